@@ -9,7 +9,7 @@
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
 #   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
-#   make room ROOM=job                                             the tests of one room, built in pieces: for use while you edit
+#   make crate CRATE=engine                                        the unit tests of one crate, built quickly: for use while you edit
 #   make lint                                                      format, clippy, documentation
 #   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured; how far threads help
 #   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
@@ -46,11 +46,11 @@ FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export ROOM CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
+export CRATE CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test room test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth nights hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth nights hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -107,19 +107,18 @@ spark-laws:
 	  "$(SPARK_PYTHON)" scripts/spark_laws.py "$$CORPORA" $(ARGS)
 
 unit:
-	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --no-fail-fast; else $(CARGO) test --release --no-fail-fast; fi
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --workspace --exclude dupsift-python --no-fail-fast; else $(CARGO) test --release --workspace --exclude dupsift-python --no-fail-fast; fi
 
 # It takes Chromium and its driver as the system has them; look at the screenshots in out/browser.
 test-browser: .venv-browser/ready
 	$(CARGO) build --release --bin dupsift
 	"$(CURDIR)/.venv-browser/bin/python" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
 
-# Built for edits, not for speed; dependencies are compiled once for it.
-room:
-	@if [ -z "$$ROOM" ]; then echo 'ROOM is missing: a folder of src, such as: make room ROOM=job' >&2; exit 2; fi
-	@export CARGO_INCREMENTAL=1 CARGO_PROFILE_RELEASE_LTO=off; \
-	if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --lib -- "$$ROOM::"; \
-	else $(CARGO) test --release --lib -- "$$ROOM::"; fi
+# The development profile: quick to build, slow to run.
+crate:
+	@if [ -z "$$CRATE" ]; then echo 'CRATE is missing: a folder of crates, such as: make crate CRATE=engine' >&2; exit 2; fi
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run -p "dupsift-$$CRATE"; \
+	else $(CARGO) test -p "dupsift-$$CRATE"; fi
 
 lint: fmt clippy doc
 
@@ -132,7 +131,7 @@ clippy:
 	$(CARGO) clippy --release --lib --no-default-features -- -D warnings
 
 doc:
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps --document-private-items
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --exclude dupsift-python --no-deps --document-private-items
 
 bench:
 	$(CARGO) bench --bench table -- "$${CORPUS:-data-samples/docs}" $(RUNS)
@@ -205,7 +204,7 @@ $(CURDIR)/.mdbook/bin/mdbook:
 	$(CARGO) install mdbook --version $(MDBOOK_VERSION) --locked --no-default-features --features search --root "$(CURDIR)/.mdbook"
 
 golden:
-	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release
+	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release --workspace --exclude dupsift-python
 
 venv: .venv/ready
 

@@ -29,12 +29,10 @@
 //! with a key a document:
 //!
 //! ```
-#![doc = include_str!("algorithm/skeleton.rs")]
+#![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! ARCHITECTURE.md says where the rest stands. Rooms import from lower floors only: `allocator cpu encoding error float guard
-//! hash number row safe_fs spelling` / `text bloom batch shuffle` / `purify corpus measure io index` / `algorithm` / `stage` / `options engine` / `reading` /
-//! `job` / `nights blocks study pages stream` / `cli report`. A test reads the `use` lines and holds that.
+//! This crate re-exports what the crates below it offer. ARCHITECTURE.md has the list of crates and what each is for.
 
 // Tests write files into folders of their own.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -43,71 +41,43 @@ use std::sync::atomic::AtomicBool;
 
 use options::{Settings, Verb, resolve};
 
+pub use dupsift_algorithms::algorithm;
+#[doc(hidden)]
+pub use dupsift_algorithms::{corpus, measure, stage};
+#[doc(hidden)]
+pub use dupsift_cluster::blocks;
+#[doc(hidden)]
+pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
+pub use dupsift_core::{error, spelling};
+#[doc(hidden)]
+pub use dupsift_engine::{engine, job, options, reading, stream};
+#[doc(hidden)]
+pub use dupsift_files::batch;
+pub use dupsift_files::io;
+#[doc(hidden)]
+pub use dupsift_incremental::nights;
+#[doc(hidden)]
+pub use dupsift_index::index;
+#[doc(hidden)]
+pub use dupsift_pages::purify;
+#[doc(hidden)]
+pub use dupsift_spill::{bloom, shuffle};
+#[doc(hidden)]
+pub use dupsift_study::{pages, study};
+#[doc(hidden)]
+pub use dupsift_text::text;
+
 pub use error::{Error, Result};
 pub use job::RunReport;
 pub use stage::alone::{Signature, SignatureRow, sign, similarity};
 pub use stage::recipe::Recipe;
 
-pub mod algorithm;
-#[doc(hidden)]
-pub mod allocator;
-#[doc(hidden)]
-pub mod batch;
-#[doc(hidden)]
-pub mod blocks;
-mod bloom;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod corpus;
-mod cpu;
-#[doc(hidden)]
-pub mod encoding;
-#[doc(hidden)]
-pub mod engine;
-pub mod error;
-mod float;
-#[doc(hidden)]
-pub mod guard;
-#[doc(hidden)]
-pub mod hash;
-#[doc(hidden)]
-pub mod index;
-pub mod io;
-#[doc(hidden)]
-pub mod job;
-#[doc(hidden)]
-pub mod measure;
-#[doc(hidden)]
-pub mod nights;
-#[doc(hidden)]
-pub mod number;
-#[doc(hidden)]
-pub mod options;
-#[doc(hidden)]
-pub mod pages;
-#[doc(hidden)]
-pub mod purify;
-#[doc(hidden)]
-pub mod reading;
 #[cfg(feature = "report")]
 #[doc(hidden)]
 pub mod report;
-#[doc(hidden)]
-pub mod row;
-mod safe_fs;
-#[doc(hidden)]
-pub mod shuffle;
-pub mod spelling;
-#[doc(hidden)]
-pub mod stage;
-#[doc(hidden)]
-pub mod stream;
-#[doc(hidden)]
-pub mod study;
-#[doc(hidden)]
-pub mod text;
 
 /// Finds the duplicates of the inputs (files, folders or globs) and writes the output folder that the option `out` names. Options are
 /// those of `dupsift run` by name, with `_` or `-`, values as they would be typed; what is not named has its default.

@@ -5,10 +5,10 @@ use anyhow::Result;
 use super::args::AcceptArguments;
 use super::log::LogFormat;
 use super::{Exit, log, tell};
-use crate::engine;
-use crate::nights;
 use crate::report::accepted_page;
-use crate::study;
+use dupsift_engine::engine;
+use dupsift_incremental::nights;
+use dupsift_study::study;
 
 /// Runs the verb.
 ///

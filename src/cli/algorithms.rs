@@ -8,10 +8,10 @@ use serde_json::Number;
 
 use super::args::AlgorithmsArguments;
 use super::{Exit, handbook, say};
-use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use crate::report::table;
-use crate::spelling::Spelling;
-use crate::stage::recipe::{DEFAULT_PRESET, PRESETS};
+use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
+use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, PRESETS};
+use dupsift_core::spelling::Spelling;
 
 /// The width of tables whose last column is prose.
 const WIDTH: u16 = 120;

@@ -12,10 +12,10 @@ use clap::{Args, Parser, Subcommand};
 
 use super::config::INPUTS;
 use super::options::{CONFIG, Options};
-use crate::error::{Error, Result};
-use crate::options::{Settings, Verb as Of};
-use crate::reading::input_endings;
-use crate::spelling::opt;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_engine::options::{Settings, Verb as Of};
+use dupsift_engine::reading::input_endings;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -274,7 +274,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::options::options_of;
+    use dupsift_engine::options::options_of;
 
     /// Flags that stand in no table, by verb.
     const OF_ONE_CALL: &[(&str, &[&str])] = &[

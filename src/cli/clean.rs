@@ -6,8 +6,8 @@ use bytesize::ByteSize;
 use super::args::CleanArguments;
 use super::log::LogFormat;
 use super::{Exit, log, tell};
-use crate::job::{self, Cleared};
-use crate::number::counted;
+use dupsift_core::number::counted;
+use dupsift_engine::job::{self, Cleared};
 
 /// Runs the verb.
 ///

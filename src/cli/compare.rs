@@ -8,13 +8,13 @@ use super::log::LogFormat;
 use super::run::{MOST_NAMED, tell_end, tell_plan};
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::engine::{Leg, Progress};
-use crate::job;
-use crate::number::counted;
-use crate::options::{RunOptions, resolve};
-use crate::reading::{self, Writes};
 use crate::report::{comparison, page, plan};
-use crate::study::{self, CompareOptions, Contest, Judge};
+use dupsift_core::number::counted;
+use dupsift_engine::engine::{Leg, Progress};
+use dupsift_engine::job;
+use dupsift_engine::options::{RunOptions, resolve};
+use dupsift_engine::reading::{self, Writes};
+use dupsift_study::study::{self, CompareOptions, Contest, Judge};
 
 /// Runs the verb.
 ///

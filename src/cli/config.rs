@@ -16,9 +16,9 @@ use std::path::Path;
 use toml::Spanned;
 
 use super::log;
-use crate::error::{Error, Result, did_you_mean};
-use crate::options::{Settings, Value, Verb, options_of, read_text};
-use crate::spelling::opt;
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::spelling::opt;
+use dupsift_engine::options::{Settings, Value, Verb, options_of, read_text};
 
 /// The key of files, folders and globs, which no flag names.
 pub const INPUTS: &str = "inputs";
@@ -107,7 +107,7 @@ fn of_toml(value: &toml::Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Kind, OPTIONS};
+    use dupsift_engine::options::{Kind, OPTIONS};
 
     #[test]
     fn every_option_is_a_key() {

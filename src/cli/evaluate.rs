@@ -6,7 +6,7 @@ use super::args::EvaluateArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::report::evaluation;
-use crate::study::{self, Finished, truth_quotes};
+use dupsift_study::study::{self, Finished, truth_quotes};
 
 /// Runs the verb.
 ///

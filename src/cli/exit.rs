@@ -12,8 +12,8 @@
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::error::{Error, Kind};
-use crate::job::{Guarded, RunReport};
+use dupsift_core::error::{Error, Kind};
+use dupsift_engine::job::{Guarded, RunReport};
 
 /// The first signal that asked the process to stop; 0 for none.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
@@ -113,8 +113,8 @@ mod tests {
     use anyhow::Context;
 
     use super::*;
-    use crate::batch::RejectReason;
-    use crate::job::{BadInputReport, DocumentsReport, GuardReport};
+    use dupsift_engine::job::{BadInputReport, DocumentsReport, GuardReport};
+    use dupsift_files::batch::RejectReason;
 
     #[test]
     fn the_numbers_are_the_documented_ones() {

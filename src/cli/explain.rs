@@ -8,7 +8,7 @@ use super::args::ExplainArguments;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, say, say_styled};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
-use crate::study::{self, Finished};
+use dupsift_study::study::{self, Finished};
 
 /// Columns where there is no terminal to ask.
 const WIDTH: usize = 100;

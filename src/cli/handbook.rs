@@ -1,8 +1,8 @@
 //! docs/algorithms.md: the family as Markdown, made from the static facts of the members; and docs/options.md, made from the table
 //! of options. Tests hold the files to it.
 
-use crate::algorithm::{ALGORITHMS, Algorithm, specs};
-use crate::spelling::Spelling;
+use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
+use dupsift_core::spelling::Spelling;
 
 const HEAD: &str = "# The algorithms
 
@@ -64,7 +64,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
 /// The options of `run`, then those of other verbs, as docs/options.md has them.
 #[cfg(test)]
 fn options() -> String {
-    use crate::options::{OPTIONS, OptionSpec, Verb};
+    use dupsift_engine::options::{OPTIONS, OptionSpec, Verb};
 
     let cells = |option: &OptionSpec, verb: Verb| {
         let none = if option.is_plain_switch() { "off" } else { "none" };
@@ -115,8 +115,7 @@ mod tests {
     /// Run the tests with UPDATE_EXPECT=1 to write the tables anew.
     #[test]
     fn the_options_in_docs_are_those_of_the_table() {
-        const BEGIN: &str =
-            "<!-- The tables of options, made from src/options/table.rs by `make golden`; do not edit. -->\n";
+        const BEGIN: &str = "<!-- The tables of options, made from crates/engine/src/options/table.rs by `make golden`; do not edit. -->\n";
         const END: &str = "<!-- The end of the tables of options. -->\n";
         let page = include_str!("../../docs/options.md");
         let (before, rest) = page.split_once(BEGIN).expect("the page says where the tables of options begin");

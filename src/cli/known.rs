@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use crate::algorithm::{ALGORITHMS, shorthands, specs};
-use crate::stage::recipe::PRESETS;
-use crate::text::TokenizerKind;
+use dupsift_algorithms::algorithm::{ALGORITHMS, shorthands, specs};
+use dupsift_algorithms::stage::recipe::PRESETS;
+use dupsift_text::text::TokenizerKind;
 
 /// Names of algorithms, and each of their parameters as it begins.
 pub static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);
 
 fn listed() -> Vec<String> {
-    let of_one = |algorithm: &&'static dyn crate::algorithm::Algorithm| {
+    let of_one = |algorithm: &&'static dyn dupsift_algorithms::algorithm::Algorithm| {
         let name = algorithm.name();
         let own = specs(*algorithm).into_iter().map(|spec| spec.name);
         let own = own.chain(shorthands(*algorithm).iter().map(|short| short.name)).chain(["as"]);

@@ -20,9 +20,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::escape::{escaped, one_line};
 use super::progress::{Bars, Lines};
-use crate::engine::{Progress, tell_stages};
-use crate::error::did_you_mean;
-use crate::options::Settings;
+use dupsift_core::error::did_you_mean;
+use dupsift_engine::engine::{Progress, tell_stages};
+use dupsift_engine::options::Settings;
 
 /// The form of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ fn asked(typed: &str) -> Result<Targets, String> {
         let hint = did_you_mean(part.rsplit('=').next().unwrap_or(part), LEVELS);
         let levels = LEVELS.join(", ");
         format!(
-            "{ENVIRONMENT}={typed}: {part:?} is no level{hint}; expected some of {levels}, or PART=LEVEL such as {OURS}::job=debug, with commas between; the usual lines are told"
+            "{ENVIRONMENT}={typed}: {part:?} is no level{hint}; expected some of {levels}, or PART=LEVEL such as {OURS}_engine::job=debug, with commas between; the usual lines are told"
         )
     };
     let parts: Vec<&str> = typed.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
@@ -268,14 +268,14 @@ mod tests {
     #[test]
     fn the_environment_names_levels_and_parts() {
         let told = |typed: &str, part: &str, level| asked(typed).map(|asked| asked.would_enable(part, &level));
-        assert_eq!(told("debug", "dupsift::job", Level::DEBUG), Ok(true));
-        assert_eq!(told("warn", "dupsift::job", Level::INFO), Ok(false));
-        assert_eq!(told(" info ,,", "dupsift::job", Level::INFO), Ok(true));
-        assert_eq!(told("warn,dupsift::job=debug", "dupsift::job::run", Level::DEBUG), Ok(true));
-        assert_eq!(told("warn,dupsift::job=debug", "dupsift::engine", Level::DEBUG), Ok(false));
+        assert_eq!(told("debug", "dupsift_engine::job", Level::DEBUG), Ok(true));
+        assert_eq!(told("warn", "dupsift_engine::job", Level::INFO), Ok(false));
+        assert_eq!(told(" info ,,", "dupsift_engine::job", Level::INFO), Ok(true));
+        assert_eq!(told("warn,dupsift_engine::job=debug", "dupsift_engine::job::run", Level::DEBUG), Ok(true));
+        assert_eq!(told("warn,dupsift_engine::job=debug", "dupsift_engine::engine", Level::DEBUG), Ok(false));
         // What ends the program is told at every level that can be typed.
         assert_eq!(told("off", "dupsift::cli::output", Level::ERROR), Ok(true));
-        assert_eq!(told("off", "dupsift::job", Level::ERROR), Ok(false));
+        assert_eq!(told("off", "dupsift_engine::job", Level::ERROR), Ok(false));
         assert!(asked("debg").unwrap_err().contains("did you mean \"debug\"?"));
         assert!(asked("dupsift=deb").is_err() && asked("dupsift=").is_err() && asked("other").is_err());
     }

@@ -8,9 +8,9 @@ use clap::CommandFactory;
 
 use super::args::Arguments;
 use super::{Exit, tell};
-use crate::error::Error;
-use crate::safe_fs;
-use crate::number::counted;
+use dupsift_core::error::Error;
+use dupsift_core::number::counted;
+use dupsift_core::safe_fs;
 
 /// Pages by their names below docs/, each with its text.
 macro_rules! pages {

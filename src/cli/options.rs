@@ -8,9 +8,9 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 
 use super::config;
 use super::known::completed;
-use crate::error::{Error, Result};
-use crate::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
-use crate::spelling::{Spelling, opt};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::{Spelling, opt};
+use dupsift_engine::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
 
 /// Verbs that make an output of a corpus, and read a configuration file.
 const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
     use crate::cli::args::{Arguments, RunArguments};
-    use crate::options::OPTIONS;
+    use dupsift_engine::options::OPTIONS;
 
     fn run(line: &str) -> RunArguments {
         match Arguments::try_parse_from(line.split(' ')).unwrap().verb {

@@ -7,8 +7,8 @@ use super::escape::{escaped, one_line};
 use super::exit::ends_with;
 use super::log::LogFormat;
 use super::{Exit, log};
-use crate::engine::{self, Kept};
-use crate::error::Error;
+use dupsift_core::error::Error;
+use dupsift_engine::engine::{self, Kept};
 
 /// Prints to stdout. A reader that has gone away (`dupsift algorithms | head -1`) has seen enough: that is success.
 ///

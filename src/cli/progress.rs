@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::engine::{Event, Sink, Unit, Whole};
+use dupsift_engine::engine::{Event, Sink, Unit, Whole};
 
 /// Seconds between two log lines about one stage.
 const BETWEEN_LINES: f64 = 10.0;

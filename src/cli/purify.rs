@@ -7,10 +7,10 @@ use anyhow::Result;
 use super::args::PurifyArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
-use crate::engine::Progress;
-use crate::options::resolve;
-use crate::pages::{self, PagesOptions};
 use crate::report::{pages, training};
+use dupsift_engine::engine::Progress;
+use dupsift_engine::options::resolve;
+use dupsift_study::pages::{self, PagesOptions};
 
 /// Runs the verb.
 ///

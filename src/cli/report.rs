@@ -5,9 +5,9 @@ use anyhow::Result;
 use super::args::ReportArguments;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, tell};
-use crate::options::RunOptions;
 use crate::report::page;
-use crate::study::{self, Finished, PAGE};
+use dupsift_engine::options::RunOptions;
+use dupsift_study::study::{self, Finished, PAGE};
 
 /// Runs the verb.
 ///

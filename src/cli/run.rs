@@ -7,15 +7,15 @@ use super::exit::ends_with;
 use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::engine::{Leg, Progress};
-use crate::job::{self, Estimate, Guarded, Pass, RunReport};
-use crate::nights;
-use crate::number::counted;
-use crate::options::{RunOptions, Settings, resolve};
-use crate::reading::{self, Inputs, Writes};
 use crate::report::{page, plan, summary};
-use crate::stage::recipe::DEFAULT_PRESET;
-use crate::study::with_page;
+use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
+use dupsift_core::number::counted;
+use dupsift_engine::engine::{Leg, Progress};
+use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
+use dupsift_engine::options::{RunOptions, Settings, resolve};
+use dupsift_engine::reading::{self, Inputs, Writes};
+use dupsift_incremental::nights;
+use dupsift_study::study::with_page;
 
 /// The most algorithms that the first line names; of more it says how many there are.
 pub(super) const MOST_NAMED: usize = 8;

@@ -18,8 +18,8 @@ use signal_hook::iterator::Signals;
 
 use super::exit::{asked_by, ends_with, known_code};
 use super::{Exit, fail};
-use crate::error::Error;
-use crate::job;
+use dupsift_core::error::Error;
+use dupsift_engine::job;
 
 /// What the work has for ending by itself; a step that takes longer is ended with the process.
 const PATIENCE: Duration = Duration::from_secs(1);

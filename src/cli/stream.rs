@@ -8,12 +8,12 @@ use bytesize::ByteSize;
 use super::args::StreamArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::engine::Progress;
-use crate::job;
-use crate::options::{RunOptions, resolve};
-use crate::reading::{self, Writes};
 use crate::report::{counted, guarded, once_accepted, other_inputs, rejections_of, thousands};
-use crate::stream::{self, StreamOptions, StreamReport};
+use dupsift_engine::engine::Progress;
+use dupsift_engine::job;
+use dupsift_engine::options::{RunOptions, resolve};
+use dupsift_engine::reading::{self, Writes};
+use dupsift_engine::stream::{self, StreamOptions, StreamReport};
 
 /// Runs the verb.
 ///

@@ -10,10 +10,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use super::args::Arguments;
-use crate::algorithm::{ALGORITHMS, Algorithm, shorthands, specs};
-use crate::error::nearest;
-use crate::options::ours;
-use crate::stage::recipe::PRESETS;
+use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, shorthands, specs};
+use dupsift_algorithms::stage::recipe::PRESETS;
+use dupsift_core::error::nearest;
+use dupsift_engine::options::ours;
 
 /// Flags of other programs that are parameters here, or need none.
 const ELSEWHERE: &[(&str, &str)] = &[

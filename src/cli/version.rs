@@ -2,8 +2,8 @@
 //!
 //! Two installations whose lines are equal cut the same words. The Chinese dictionary is named, not loaded.
 
-use crate::error::Result;
-use crate::text::{Pipeline, TextOptions};
+use dupsift_core::error::Result;
+use dupsift_text::text::{Pipeline, TextOptions};
 
 /// What `dupsift --version` prints.
 pub fn version() -> Result<String> {

@@ -8,8 +8,8 @@ use std::path::Path;
 use super::losses::{guard, held};
 use super::summary::left_out;
 use super::{counted, other_inputs, rejections, table_of_numbers, thousands};
-use crate::job::{RunReport, stands_in};
-use crate::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
+use dupsift_engine::job::{RunReport, stands_in};
+use dupsift_study::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
 
 /// Contestants whose agreement is shown as a table; that of more does not fit a terminal.
 const MOST_AGREEING: usize = 8;
@@ -269,8 +269,8 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::job::AlgorithmReport;
-    use crate::study::{AdviceReport, JudgeReport, OracleReport};
+    use dupsift_engine::job::AlgorithmReport;
+    use dupsift_study::study::{AdviceReport, JudgeReport, OracleReport};
 
     /// Twice as far down as up.
     fn figure(value: f64, up: f64) -> Figure {

@@ -2,7 +2,7 @@
 
 use super::columns::safe;
 use super::{table, thousands};
-use crate::study::{ExplainedContained, ExplainedDocument, Explanation};
+use dupsift_study::study::{ExplainedContained, ExplainedDocument, Explanation};
 
 /// A title, and a table with a row a direction.
 pub fn contained(explained: &Explanation, width: u16) -> String {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
-use crate::study::{EvaluatedReport, EvaluationReport, TruthReport};
+use dupsift_study::study::{EvaluatedReport, EvaluationReport, TruthReport};
 
 /// The evaluation of the run in `dir`; ends with a line break. A figure that is undefined is shown as `-`.
 pub fn evaluation(report: &EvaluationReport, dir: &Path) -> String {
@@ -76,10 +76,10 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::batch::RejectReason;
-    use crate::measure::Retrieval;
-    use crate::reading::RejectionsReport;
-    use crate::study::FiguresReport;
+    use dupsift_algorithms::measure::Retrieval;
+    use dupsift_engine::reading::RejectionsReport;
+    use dupsift_files::batch::RejectReason;
+    use dupsift_study::study::FiguresReport;
 
     #[test]
     fn an_evaluation_in_full() {

@@ -6,7 +6,7 @@ use super::columns::{Screen, columns, safe};
 use super::containment::{contained, fate};
 use super::difference::difference;
 use super::{counted, table, table_of_numbers, thousands};
-use crate::study::{
+use dupsift_study::study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
 
@@ -220,7 +220,7 @@ fn cut(key: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{
+    use dupsift_study::study::{
         ExplainedCheck, ExplainedCluster, ExplainedContained, ExplainedMeasures, ExplainedPair, ExplainedRemoval,
     };
 

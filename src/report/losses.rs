@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{counted, thousands};
-use crate::job::{GuardReport, Guarded, stands_in};
-use crate::reading::{OtherInputReport, RejectionsReport};
+use dupsift_engine::job::{GuardReport, Guarded, stands_in};
+use dupsift_engine::reading::{OtherInputReport, RejectionsReport};
 
 /// A guard that fired, as a remark.
 pub(super) fn guard(guard: &GuardReport) -> String {
@@ -92,7 +92,7 @@ pub(super) fn rejected(report: &RejectionsReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::RejectReason;
+    use dupsift_files::batch::RejectReason;
 
     #[test]
     fn rejections_are_summed_up_by_reason() {

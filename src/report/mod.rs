@@ -16,9 +16,9 @@ mod plan;
 mod summary;
 mod tables;
 
-pub(crate) use crate::number::{counted, thousands};
 pub use columns::{LEAST_WIDTH, Screen};
 pub use comparison::comparison;
+pub(crate) use dupsift_core::number::{counted, thousands};
 pub use evaluation::evaluation;
 pub use explanation::explanation;
 pub use losses::{guarded, once_accepted, other_inputs, rejections, rejections_of};

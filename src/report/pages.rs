@@ -7,9 +7,9 @@ use bytesize::ByteSize;
 
 use super::losses::rejected;
 use super::{counted, guarded, once_accepted, other_inputs, rejections, thousands};
-use crate::job::stands_in;
-use crate::pages::{PagesReport, TrainingReport};
-use crate::reading::PurifyReport;
+use dupsift_engine::job::stands_in;
+use dupsift_engine::reading::PurifyReport;
+use dupsift_study::pages::{PagesReport, TrainingReport};
 
 /// The summary of a purification whose output stands in `out`; ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {

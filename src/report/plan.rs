@@ -3,7 +3,7 @@
 use bytesize::ByteSize;
 
 use super::tables::table;
-use crate::job::Pass;
+use dupsift_engine::job::Pass;
 
 /// The width of the table; its last column is prose.
 const WIDTH: u16 = 120;

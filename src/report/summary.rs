@@ -11,8 +11,8 @@ use bytesize::ByteSize;
 use super::losses::{guard, held};
 use super::pages::purified;
 use super::{counted, other_inputs, rejections_of, table_of_numbers, thousands};
-use crate::job::{AlgorithmReport, RemovalReport, RunReport, stands_in};
-use crate::number::counted_as;
+use dupsift_core::number::counted_as;
+use dupsift_engine::job::{AlgorithmReport, RemovalReport, RunReport, stands_in};
 
 /// The summary of a run whose output stands in `out`; ends with a line break.
 pub fn summary(report: &RunReport, out: &Path) -> String {
@@ -200,9 +200,11 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::batch::RejectReason;
-    use crate::index::IndexReport;
-    use crate::job::{BadInputReport, DocumentsReport, GuardReport, InputReport, RelationsReport, RemovalReport};
+    use dupsift_engine::job::{
+        BadInputReport, DocumentsReport, GuardReport, InputReport, RelationsReport, RemovalReport,
+    };
+    use dupsift_files::batch::RejectReason;
+    use dupsift_index::index::IndexReport;
 
     fn report() -> RunReport {
         let counts = |entries: &[(&str, u64)]| entries.iter().map(|(name, count)| (name.to_string(), *count)).collect();

@@ -248,7 +248,7 @@ fn the_environment_says_which_lines_are_told_where_no_option_does() {
         let lines = told(asked, more);
         assert!(lines.contains(start) && lines.contains(whole) && lines.contains("stage begins"), "{lines}");
     }
-    let lines = told("warn,dupsift::engine=debug", &[]);
+    let lines = told("warn,dupsift_engine::engine=debug", &[]);
     assert!(!lines.contains(start) && lines.contains("stage begins"), "{lines}");
     let lines = told("debg", &[]);
     assert!(lines.contains("did you mean \"debug\"?") && lines.contains(start) && !lines.contains(whole), "{lines}");

@@ -12,19 +12,12 @@ use std::path::{Component, Path, PathBuf};
 use dupsift::algorithm::ALGORITHMS;
 
 /// Rooms of the repository whose files are read, and single files.
-const READ: &[&str] = &["src", "tests/it", "benches", "scripts", "fuzz/fuzz_targets", "docs"];
-const SINGLE: &[&str] = &[
-    "README.md",
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "build.rs",
-    "Makefile",
-    "data-samples/README.md",
-];
+const READ: &[&str] = &["src", "crates", "tests/it", "benches", "scripts", "fuzz/fuzz_targets", "docs"];
+const SINGLE: &[&str] =
+    &["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "data-samples/README.md"];
 
 /// Where a citation without its whole path may be meant to stand.
-const ROOTS: &[&str] = &["", "src", "src/algorithm", "tests", "tests/it", "scripts"];
+const ROOTS: &[&str] = &["", "src", "crates/algorithms/src/algorithm", "tests", "tests/it", "scripts"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -88,6 +81,7 @@ fn is_placeholder(word: &str) -> bool {
 /// The file that a citation in another one names.
 fn resolve(from: &str, cited: &str) -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> = ROOTS.iter().map(PathBuf::from).collect();
+    folders.extend(root().join("crates").read_dir().unwrap().map(|entry| entry.unwrap().path().join("src")));
     let mut folder = Path::new(from);
     folders.push(folder.with_extension(""));
     // The folder of the file, and those above it within its room.
@@ -168,7 +162,10 @@ fn the_reader_of_citations_reads_citations() {
     assert_eq!(of("see `ab/cd.rs`, docs/cd.md: (de.py). ef.rs's"), ["ab/cd.rs", "docs/cd.md", "de.py", "ef.rs"]);
     assert!(of("docs/NAME.md, /tmp/x.py, part-*.md, {x}.rs, x.rs, .rs and .md").is_empty());
     assert_eq!(of("README.md"), ["README.md"]);
-    assert_eq!(resolve("src/algorithm/tf.rs", "kit/bm25.rs"), Some(root().join("src/algorithm/kit/bm25.rs")));
-    assert_eq!(resolve("src/algorithm/tf.rs", "kit/no.rs"), None);
+    assert_eq!(
+        resolve("crates/algorithms/src/algorithm/tf.rs", "kit/bm25.rs"),
+        Some(root().join("crates/algorithms/src/algorithm/kit/bm25.rs"))
+    );
+    assert_eq!(resolve("crates/algorithms/src/algorithm/tf.rs", "kit/no.rs"), None);
     assert_eq!(read_lines("a.rs", "code(\"a.md\");\n    // see b.md"), [(2, "    // see b.md")]);
 }

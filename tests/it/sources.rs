@@ -1,40 +1,38 @@
-//! The sources of the program as the tests of its order see them: files, the words of their code, and the paths in it.
+//! The source files of the program, without their tests, and the string literals in them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// One file of src.
+/// One source file of the program.
 pub(super) struct Source {
-    /// Below src, with `/`.
+    /// The path below the `src` of its crate.
     pub name: String,
     pub text: String,
-    /// The module that it is: `algorithm/kit/mod.rs` is `["algorithm", "kit"]`.
-    pub module: Vec<String>,
     /// Whether only tests see it.
     pub only_tests: bool,
 }
 
 impl Source {
+    /// Returns the module of the crate's root that the file belongs to.
     pub fn room(&self) -> &str {
-        &self.module[0]
+        self.name.split('/').next().unwrap_or_default().trim_end_matches(".rs")
     }
 }
 
+/// Returns every source file of the program, those of all its crates.
 pub(super) fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    walk(&root, &mut files);
-    let mut sources: Vec<Source> = files
-        .iter()
-        .map(|path| {
-            let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
-            let mut module: Vec<String> = name.trim_end_matches(".rs").split('/').map(str::to_string).collect();
-            if module.len() > 1 && module.last().is_some_and(|last| last == "mod") {
-                module.pop();
-            }
-            Source { name, text: std::fs::read_to_string(path).unwrap(), module, only_tests: false }
-        })
-        .collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let crates = root.join("crates").read_dir().unwrap().map(|entry| entry.unwrap().path().join("src"));
+    let mut sources = Vec::new();
+    for folder in crates.chain([root.join("src")]) {
+        let mut files = Vec::new();
+        walk(&folder, &mut files);
+        for path in files {
+            let name = path.strip_prefix(&folder).unwrap().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            sources.push(Source { name, text, only_tests: false });
+        }
+    }
     assert!(sources.len() > 50, "only {} files found below {}", sources.len(), root.display());
     // `#[cfg(test)] mod x;` makes a whole file a test, `#[path = "y.rs"]` between the two says which.
     let mut tested = BTreeSet::new();
@@ -102,44 +100,6 @@ pub(super) fn without_tests(text: &str) -> String {
     kept
 }
 
-/// The words and signs of code: comments, texts and characters are left out, `::` is one sign.
-pub(super) fn tokens(code: &str) -> Vec<String> {
-    let chars: Vec<char> = code.chars().collect();
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while at < chars.len() {
-        let next = chars.get(at + 1).copied().unwrap_or(' ');
-        match chars[at] {
-            '/' if next == '/' => at += chars[at..].iter().take_while(|c| **c != '\n').count(),
-            '"' => {
-                at += 1;
-                while at < chars.len() && chars[at] != '"' {
-                    at += if chars[at] == '\\' { 2 } else { 1 };
-                }
-                at += 1;
-            }
-            '\'' if next == '\\' => at += 3 + chars[at + 3..].iter().take_while(|c| **c != '\'').count(),
-            '\'' if chars.get(at + 2) == Some(&'\'') => at += 3,
-            ':' if next == ':' => {
-                tokens.push("::".to_string());
-                at += 2;
-            }
-            c if c.is_alphanumeric() || c == '_' => {
-                let word: String = chars[at..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
-                at += word.chars().count();
-                tokens.push(word);
-            }
-            c => {
-                if !c.is_whitespace() {
-                    tokens.push(c.to_string());
-                }
-                at += 1;
-            }
-        }
-    }
-    tokens
-}
-
 /// The texts between quotes in code, as they are written there.
 pub(super) fn literals(code: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -175,67 +135,4 @@ pub(super) fn literals(code: &str) -> Vec<String> {
         };
     }
     found
-}
-
-/// Every path of the code that has `::` in it; `use a::{b, c::d}` is `a::b` and `a::c::d`.
-pub(super) fn paths(code: &str) -> Vec<Vec<String>> {
-    let tokens = tokens(code);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < tokens.len() {
-        at = path(&tokens, at, &[], &mut found).max(at + 1);
-    }
-    found.retain(|path| path.len() > 1);
-    found
-}
-
-pub(super) fn path(tokens: &[String], mut at: usize, before: &[String], found: &mut Vec<Vec<String>>) -> usize {
-    let is_word =
-        |at: usize| tokens.get(at).is_some_and(|token| token.starts_with(|c: char| c.is_alphabetic() || c == '_'));
-    let is = |at: usize, sign: &str| tokens.get(at).is_some_and(|token| token == sign);
-    let mut names = before.to_vec();
-    // `::parquet` names the crate where a module of ours has that name too.
-    if is(at, "::") && before.is_empty() && is_word(at + 1) {
-        at += 1;
-        names.push(format!("::{}", tokens[at]));
-        at += 1;
-    } else if is_word(at) {
-        names.push(tokens[at].clone());
-        at += 1;
-    } else {
-        return at;
-    }
-    while is(at, "::") {
-        if is_word(at + 1) {
-            names.push(tokens[at + 1].clone());
-            at += 2;
-        } else if is(at + 1, "{") {
-            at += 2;
-            while at < tokens.len() && !is(at, "}") {
-                // What a name is called here (`as x`) is no path.
-                at = if is(at, "as") { at + 2 } else { path(tokens, at, &names, found).max(at + 1) };
-            }
-            return at + 1;
-        } else {
-            break;
-        }
-    }
-    found.push(names);
-    at
-}
-
-/// A path as seen from the root of the crate; none for a path that leads out of it, or begins with a name of the file.
-pub(super) fn inside(file: &str, module: &[String], path: &[String]) -> Option<Vec<String>> {
-    let root = |path: &[String]| Some(path.to_vec());
-    match path[0].as_str() {
-        "crate" => root(&path[1..]),
-        "dupsift" if file == "main.rs" => root(&path[1..]),
-        "self" => Some([module, &path[1..]].concat()),
-        "super" => {
-            let up = path.iter().take_while(|name| *name == "super").count();
-            let depth = module.len().checked_sub(up).expect("super stays inside of the crate");
-            Some([&module[..depth], &path[up..]].concat())
-        }
-        _ => None,
-    }
 }

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::markup::{row_heading, scrolling, turned};
-use crate::job::RunReport;
 use crate::report::{counted, thousands};
-use crate::study::{Agreement, Review};
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::{Agreement, Review};
 
 /// Row A, column B.
 pub fn section(report: &RunReport, review: &Review) -> Markup {

@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::markup::{cell, scrolling};
 use super::text::{plain, seconds};
-use crate::job::RunReport;
 use crate::report::thousands;
+use dupsift_engine::job::RunReport;
 
 /// One row an algorithm.
 pub fn section(report: &RunReport) -> Markup {

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::markup::sortable;
 use super::text::{percent, plain};
-use crate::job::RunReport;
 use crate::report::thousands;
+use dupsift_engine::job::RunReport;
 
 /// One row a figure; none where there is no run before.
 pub fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup> {

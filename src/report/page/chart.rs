@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::text::plain;
-use crate::error::{Error, Result};
+use dupsift_core::error::{Error, Result};
 
 /// Text that says something.
 pub const INK: RGBColor = RGBColor(1, 1, 1);

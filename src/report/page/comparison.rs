@@ -7,7 +7,7 @@ use super::markup::{cell, scrolling};
 use super::text::{plain, seconds, share};
 use crate::report::comparison::{NARROW, RECALL, REMOVAL, bias, contestants, name_of, verdict};
 use crate::report::{counted, thousands};
-use crate::study::{Agreement, ComparisonReport, Figure};
+use dupsift_study::study::{Agreement, ComparisonReport, Figure};
 
 /// The recommendation, first of all.
 pub fn lead(comparison: &ComparisonReport) -> Markup {

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::markup::{cell, scrolling};
 use super::text::{bytes, plain, seconds};
-use crate::job::RunReport;
 use crate::report::thousands;
+use dupsift_engine::job::RunReport;
 
 /// One row a stage.
 pub fn section(report: &RunReport) -> Markup {

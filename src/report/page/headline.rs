@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::text::{bytes, percent, plain, seconds};
-use crate::job::{PartsReport, RunReport};
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
+use dupsift_engine::job::{PartsReport, RunReport};
 
 /// Remarks that are all shown at once; of more, those that are no warnings unfold.
 const AT_ONCE: usize = 8;

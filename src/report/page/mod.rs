@@ -25,9 +25,9 @@ mod threshold;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::error::Result;
-use crate::job::RunReport;
-use crate::study::Review;
+use dupsift_core::error::Result;
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::Review;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -1,12 +1,13 @@
 //! Pairs by the place that their documents come from.
 
+use dupsift_core::float;
 use maud::{Markup, html};
 
 use super::markup::{row_heading, scrolling, turned};
 use super::text::{percent, plain};
-use crate::job::RunReport;
 use crate::report::{counted, thousands};
-use crate::study::{Crossing, Review};
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::{Crossing, Review};
 
 /// Values of the column that was asked for, of which the page shows what goes.
 const VALUES: usize = 100;
@@ -106,7 +107,7 @@ fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
 fn matrix(crossing: &Crossing, what: &str) -> Markup {
     let count = crossing.names.len();
     let most = (0..count).flat_map(|a| (a..count).map(move |b| crossing.between(a, b))).max().unwrap_or(0);
-    let shade = |pairs: u64| 0.6 * (1.0 + pairs as f64).ln() / (1.0 + most as f64).ln().max(1e-9);
+    let shade = |pairs: u64| 0.6 * float::ln(1.0 + pairs as f64) / float::ln(1.0 + most as f64).max(1e-9);
     let caption = format!("Pairs by {what} of the two documents");
     let table = scrolling(
         &caption,

@@ -3,11 +3,11 @@
 use maud::{Markup, html};
 
 use super::text::{heading, language, plain, share};
-use crate::job::RunReport;
-use crate::measure::Contained;
 use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
-use crate::study::{Held, Review, ShownText};
+use dupsift_algorithms::measure::Contained;
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::{Held, Review, ShownText};
 
 /// Characters of each text that are compared, from the first one on that differs.
 const COMPARED: usize = 3_000;

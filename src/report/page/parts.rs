@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::markup::{cell, sortable};
 use super::text::{bytes, percent, plain};
-use crate::job::{PartReport, RunReport};
 use crate::report::thousands;
+use dupsift_engine::job::{PartReport, RunReport};
 
 /// Two tables.
 pub fn section(report: &RunReport) -> Markup {

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::pair::quoted;
 use super::text::plain;
-use crate::job::RunReport;
 use crate::report::counted;
-use crate::study::Review;
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::Review;
 
 /// Inputs that are named.
 const NAMED: usize = 3;

@@ -8,12 +8,12 @@ use plotters::prelude::*;
 
 use super::chart::{Area, Drawn, FIRST, GRID, LARGE, MUTED, SECOND, figure, label_style, words};
 use super::text::{percent, plain, share};
-use crate::algorithm::kit::margin::MARGIN;
-use crate::error::Result;
-use crate::job::{AlgorithmReport, RunReport};
 use crate::report::{counted, thousands};
-use crate::stage::recipe::Recipe;
-use crate::study::{BINS, Review, bin_range};
+use dupsift_algorithms::algorithm::kit::margin::MARGIN;
+use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_core::error::Result;
+use dupsift_engine::job::{AlgorithmReport, RunReport};
+use dupsift_study::study::{BINS, Review, bin_range};
 
 /// One use of minhash.
 struct Banding {

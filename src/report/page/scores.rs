@@ -5,10 +5,10 @@ use plotters::prelude::*;
 
 use super::chart::{Area, Drawn, FIRST, FLOOR, GRID, MUTED, SMALL, figure, label_style, short, top};
 use super::text::plain;
-use crate::error::Result;
-use crate::job::RunReport;
 use crate::report::{counted, thousands};
-use crate::study::{BINS, Review, bin_range};
+use dupsift_core::error::Result;
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::{BINS, Review, bin_range};
 
 /// All histograms.
 pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {

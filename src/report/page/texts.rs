@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::pair::{body, id_of, summary};
 use super::text::{language, plain, share};
-use crate::job::RunReport;
 use crate::report::{counted, thousands};
-use crate::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
 /// Pairs that are unfolded when the page is opened.
 const OPEN: usize = 1;

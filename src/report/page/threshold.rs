@@ -6,10 +6,10 @@ use plotters::prelude::*;
 use super::chart::{Area, Drawn, FIRST, GRID, MUTED, SMALL, figure, label_style, short};
 use super::markup::sortable;
 use super::text::{percent, share};
-use crate::error::Result;
-use crate::job::RunReport;
 use crate::report::thousands;
-use crate::study::{BINS, Review, SHARES, bin_range};
+use dupsift_core::error::Result;
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::{BINS, Review, SHARES, bin_range};
 
 /// The curve and its table; none where nothing goes.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {

@@ -1,0 +1,290 @@
+//! `core_words`: what the page says it is about first, then the largest segments of its text.
+//!
+//! Source: the two-stage method of the Chinese survey; the concrete steps are our interpretation. Core words: the words of
+//! the title without the name of the site (weight 3), the page's keywords (2) and its description (1), each column
+//! counting once, times ln(N / df); the five heaviest, in alphabetical order, are the key. Only documents with equal keys
+//! are compared, by the hashes of their five largest segments: two must agree, or all of them if one has fewer. Cost: a
+//! first pass for the counts of words and of parts of titles, O(words), one row a document.
+//!
+//! The name of the site is what many titles have: a part of the title (`kit/title.rs`) that stands in more than 3 titles
+//! and in more than a hundredth of them is left out, unless nothing would be left.
+//!
+//! Paragraphs are put together until they have 50 words; then the next segment begins. What is left over at the end belongs
+//! to the last segment. A word is a run of letters and digits; two Chinese characters are one.
+//!
+//! ```text
+//! title "Погода в Москве - Новости", keywords "погода, прогноз":  погода 5 x idf, прогноз 2, москве 3, в 3
+//! ```
+//!
+//! Limits: pages of one site often share title, keywords and description; then the segments decide alone.
+
+mod titles;
+
+use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer, Stats};
+use crate::algorithm::kit::passages::{Passage, paragraphs};
+use crate::algorithm::kit::top_words::Heaviest;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use dupsift_core::error::Result;
+use dupsift_core::hash::hash64;
+use dupsift_core::row::{Row, RowShape, Score, Signatures};
+use dupsift_text::text::{Analysis, Field};
+use titles::{TitleParts, own_parts};
+
+/// The member.
+pub struct CoreWords;
+
+const FACTS: Facts = Facts {
+    name: "core_words",
+    aliases: &[],
+    source: "two-stage method of the survey of ten methods: core words, then content segments",
+    summary: "Two documents are duplicates if the core words of title, keywords and description are the same, and the largest segments of the text agree.",
+    when_not_to_use: "on a corpus without titles, or where the same text stands under different titles",
+    inputs: "text, title, keywords, description, word counts",
+    params: &[
+        ParamSpec { name: "core", kind: Kind::Int(1, 100), default: "5", help: "core words of a document" },
+        ParamSpec {
+            name: "title_weight",
+            kind: Kind::Real(0.0, 100.0),
+            default: "3",
+            help: "weight of a word of the title; 0: the title is not read",
+        },
+        ParamSpec {
+            name: "keywords_weight",
+            kind: Kind::Real(0.0, 100.0),
+            default: "2",
+            help: "weight of a word of the page's keywords; 0: they are not read",
+        },
+        ParamSpec {
+            name: "description_weight",
+            kind: Kind::Real(0.0, 100.0),
+            default: "1",
+            help: "weight of a word of the page's description; 0: it is not read",
+        },
+        ParamSpec {
+            name: "strip_suffix",
+            kind: Kind::Flag,
+            default: "true",
+            help: "read titles without the name of the site: the parts that more than a hundredth of all titles have, and more than 3",
+        },
+        ParamSpec {
+            name: "fallback",
+            kind: Kind::Choice(&["skip", "body"]),
+            default: "skip",
+            help: "documents without title, keywords and description: skip gives no signature, body takes the words of the text by tf ln(N / df)",
+        },
+        ParamSpec {
+            name: "seg_words",
+            kind: Kind::Int(1, 100_000),
+            default: "50",
+            help: "words of the smallest segment; a word is a run of letters and digits, or two characters of a script without spaces",
+        },
+        ParamSpec {
+            name: "segments",
+            kind: Kind::Int(1, 32),
+            default: "5",
+            help: "so many of the largest segments are compared",
+        },
+        ParamSpec {
+            name: "min_common",
+            kind: Kind::Int(1, 32),
+            default: "2",
+            help: "M: segments that must agree; all of them where a document has fewer",
+        },
+    ],
+    presets: &[],
+};
+
+impl Algorithm for CoreWords {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::WORDS
+    }
+
+    fn fields(&self, _: &Params) -> &'static [Field] {
+        &Field::ALL
+    }
+
+    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
+        if params.flag("strip_suffix") { Some(Box::new(TitleParts)) } else { None }
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let weights = ["title_weight", "keywords_weight", "description_weight"];
+        Ok(Box::new(CoreWordsSigner {
+            core: params.count("core"),
+            weights: weights.map(|name| params.real(name)),
+            strip_suffix: params.flag("strip_suffix"),
+            body: params.word("fallback") == "body",
+            least: 2 * params.count("seg_words"),
+            segments: params.count("segments"),
+            min_common: params.count("min_common"),
+            stats: corpus.stats,
+        }))
+    }
+}
+
+struct CoreWordsSigner<'c> {
+    core: usize,
+    /// By field.
+    weights: [f64; 3],
+    strip_suffix: bool,
+    body: bool,
+    /// Half words of the smallest segment.
+    least: usize,
+    segments: usize,
+    min_common: usize,
+    stats: &'c CorpusStats,
+}
+
+/// A word that a column says.
+struct Said<'t> {
+    word: &'t str,
+    hash: u64,
+    df: u64,
+    weight: f64,
+}
+
+/// The distinct words of a column, stop words left out.
+fn words_of<'t>(column: &'t Analysis<'_>, weight: f64, out: &mut Vec<Said<'t>>) {
+    let words = column.counted().iter().zip(column.frequencies()).filter(|(one, _)| !one.word.stop);
+    let said = |word, hash, df| Said { word, hash, df, weight };
+    out.extend(words.map(|(one, frequency)| said(column.word(&one.word), one.word.hash, frequency.df)));
+}
+
+impl CoreWordsSigner<'_> {
+    /// The core words in alphabetical order, joined; empty if the page says nothing about itself.
+    fn core(&self, document: &Analysis<'_>) -> String {
+        let title = document.field(Field::Title).filter(|_| self.strip_suffix);
+        let own = title.map_or_else(Vec::new, |title| own_parts(title, self.stats));
+        let own: Vec<Analysis<'_>> =
+            title.iter().flat_map(|title| own.iter().map(|part| title.part(part.clone()))).collect();
+        let mut said = Vec::new();
+        for (&field, &weight) in Field::ALL.iter().zip(&self.weights) {
+            let from = said.len();
+            if weight > 0.0 && field == Field::Title && !own.is_empty() {
+                own.iter().for_each(|part| words_of(part, weight, &mut said));
+                // A word of two parts counts once.
+                said[from..].sort_by_key(|one| one.hash);
+                let mut known = None;
+                let distinct = said.split_off(from).into_iter().filter(|one| known.replace(one.hash) != Some(one.hash));
+                said.extend(distinct);
+            } else if weight > 0.0 {
+                document.field(field).into_iter().for_each(|column| words_of(column, weight, &mut said));
+            }
+        }
+        let mut heaviest = Heaviest::new(self.core);
+        said.sort_by_key(|one| one.hash);
+        for same in said.chunk_by(|a, b| a.hash == b.hash) {
+            let weight: f64 = same.iter().map(|one| one.weight).sum();
+            heaviest.push_word(weight * self.stats.idf(same[0].df), same[0].word, 1);
+        }
+        heaviest.join()
+    }
+
+    /// The same of the text itself.
+    fn core_of_body(&self, document: &Analysis<'_>) -> String {
+        let mut heaviest = Heaviest::new(self.core);
+        for (one, frequency) in document.counted().iter().zip(document.frequencies()) {
+            if !one.word.stop {
+                heaviest.push(f64::from(one.tf) * self.stats.idf(frequency.df), document, one);
+            }
+        }
+        heaviest.join()
+    }
+
+    /// Fingerprints of the largest segments, the largest first; of equal ones the first.
+    fn segments(&self, document: &Analysis<'_>) -> Vec<u64> {
+        let (text, places) = (document.text(), paragraphs(document));
+        let mut found: Vec<(usize, u64)> = Vec::new();
+        let mut one = Passage::default();
+        // Where the segment at hand begins, and the one before it.
+        let (mut begin, mut before) = (0, 0);
+        for (at, place) in places.iter().enumerate() {
+            one.add(&text[place.clone()]);
+            if one.half_words() >= self.least {
+                found.push((one.half_words(), one.fingerprint()));
+                one.clear();
+                (before, begin) = (begin, at + 1);
+            }
+        }
+        if one.half_words() > 0 {
+            if found.pop().is_some() {
+                one.clear();
+                places[before..].iter().for_each(|place| one.add(&text[place.clone()]));
+            }
+            found.push((one.half_words(), one.fingerprint()));
+        }
+        // Stable, so ties stay in order.
+        found.sort_by_key(|one| std::cmp::Reverse(one.0));
+        let mut largest: Vec<u64> = Vec::with_capacity(self.segments);
+        for (_, fingerprint) in found {
+            // 0 stands for no segment.
+            let fingerprint = fingerprint.max(1);
+            if largest.len() < self.segments && !largest.contains(&fingerprint) {
+                largest.push(fingerprint);
+            }
+        }
+        largest
+    }
+}
+
+impl Sign for CoreWordsSigner<'_> {
+    /// The sketch holds the fingerprints of the segments, and 0 where there are fewer.
+    fn shape(&self) -> RowShape {
+        RowShape { sketch: 8 * self.segments, ..RowShape::KEY64 }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let mut core = self.core(document);
+        if core.is_empty() {
+            if !self.body {
+                let there = Field::ALL.iter().any(|&field| document.has_column(field));
+                return out.none(if there { "no title, keywords or description" } else { "no column" });
+            }
+            core = self.core_of_body(document);
+            out.flag("core words of the text");
+        }
+        let segments = self.segments(document);
+        if core.is_empty() || segments.is_empty() {
+            return out.none("no words");
+        }
+        if segments.len() < self.min_common {
+            out.flag("fewer segments than min_common");
+        }
+        let mut sketch = [0; 256];
+        for (bytes, fingerprint) in sketch.as_chunks_mut::<8>().0.iter_mut().zip(&segments) {
+            *bytes = fingerprint.to_be_bytes();
+        }
+        out.push(0, hash64(core.as_bytes()).into(), 0, &sketch[..8 * self.segments]);
+    }
+}
+
+impl Match for CoreWordsSigner<'_> {
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    /// Common segments over those of the document that has fewer.
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        let some = |segment: &&[u8; 8]| **segment != [0; 8];
+        let segments = |row: &Row<'_>| row.sketch.as_chunks::<8>().0.iter().filter(some).count();
+        let (a_chunks, b_chunks) = (a.sketch.as_chunks::<8>().0, b.sketch.as_chunks::<8>().0);
+        let common = a_chunks.iter().filter(some).filter(|segment| b_chunks.contains(segment)).count();
+        let fewer = segments(a).min(segments(b));
+        let similarity = common as f32 / fewer.max(1) as f32;
+        (common > 0 && common >= self.min_common.min(fewer)).then_some(Score { similarity, distance: None })
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["core_and_segments"]
+    }
+}
+
+impl Describe for CoreWordsSigner<'_> {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! The name of the site in a title: the part that many titles have.
+
+use std::ops::Range;
+
+use crate::algorithm::contract::Features;
+use crate::algorithm::kit::title;
+use crate::corpus::CorpusStats;
+use dupsift_core::hash::{combine, hash64};
+use dupsift_text::text::{Analysis, Field};
+
+/// A part that stands in no more titles than these is no name of a site.
+const FEW_TITLES: u64 = 3;
+/// Nor is one that stands in fewer titles than all through this.
+const SHARE_OF_TITLES: u64 = 100;
+
+/// What is counted of titles: that there is one, and its parts where there are several.
+pub struct TitleParts;
+
+impl TitleParts {
+    fn title() -> u64 {
+        hash64(b"title_parts")
+    }
+
+    fn part(text: &str) -> u64 {
+        combine(TitleParts::title(), hash64(text.as_bytes()))
+    }
+}
+
+impl Features for TitleParts {
+    fn name(&self) -> String {
+        "title_parts".into()
+    }
+
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let Some(title) = document.field(Field::Title) else { return };
+        out.push(TitleParts::title());
+        let parts = title::parts(title.text());
+        if parts.len() > 1 {
+            out.extend(parts.into_iter().map(|part| TitleParts::part(&title.text()[part])));
+        }
+    }
+}
+
+/// The parts of a title that name no site; none where that is all of it, or nothing.
+pub fn own_parts(title: &Analysis<'_>, stats: &CorpusStats) -> Vec<Range<usize>> {
+    let mut parts = title::parts(title.text());
+    if parts.len() < 2 {
+        return Vec::new();
+    }
+    let most = FEW_TITLES.max(stats.feature_df(TitleParts::title()) / SHARE_OF_TITLES);
+    parts.retain(|part| stats.feature_df(TitleParts::part(&title.text()[part.clone()])) <= most);
+    parts
+}

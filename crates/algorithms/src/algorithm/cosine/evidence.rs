@@ -1,0 +1,368 @@
+//! The vector of a document in numbers, as comparisons read it: some two bytes a term.
+//!
+//! ```text
+//! number 0     the length of the text's part of the vector
+//!        1, 2  what the weights of the text were multiplied with, and those of the first line
+//!        3     terms, those of text and first line counted once
+//!        then  bytes, eight a number; their numbers have seven bits a byte, the lowest first, the top bit
+//!              where more follow (LEB128). For each term, in order of their numbers:
+//!              2 (its number - the first one that it may have), + 1 if more follows: if it does not, the text has it once
+//!              2 (how often the text has it), + 1 if the first line has it: how often that is, follows
+//! ```
+//!
+//! The number of a term is its rank in the corpus, by which its document frequency is known too. Terms that were not counted come
+//! behind all ranks, by their hashes. A weight is worked out anew by the steps that made it, and given out as Float32 has it.
+
+use std::sync::LazyLock;
+
+use super::vector::{Vector, Weighed, Weighing, is_head};
+use crate::corpus::Dfs;
+use dupsift_core::float;
+
+/// Numbers before the terms.
+const HEADER: usize = 4;
+
+/// 1 + ln n.
+type Logs = [f64; 256];
+
+static LOGS: LazyLock<Logs> = LazyLock::new(|| std::array::from_fn(|n| if n < 2 { n as f64 } else { log(n as u64) }));
+
+fn log(count: u64) -> f64 {
+    1.0 + float::ln(count as f64)
+}
+
+/// A term as the evidence of a document has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stated {
+    /// Its place in the order that all documents share: twice its number, + 1 in the first line.
+    pub place: u64,
+    /// Documents that have it.
+    pub df: u64,
+    /// How often the document has it.
+    pub count: u64,
+    /// Its weight in the vector.
+    pub weight: f64,
+}
+
+impl Stated {
+    /// Whether it is of the first line.
+    pub fn is_head(&self) -> bool {
+        self.place & 1 == 1
+    }
+}
+
+/// The terms of a document, read one after the other.
+pub struct Terms<'e> {
+    weighing: &'e Weighing<'e>,
+    logs: &'e Logs,
+    /// The length of the text's part.
+    pub text: f64,
+    factors: [f64; 2],
+    left: u64,
+    packed: std::slice::Iter<'e, u8>,
+    /// The first number that the next term may have.
+    next: u64,
+    dfs: Dfs<'e>,
+    /// The same term in the first line.
+    head: Option<Stated>,
+}
+
+impl Weighing<'_> {
+    /// The place of a term, by its hash and its rank.
+    pub fn place(&self, hash: u64, rank: u64) -> u64 {
+        let number = if rank == u64::MAX { self.ranks() + (hash >> 2) } else { rank };
+        number << 1 | u64::from(is_head(hash))
+    }
+
+    fn ranks(&self) -> u64 {
+        self.units.table(self.stats).len() as u64
+    }
+
+    /// The vector in numbers.
+    pub fn evidence(&self, vector: &Vector, out: &mut Vec<u64>) {
+        let Vector { terms, factors } = vector;
+        let (mut text, mut body, mut heads) = (0.0, Vec::with_capacity(terms.len()), Vec::new());
+        for &Weighed { term, count, rank } in terms {
+            let place = (self.place(term.hash, rank), count);
+            if is_head(term.hash) {
+                heads.push(place);
+            } else {
+                text += term.weight * term.weight;
+                body.push(place);
+            }
+        }
+        // Rare first is their order already, but for terms that were not counted.
+        for places in [&mut body, &mut heads] {
+            if !places.is_sorted() {
+                places.sort_unstable();
+            }
+        }
+        out.reserve(HEADER + terms.len() / 2);
+        let header = out.len();
+        out.extend([f64::sqrt(text).to_bits(), factors[0].to_bits(), factors[1].to_bits(), 0]);
+        let (mut packer, mut next, mut distinct) = (Packer { word: 0, bits: 0, out }, 0, 0);
+        let (mut body, mut heads) = (&body[..], &heads[..]);
+        while let Some(place) = first(body, heads) {
+            let number = place >> 1;
+            let (count, head) = (take(&mut body, number), take(&mut heads, number));
+            let gap = (number - next) << 1;
+            if (count, head) == (1, 0) {
+                packer.number(gap);
+            } else {
+                packer.number(gap | 1);
+                packer.number(count << 1 | u64::from(head > 0));
+                if head > 0 {
+                    packer.number(head);
+                }
+            }
+            (next, distinct) = (number + 1, distinct + 1);
+        }
+        packer.end();
+        out[header + HEADER - 1] = distinct;
+    }
+
+    /// The terms of a document's evidence; none of a document that was not read.
+    pub fn terms<'e>(&'e self, evidence: &'e [u64]) -> Option<Terms<'e>> {
+        let (&[text, first, second, left], packed) = evidence.split_first_chunk::<HEADER>()?;
+        let [text, first, second] = [text, first, second].map(f64::from_bits);
+        Some(Terms {
+            weighing: self,
+            logs: &LOGS,
+            text,
+            factors: [first, second],
+            left,
+            packed: bytemuck::cast_slice(packed).iter(),
+            next: 0,
+            dfs: self.units.table(self.stats).dfs(),
+            head: None,
+        })
+    }
+
+    #[inline]
+    fn idf(&self, df: u64) -> f64 {
+        self.idf.as_ref().map_or(1.0, |idf| idf.of(df))
+    }
+}
+
+/// The lower one of the first places of two lists.
+#[inline]
+fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
+    match (a.first(), b.first()) {
+        (Some(a), Some(b)) => Some(a.0.min(b.0)),
+        (a, b) => a.or(b).map(|first| first.0),
+    }
+}
+
+/// Takes the occurrences of the term of that number off the front of a list.
+#[inline]
+fn take(places: &mut &[(u64, u32)], number: u64) -> u64 {
+    let mut sum = 0;
+    while let Some((&(_, count), rest)) = places.split_first().filter(|((place, _), _)| place >> 1 == number) {
+        (sum, *places) = (sum + u64::from(count), rest);
+    }
+    sum
+}
+
+impl Iterator for Terms<'_> {
+    type Item = Stated;
+
+    #[inline]
+    fn next(&mut self) -> Option<Stated> {
+        if let Some(head) = self.head.take() {
+            return Some(head);
+        }
+        self.left = self.left.checked_sub(1)?;
+        let gap = self.number()?;
+        let number = self.next.wrapping_add(gap >> 1);
+        self.next = number.wrapping_add(1);
+        let df = self.dfs.of(number);
+        let idf = self.weighing.idf(df);
+        if gap & 1 == 0 {
+            return Some(self.stated(number, 0, 1, (df, idf)));
+        }
+        let more = self.number()?;
+        let text = self.stated(number, 0, more >> 1, (df, idf));
+        if more & 1 == 1 {
+            let times = self.number()?;
+            let head = self.stated(number, 1, times, (df, idf));
+            if text.count == 0 {
+                return Some(head);
+            }
+            self.head = Some(head);
+        }
+        Some(text)
+    }
+}
+
+impl Terms<'_> {
+    #[inline]
+    fn stated(&self, number: u64, head: usize, count: u64, (df, idf): (u64, f64)) -> Stated {
+        let tf = match count {
+            1 => 1.0,
+            _ if !self.weighing.sublinear => count as f64,
+            count => self.logs.get(count as usize).copied().unwrap_or_else(|| log(count)),
+        };
+        let weight = (tf * idf * self.factors[head]) as f32;
+        Stated { place: number << 1 | head as u64, df, count, weight: weight.into() }
+    }
+
+    #[inline]
+    fn number(&mut self) -> Option<u64> {
+        let first = *self.packed.next()?;
+        if first < 0x80 {
+            return Some(first.into());
+        }
+        let (mut number, mut shift) = (u64::from(first & 0x7f), 7);
+        loop {
+            let byte = *self.packed.next()?;
+            number |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte < 0x80 {
+                return Some(number);
+            }
+            shift += 7;
+        }
+    }
+}
+
+/// Bytes that are put together to numbers.
+struct Packer<'o> {
+    word: u64,
+    bits: u32,
+    out: &'o mut Vec<u64>,
+}
+
+impl Packer<'_> {
+    #[inline]
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.byte(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.byte(number as u8);
+    }
+
+    #[inline]
+    fn byte(&mut self, byte: u8) {
+        self.word |= u64::from(byte) << self.bits;
+        self.bits += 8;
+        if self.bits == u64::BITS {
+            self.out.push(self.word.to_le());
+            (self.word, self.bits) = (0, 0);
+        }
+    }
+
+    fn end(self) {
+        if self.bits > 0 {
+            self.out.push(self.word.to_le());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::cosine::vector::idf;
+    use crate::algorithm::kit::examples::counted;
+    use crate::algorithm::kit::prefix::Term;
+    use crate::algorithm::kit::units::Units;
+    use dupsift_core::hash::{hash64, splitmix64};
+
+    const WORDS: Units = Units { name: "word", han_only: false };
+
+    fn stated(weighing: &Weighing<'_>, evidence: &[u64]) -> Vec<Stated> {
+        weighing.terms(evidence).expect("evidence").collect()
+    }
+
+    /// Of three words of the corpus, the text has the rarest once and the commonest 300 times, the first line that one once; the
+    /// text has one that was not counted.
+    #[test]
+    fn a_worked_example() {
+        let stats = counted(9, 99, &[("rare", 2, 2), ("seldom", 2, 9), ("common", 7, 70)]);
+        let weighing = Weighing { sublinear: false, idf: None, head: 0.1, units: WORDS, stats: &stats };
+        let [first, common] = [("rare", 0), ("common", 2)].map(|(word, place)| {
+            let rank = stats.words.rank(stats.words.get(hash64(word.as_bytes())).unwrap().at);
+            assert!(rank == place || word == "rare" && rank == 1);
+            (hash64(word.as_bytes()) & !1, rank)
+        });
+        let weighed = |(hash, rank), weight, count| Weighed { term: Term { hash, weight, df: 9 }, count, rank };
+        let terms = vec![
+            weighed((0x1234, u64::MAX), 0.5, 1),
+            weighed(first, 0.5, 1),
+            weighed((common.0 | 1, common.1), 0.1, 1),
+            weighed(common, 150.0, 300),
+        ];
+        let mut out = vec![7];
+        weighing.evidence(&Vector { terms, factors: [0.5, 0.1] }, &mut out);
+        let length = (0.25f64 + 0.25 + 22_500.0).sqrt();
+        // 601 is 100 1101 1001: d9 with the top bit, 4. The number of the last is 3 + 1234 / 4 = 490, and 490 - 3 = 3cb + ...
+        let gap = 2 * (3 + 0x1234 / 4 - 3);
+        let bytes =
+            [2 * first.1 as u8, 2 * (2 - first.1 as u8 - 1) + 1, 0xd9, 4, 1, gap as u8 | 0x80, (gap >> 7) as u8, 0];
+        assert_eq!(out, [7, length.to_bits(), 0.5f64.to_bits(), 0.1f64.to_bits(), 3, u64::from_ne_bytes(bytes)]);
+        let unknown = 3 + 0x1234 / 4;
+        let expected =
+            [(2 * first.1, 2, 1, 0.5), (4, 7, 300, 150.0), (5, 7, 1, f64::from(0.1f32)), (2 * unknown, 1, 1, 0.5)];
+        let expected = expected.map(|(place, df, count, weight)| Stated { place, df, count, weight });
+        assert_eq!(stated(&weighing, &out[1..]), expected);
+        assert!(weighing.terms(&[]).is_none() && weighing.terms(&out[1..4]).is_none());
+        // Cut off, it ends; nothing breaks.
+        assert_eq!(stated(&weighing, &out[1..5]).len(), 0);
+    }
+
+    /// What is damaged is read to some end, without a panic.
+    #[test]
+    fn any_numbers_are_read() {
+        let stats = counted(9, 99, &[("rare", 2, 2), ("common", 7, 70)]);
+        let weighing = Weighing { sublinear: true, idf: Some(idf(&stats)), head: 0.1, units: WORDS, stats: &stats };
+        for seed in 0..500 {
+            let numbers: Vec<u64> = (0..seed % 40).map(|at| splitmix64(seed, at) << (seed % 64)).collect();
+            let other: Vec<u64> = numbers.iter().map(|number| !number).collect();
+            assert!(weighing.terms(&numbers).is_none_or(|terms| terms.count() <= 2 * 8 * numbers.len()));
+            _ = weighing.compare(&numbers, &other, 0.5);
+            _ = weighing.surplus(&other, &numbers);
+        }
+    }
+
+    /// Any occurrences, ranks and factors: the weights come back as Float32 has them, and so do the occurrences.
+    #[test]
+    fn weights_and_occurrences_come_back() {
+        let words: Vec<(String, u64)> = (0..400).map(|at| (at.to_string(), 1 + at % 7 * at)).collect();
+        let words: Vec<(&str, u64, u64)> = words.iter().map(|(word, df)| (&**word, *df, df + 3)).collect();
+        let stats = counted(3_000, 9_999, &words);
+        for seed in 0..200_u64 {
+            let next = |at: u64, below: u64| splitmix64(seed, at) % below;
+            let idf = (seed % 3 > 0).then(|| idf(&stats));
+            let weighing = Weighing { sublinear: seed % 2 == 0, idf, head: 0.1, units: WORDS, stats: &stats };
+            let factors = [0.001 + next(1, 1000) as f64 / 777.0, 0.001 + next(2, 1000) as f64 / 333.0];
+            let mut terms = Vec::new();
+            for at in 0..next(3, 300) {
+                let (word, df, _) = words[next(400 + at, 400) as usize];
+                let known = stats.words.get(hash64(word.as_bytes())).unwrap();
+                let (rank, df) = if at % 9 == 0 { (u64::MAX, 1) } else { (stats.words.rank(known.at), df) };
+                let hash = if at % 9 == 0 { splitmix64(seed, at) } else { hash64(word.as_bytes()) };
+                let hash = hash & !1 | u64::from(next(800 + at, 5) == 0);
+                let count = 1 + next(10 + at, [1, 3, 300, 3_000_000][(at % 4) as usize]) as u32;
+                let times = f64::from(count);
+                let tf = if weighing.sublinear && count > 1 { 1.0 + float::ln(times) } else { times };
+                let weight = tf * weighing.idf(df) * factors[usize::from(is_head(hash))];
+                let place = weighing.place(hash, rank);
+                if terms.iter().all(|(other, _)| *other != place) {
+                    terms.push((place, Weighed { term: Term { hash, weight, df }, count, rank }));
+                }
+            }
+            let mut out = Vec::new();
+            weighing.evidence(&Vector { terms: terms.iter().map(|(_, term)| *term).collect(), factors }, &mut out);
+            terms.sort_by_key(|(place, _)| *place);
+            let expected: Vec<Stated> = terms
+                .iter()
+                .map(|&(place, Weighed { term, count, .. })| Stated {
+                    place,
+                    df: term.df,
+                    count: count.into(),
+                    weight: f64::from(term.weight as f32),
+                })
+                .collect();
+            assert_eq!(stated(&weighing, &out), expected);
+        }
+    }
+}

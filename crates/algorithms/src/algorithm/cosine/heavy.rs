@@ -1,0 +1,196 @@
+//! Keys by which texts meet that have two of their heaviest terms in common.
+//!
+//! What a text is about stands in its few heaviest terms, and unrelated texts seldom share two of these, if terms of many
+//! documents are left out: so what meets grows little faster than the corpus. A pair is missed if it shares at most one of them.
+//!
+//! Versions share most of their heaviest terms, and of those that are less heavy some. So not all twos of the list are keys, but
+//! those whose ranks are small together: for as many keys this misses half as many pairs as all twos of a shorter list.
+//!
+//! ```text
+//! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
+//! heaviest 4 of "a a a a b b b c c d e" (df 2 each): a b c d -> keys ab, ac, ad, bc
+//! ```
+//!
+//! A page of a template has few words of its own, and those of the template are common: they make no keys, or all pages would
+//! meet. What two texts have in common that share no term with a key is at most the product of the lengths of what is left of
+//! them (the bound of the prefix filter, `kit/prefix.rs`). So nothing is lost where that is below the threshold; texts where it is
+//! not fill up their list with common terms, and those that meet by two of these have to reach the threshold by that bound.
+//!
+//! ```text
+//! threshold .6; lengths of the common terms: a .9  b .7  c .65      a b .63, a c .585, b c .455: only a and b are compared
+//! ```
+
+use super::vector::is_head;
+use crate::algorithm::kit::prefix::{Term, below};
+use dupsift_core::hash::combine;
+use std::cmp::Reverse;
+
+/// Terms of more documents than that make no keys, however small the corpus: they cost little.
+const FEW_DOCUMENTS: u64 = 400;
+
+/// A text with fewer terms that make keys has a key for each single one of them as well.
+const FEW_TERMS: usize = 3;
+
+/// Which terms make keys.
+#[derive(Clone, Copy, Debug)]
+pub struct HeavyTerms {
+    /// How many of the heaviest.
+    pub most: usize,
+    /// Those of at most so many documents.
+    pub most_documents: u64,
+    /// The cosine that pairs reach.
+    pub threshold: f64,
+}
+
+/// What of a text makes keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keys {
+    /// The terms, those that make keys by themselves before common ones, the heaviest first.
+    pub terms: Vec<u64>,
+    /// The keys, of two terms or of a single one.
+    pub keys: Vec<u64>,
+    /// The length of the common terms, where these fill up the list; else 0.
+    pub common: f64,
+}
+
+/// What a key is of: its lowest bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Two terms, at least one of which makes keys by itself.
+    Two,
+    /// Two common terms.
+    Common,
+    /// A single term, or none.
+    Single,
+}
+
+impl Kind {
+    const BITS: u64 = 3;
+
+    /// The kind of a key.
+    pub fn of(key: u128) -> Kind {
+        match key as u64 & Kind::BITS {
+            0 => Kind::Two,
+            1 => Kind::Common,
+            _ => Kind::Single,
+        }
+    }
+
+    fn key(self, hash: u64) -> u64 {
+        hash & !Kind::BITS | self as u64
+    }
+}
+
+impl HeavyTerms {
+    /// The most documents of a term that makes keys, in a corpus of so many.
+    pub fn most_documents(share: f64, documents: u64) -> u64 {
+        ((share * documents as f64) as u64).max(FEW_DOCUMENTS)
+    }
+
+    /// The keys of a text, first lines apart. A term of at most `own` documents is left out: the copies of this text have it
+    /// and no other document, so no other could be met there. At least one key for a text with a term.
+    pub fn keys(&self, terms: &[Term], own: u64) -> Keys {
+        let shared = || terms.iter().filter(|term| term.df > own);
+        let makes_keys = |term: &&Term| !is_head(term.hash) && term.df <= self.most_documents;
+        let mut chosen = heaviest(shared().filter(makes_keys), terms.len(), self.most);
+        let rare = chosen.len();
+        let singles = if rare < FEW_TERMS.min(self.most) { chosen.clone() } else { Vec::new() };
+        let rest = shared().filter(|term| !makes_keys(term));
+        let length = rest.clone().map(|term| term.weight * term.weight).sum::<f64>().sqrt();
+        let fills = rare < self.most && length >= below(self.threshold);
+        if fills {
+            chosen.extend(heaviest(rest.filter(|term| !is_head(term.hash)), terms.len(), self.most - rare));
+        }
+        let mut keys = Vec::with_capacity(self.most * self.most / 4 + FEW_TERMS);
+        for (rank, &x) in chosen.iter().enumerate() {
+            for (other, &y) in chosen[..rank.min(self.most - rank)].iter().enumerate() {
+                let kind = if other >= rare { Kind::Common } else { Kind::Two };
+                keys.push(kind.key(combine(x.min(y), x.max(y))));
+            }
+        }
+        keys.extend(singles.into_iter().map(|term| Kind::Single.key(term)));
+        if keys.is_empty() && !terms.is_empty() {
+            // Without a term to meet others by: a key of its own, by which it has a signature.
+            keys.push(Kind::Single.key(terms.iter().fold(0, |all, term| combine(all, term.hash))));
+        }
+        Keys { terms: chosen, keys, common: if fills { length } else { 0.0 } }
+    }
+}
+
+/// The hashes of so many terms of the greatest weight, these first. There are no more than `room` terms.
+fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
+    // Weights are above 0, where floating-point numbers have the order of their bits.
+    let mut heavy: Vec<(Reverse<u64>, u64)> = Vec::with_capacity(room);
+    heavy.extend(terms.map(|term| (Reverse(term.weight.to_bits()), term.hash)));
+    if most < heavy.len() {
+        heavy.select_nth_unstable(most);
+        heavy.truncate(most);
+    }
+    heavy.sort_unstable();
+    heavy.into_iter().map(|(_, hash)| hash).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAVY: HeavyTerms = HeavyTerms { most: 4, most_documents: 400, threshold: 0.6 };
+
+    fn term(hash: u64, weight: f64, df: u64) -> Term {
+        Term { hash, weight, df }
+    }
+
+    fn key(x: u64, y: u64) -> u64 {
+        Kind::Two.key(combine(x.min(y), x.max(y)))
+    }
+
+    #[test]
+    fn keys_are_of_two_terms_whose_ranks_are_small_together() {
+        let terms = [term(2, 3.0, 2), term(4, 2.0, 2), term(6, 1.0, 2), term(8, 0.5, 2), term(10, 0.4, 2)];
+        let found = HEAVY.keys(&terms, 1);
+        assert_eq!(found.terms, [2, 4, 6, 8]);
+        assert_eq!(found.keys, [key(2, 4), key(2, 6), key(4, 6), key(2, 8)]);
+        // The same keys in any order of weights, and with any first lines.
+        let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2), term(9, 9.0, 2)];
+        let same: Vec<u64> = HEAVY.keys(&turned, 1).keys;
+        assert_eq!(same, [key(6, 4), key(6, 2), key(4, 2)]);
+        for most in 2..=32 {
+            let terms: Vec<Term> = (0..40).map(|n| term(2 * n, 50.0 - n as f64, 2)).collect();
+            let keys = HeavyTerms { most, ..HEAVY }.keys(&terms, 1).keys;
+            assert_eq!(keys.len(), most * most / 4, "{most}");
+        }
+    }
+
+    #[test]
+    fn terms_of_one_text_and_of_many_make_no_keys() {
+        // Own: 2 and 4. Common: 10. Weights of a vector of length 1, of which the common term is a small part.
+        let terms = [term(2, 0.7, 1), term(4, 0.4, 1), term(6, 0.4, 2), term(8, 0.4, 400), term(10, 0.2, 401)];
+        let found = HEAVY.keys(&terms, 1);
+        assert_eq!((found.terms, found.common), (vec![6, 8], 0.0));
+        // Few terms: each by itself, too.
+        assert_eq!(found.keys, [key(6, 8), Kind::Single.key(6), Kind::Single.key(8)]);
+        assert_eq!(HEAVY.keys(&terms[..3], 1).keys, [Kind::Single.key(6)]);
+        // Nothing to meet another by: a key that no other text has.
+        let alone = [HEAVY.keys(&terms[..2], 1), HEAVY.keys(&terms[..1], 1)].map(|found| found.keys);
+        assert!(alone[0].len() == 1 && alone[1].len() == 1 && alone[0] != alone[1]);
+        assert!(HEAVY.keys(&[], 1).keys.is_empty());
+        // Three copies of a text, whose own terms are in three documents.
+        let copied = [term(2, 0.7, 3), term(4, 0.4, 4), term(6, 0.3, 7)];
+        assert_eq!(HEAVY.keys(&copied, 3).terms, [4, 6]);
+    }
+
+    #[test]
+    fn common_terms_fill_up_where_they_alone_may_reach_the_threshold() {
+        // Their length: .75 with the first line's, .42 without it.
+        let terms = [term(2, 0.6, 1), term(6, 0.27, 3), term(8, 0.3, 900), term(10, 0.3, 950), term(13, 0.62, 990)];
+        let found = HEAVY.keys(&terms, 1);
+        assert_eq!(found.terms, [6, 8, 10]);
+        assert!((found.common - 0.75).abs() < 0.01);
+        let kinds: Vec<Kind> = found.keys.iter().map(|&key| Kind::of(key.into())).collect();
+        assert_eq!(kinds, [Kind::Two, Kind::Two, Kind::Common, Kind::Single]);
+        let stricter = HeavyTerms { threshold: 0.8, ..HEAVY }.keys(&terms, 1);
+        assert_eq!((stricter.terms, stricter.keys, stricter.common), (vec![6], vec![Kind::Single.key(6)], 0.0));
+        // A share of the corpus, but 400 documents in any case.
+        assert_eq!([100, 20_000, 1_000_000].map(|n| HeavyTerms::most_documents(0.02, n)), [400, 400, 20_000]);
+    }
+}

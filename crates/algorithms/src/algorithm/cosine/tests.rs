@@ -1,0 +1,126 @@
+//! `cosine` on worked examples, and against the definition.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+use crate::algorithm::kit::examples::sign;
+use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
+use crate::measure::cosine;
+use dupsift_core::hash::hash64;
+
+#[test]
+fn worked_values() {
+    let of = |typed: &str, a: &str, b: &str| {
+        let found = run(&Cosine, typed, &[a.to_string(), b.to_string()]);
+        found.pairs.get(&(0, 1)).map(|pair| pair.score.similarity)
+    };
+    assert_eq!(of("idf=false,threshold=0.75", "a b c d", "d c b e"), Some(0.75));
+    assert_eq!(of("idf=false,threshold=0.76", "a b c d", "d c b e"), None);
+    // A text twice over points the same way.
+    assert_eq!(of("idf=false,threshold=1", "a b b", "a b b, a b b."), Some(1.0));
+    // Weights ln 2 of the common words and ln 3 of the others.
+    let (common, own) = (2f64.ln().powi(2), 3f64.ln().powi(2));
+    let expected = (3.0 * common / (3.0 * common + own)) as f32;
+    assert_eq!(of("threshold=0.5", "a b c d", "d c b e"), Some(expected));
+    // Characters: 网 2 页 2 against 网 2 页 1.
+    let hanzi = of("unit=hanzi,han_only=true,idf=false,threshold=0.9", "网页 a 网页", "网页网 b").unwrap();
+    assert!((f64::from(hanzi) - 6.0 / (8.0f64 * 5.0).sqrt()).abs() < 1e-6);
+}
+
+#[test]
+fn what_has_no_vector_has_no_signature() {
+    assert_eq!(sign(&Cosine, "", "?!"), Err("no words"));
+    assert_eq!(sign(&Cosine, "unit=hanzi,han_only=true", "no Chinese"), Err("no Han characters"));
+    // Without a count each term may be anywhere: one of four equal terms leaves .87 of the length.
+    assert_eq!(sign(&Cosine, "threshold=0.9", "a b c d").unwrap().len(), 1);
+    assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
+}
+
+/// All pairs of random texts, against the definition.
+#[test]
+fn finds_exactly_the_pairs_of_the_definition() {
+    let texts = texts(7, 160, 30);
+    let counts = counts(&texts);
+    let df = |word: &str| counts.iter().filter(|counts| counts.contains_key(word)).count() as f64;
+    for (typed, sublinear, idf) in [("", false, true), ("tf=sublinear", true, true), ("idf=false", false, false)] {
+        let vectors: Vec<Vec<(u64, f64)>> = counts
+            .iter()
+            .map(|counts| {
+                let weigh = |word: &str, tf: f64| {
+                    let tf = if sublinear { 1.0 + tf.ln() } else { tf };
+                    if idf { tf * (1.0 + texts.len() as f64 / df(word)).ln() } else { tf }
+                };
+                let terms = counts.iter().map(|(word, &tf)| (hash64(word.as_bytes()), weigh(word, tf)));
+                terms.collect::<BTreeMap<u64, f64>>().into_iter().collect()
+            })
+            .collect();
+        for threshold in [0.95, 0.9, 0.6, 0.3] {
+            let found = run(&Cosine, &format!("{typed},threshold={threshold}"), &texts);
+            let expected = all_pairs(texts.len(), |a, b| cosine(&vectors[a], &vectors[b]) >= threshold);
+            assert!(expected.len() > 20 && found.candidates < texts.len() * texts.len() / 2);
+            assert_eq!(found.numbers(), expected, "{typed} {threshold}");
+        }
+    }
+}
+
+/// Against (1 - H) cosine + H cosine of the first lines, with weights over the whole corpus.
+#[test]
+fn the_share_of_the_first_line_keeps_the_join_exact() {
+    // The first three words are a line of their own.
+    let plain = texts(11, 140, 30);
+    let broken: Vec<(String, String)> = plain
+        .iter()
+        .map(|text| {
+            let place = text.match_indices(' ').nth(2).map_or(text.len(), |(place, _)| place);
+            (text[..place].to_string(), format!("{}\n{}", &text[..place], text[place..].trim_start()))
+        })
+        .collect();
+    let (lines, texts): (Vec<String>, Vec<String>) = broken.into_iter().unzip();
+    let known = counts(&plain);
+    let df = |word: &str| known.iter().filter(|counts| counts.contains_key(word)).count() as f64;
+    let vectors = |texts: &[String]| -> Vec<Vec<(u64, f64)>> {
+        let vector = |counts: &BTreeMap<&str, f64>| {
+            let weigh = |word: &str, tf: f64| (1.0 + tf.ln()) * (1.0 + 140.0 / df(word)).ln();
+            let terms = counts.iter().map(|(word, &tf)| (hash64(word.as_bytes()), weigh(word, tf)));
+            terms.collect::<BTreeMap<u64, f64>>().into_iter().collect()
+        };
+        counts(texts).iter().map(vector).collect()
+    };
+    let (bodies, heads) = (vectors(&plain), vectors(&lines));
+    for (head, threshold) in [(0.1, 0.7), (0.3, 0.8), (0.5, 0.5)] {
+        let found = run(&Cosine, &format!("tf=sublinear,head={head},threshold={threshold}"), &texts);
+        let expected = all_pairs(texts.len(), |a, b| {
+            (1.0 - head) * cosine(&bodies[a], &bodies[b]) + head * cosine(&heads[a], &heads[b]) >= threshold
+        });
+        assert!(expected.len() > 20 && found.candidates < texts.len() * texts.len() / 2);
+        assert_eq!(found.numbers(), expected, "{head} {threshold}");
+    }
+}
+
+#[test]
+fn heavy_terms_find_nearly_all_of_what_is_near() {
+    let texts = texts(5, 200, 30);
+    let exact = run(&Cosine, "threshold=0.8", &texts);
+    let heavy = run(&Cosine, "threshold=0.8,join=heavy,heavy=6", &texts);
+    assert!(heavy.numbers().is_subset(&exact.numbers()));
+    let (found, all) = (heavy.pairs.len(), exact.pairs.len());
+    assert!(all > 20 && found * 100 >= all * 95, "{found} of {all}");
+}
+
+#[test]
+fn pairs_of_characters_are_found_as_well() {
+    let texts = texts(3, 120, 30);
+    // Each word becomes a Han character.
+    let han: Vec<String> = texts
+        .iter()
+        .map(|text| {
+            let number = |word: &str| word[1..].parse::<u32>().ok();
+            text.split(' ').filter_map(|word| char::from_u32(0x4E00 + number(word)?)).collect()
+        })
+        .collect();
+    let words = run(&Cosine, "idf=false,threshold=0.8", &texts).numbers();
+    assert!(words.len() > 20);
+    assert_eq!(run(&Cosine, "idf=false,threshold=0.8,unit=hanzi", &han).numbers(), words);
+    let pairs: BTreeSet<_> = run(&Cosine, "idf=false,threshold=0.8,unit=han_bigram", &han).numbers();
+    assert!(!pairs.is_empty() && pairs.is_subset(&words), "{} of {}", pairs.len(), words.len());
+}

@@ -1,0 +1,265 @@
+//! Weighted vectors of documents, and the cosine of two of them with an early stop.
+//!
+//! A vector has length 1 and its terms in the order that all documents share, rare first. What two vectors can still have
+//! in common beyond a term is at most the product of the lengths of their rests, so that the comparison of unrelated texts
+//! ends early (the bound of Bayardo, Ma, Srikant 2007, along the way).
+//!
+//! ```text
+//! weight = tf ln(1 + N / df)           sublinear: (1 + ln tf) ln(1 + N / df)
+//! head H: the terms of the text share 1 - H of the squares, those of the first line, as other terms, H;
+//!         so cosine = (1 - H) cosine of the texts + H cosine of the first lines
+//! gap = the largest difference of the weight of one term of the text, both texts at length 1
+//! ```
+//!
+//! The gap tells pages of one template, which differ in one heavy term (what the page is about), from versions of one
+//! page, which differ in many light ones.
+
+use crate::algorithm::kit::by_count::ByCount;
+use crate::algorithm::kit::prefix::{Term, below, rare_first_by};
+use crate::algorithm::kit::units::{Unit, Units};
+use crate::corpus::CorpusStats;
+use dupsift_core::float;
+use dupsift_core::hash::combine;
+use dupsift_text::text::{Analysis, Frequency};
+
+/// How documents become vectors.
+pub struct Weighing<'c> {
+    /// Whether a term counts 1 + ln tf times, not tf times.
+    pub sublinear: bool,
+    /// The share of the first line, from 0 to below 1.
+    pub head: f64,
+    /// What terms are.
+    pub units: Units,
+    /// Their frequencies.
+    pub stats: &'c CorpusStats,
+    /// What a term counts by its document frequency, where rare terms count more.
+    pub idf: Option<ByCount>,
+}
+
+/// ln(1 + N / df). A corpus that was not counted is one document.
+pub fn idf(stats: &CorpusStats) -> ByCount {
+    let documents = stats.documents().max(1);
+    ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
+}
+
+/// Keeps the terms of first lines apart from those of texts; the lowest bit of a hash tells which it is of.
+const HEAD: u64 = 0x6669_7273_7420_6C69;
+
+/// Whether a term is of the first line.
+pub fn is_head(hash: u64) -> bool {
+    hash & 1 == 1
+}
+
+/// The vector of a document.
+pub struct Vector {
+    /// The terms with their weights, all above 0, the squares of which sum up to 1; rare first. Empty for a document without
+    /// terms.
+    pub terms: Vec<Weighed>,
+    /// What the weights of the text were multiplied with, and those of the first line.
+    pub factors: [f64; 2],
+}
+
+/// A term of a vector.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighed {
+    /// The term.
+    pub term: Term,
+    /// How often it stands in the text, or in the first line.
+    pub count: u32,
+    /// Its rank in the corpus: [`Frequency::rank`](dupsift_text::text::Frequency::rank).
+    pub rank: u64,
+}
+
+impl Vector {
+    /// The terms alone.
+    pub fn terms(&self) -> Vec<Term> {
+        self.terms.iter().map(|weighed| weighed.term).collect()
+    }
+}
+
+impl Weighing<'_> {
+    /// The vector of a document.
+    pub fn vector(&self, document: &Analysis<'_>) -> Vector {
+        let mut terms = self.weighed(document);
+        terms.iter_mut().for_each(|weighed| weighed.term.hash &= !1);
+        let factors;
+        if self.head > 0.0 && !terms.is_empty() {
+            // A text of one line is its own: its terms are weighed once, and stand twice.
+            let line = document.first_line().map(|line| self.weighed(line));
+            let text = terms.len();
+            terms.reserve_exact(line.as_ref().map_or(text, Vec::len));
+            let head = |hash: u64| combine(HEAD, hash & !1) | 1;
+            match line {
+                Some(mut line) => terms.append(&mut line),
+                None => terms.extend_from_within(..),
+            }
+            let (body, line) = terms.split_at_mut(text);
+            line.iter_mut().for_each(|weighed| weighed.term.hash = head(weighed.term.hash));
+            let share = if line.is_empty() { 0.0 } else { self.head };
+            factors = [scale(body, 1.0 - share), scale(line, share)];
+        } else {
+            factors = [scale(&mut terms, 1.0), 1.0];
+        }
+        rare_first_by(&mut terms, |weighed| weighed.term);
+        Vector { terms, factors }
+    }
+
+    fn weighed(&self, document: &Analysis<'_>) -> Vec<Weighed> {
+        let units = self.units.count(document, self.stats);
+        let weigh = |Unit { hash, count, frequency: Frequency { df, rank, .. } }| {
+            // Most terms stand once, and a logarithm is dear.
+            let tf = if self.sublinear && count != 1 { 1.0 + float::ln(count.into()) } else { count.into() };
+            let weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(df));
+            Weighed { term: Term { hash, weight, df }, count, rank }
+        };
+        units.into_iter().map(weigh).collect()
+    }
+}
+
+/// Makes the squares of the weights sum up to `square`; returns what they were multiplied with.
+fn scale(terms: &mut [Weighed], square: f64) -> f64 {
+    let squares = terms.iter().map(|weighed| weighed.term.weight * weighed.term.weight);
+    let factor = (square / squares.sum::<f64>()).sqrt();
+    terms.iter_mut().for_each(|weighed| weighed.term.weight *= factor);
+    factor
+}
+
+/// How alike two vectors are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Likeness {
+    /// 0 to 1.
+    pub cosine: f64,
+    /// 0 to 1, 0 for equal texts.
+    pub gap: f64,
+}
+
+/// Weights are those of Float32: a hair for what that rounds.
+const HAIR: f64 = 1e-6;
+/// Terms between two looks at the bound.
+const STEP: usize = 16;
+
+impl Weighing<'_> {
+    /// The likeness of two vectors by the evidence of both, where the cosine reaches `least`.
+    pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
+        let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
+        let least = below(least) - HAIR;
+        // One over the length of each text's part: a gap is that of texts at length 1.
+        let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
+        let (mut cosine, mut gap) = (0.0f64, 0.0f64);
+        let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
+        let (mut x, mut y, mut steps) = (a.next(), b.next(), 0);
+        while let (Some(of_a), Some(of_b)) = (x, y) {
+            let order = of_a.place.cmp(&of_b.place);
+            let x_weight = if order.is_le() { of_a.weight } else { 0.0 };
+            let y_weight = if order.is_ge() { of_b.weight } else { 0.0 };
+            cosine += x_weight * y_weight;
+            a_rest -= x_weight * x_weight;
+            b_rest -= y_weight * y_weight;
+            if !(if order.is_le() { of_a } else { of_b }).is_head() {
+                gap = gap.max((x_weight * a_scale - y_weight * b_scale).abs());
+            }
+            if order.is_le() {
+                x = a.next();
+            }
+            if order.is_ge() {
+                y = b.next();
+            }
+            steps += 1;
+            if steps % STEP == 0 && cosine + (a_rest.max(0.0) * b_rest.max(0.0)).sqrt() < least {
+                return None;
+            }
+        }
+        for (rest, scale) in [(x.into_iter().chain(a), a_scale), (y.into_iter().chain(b), b_scale)] {
+            let text = rest.filter(|term| !term.is_head());
+            gap = text.map(|term| term.weight * scale).fold(gap, f64::max);
+        }
+        let cosine = if cosine > 1.0 - HAIR { 1.0 } else { cosine };
+        (cosine >= least).then_some(Likeness { cosine, gap: if gap < HAIR { 0.0 } else { gap } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    fn likeness(head: f64, a: &str, b: &str) -> Option<Likeness> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let stats = CorpusStats::none();
+        let units = Units { name: "word", han_only: false };
+        let weighing = Weighing { sublinear: true, idf: None, head, units, stats: &stats };
+        let evidence = |text: &str| {
+            let mut out = Vec::new();
+            weighing.evidence(&weighing.vector(&pipeline.analyse(text)), &mut out);
+            out
+        };
+        weighing.compare(&evidence(a), &evidence(b), 0.01)
+    }
+
+    fn near(found: Option<Likeness>, cosine: f64, gap: f64) -> bool {
+        found.is_some_and(|found| (found.cosine - cosine).abs() < 1e-6 && (found.gap - gap).abs() < 1e-6)
+    }
+
+    #[test]
+    fn worked_values() {
+        // Four words of weight 1, three of them common; each of the other two stands alone with weight 1/2.
+        assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
+        assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
+        assert_eq!(likeness(0.0, "a b", "c d"), None);
+        assert_eq!(likeness(0.0, "", "c d"), None);
+        // Four words weigh 1/2 each, nine 1/3 each: the four differ by 1/6, the other five by 1/3.
+        assert!(near(likeness(0.0, "a b c d", "a b c d e f g h i"), 2.0 / 3.0, 1.0 / 3.0));
+    }
+
+    #[test]
+    fn the_first_line_has_its_share() {
+        // Texts: a b c d | d c b e 3/4. First lines equal, half in common, nothing in common.
+        assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
+        assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
+        assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));
+        // Ornaments and blank lines are no first line; a text of one line is its own.
+        assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
+        assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
+        // A text of one line and one whose first line says the same.
+        let e = 1.0 + 2f64.ln();
+        let length = (4.0 + e * e).sqrt();
+        assert!(near(likeness(0.5, "a b c d", "d c b a\ne e"), 0.5 * 2.0 / length + 0.5, e / length));
+        // An equal text is equal, with any share of the first line.
+        assert!(near(likeness(0.9, "b c\na d", "b c\nd a"), 1.0, 0.0));
+    }
+
+    /// The early stop gives up only where the whole comparison would.
+    #[test]
+    fn the_early_stop_changes_nothing() {
+        let stats = CorpusStats::none();
+        let units = Units { name: "word", han_only: false };
+        let weighing = Weighing { sublinear: false, idf: None, head: 0.0, units, stats: &stats };
+        let vector = |seed: u64| -> Vec<u64> {
+            let mut terms: Vec<Weighed> = (0..120)
+                .filter(|&n| !dupsift_core::hash::splitmix64(seed / 4, n).is_multiple_of(4) || seed % 4 == n % 4)
+                .map(|n| Weighed {
+                    term: Term { hash: n << 1, weight: 1.0 + (n % 13) as f64, df: 1 },
+                    count: 1 + n as u32 % 13,
+                    rank: n * 7 % 120,
+                })
+                .collect();
+            let factors = [scale(&mut terms, 1.0), 1.0];
+            let mut out = Vec::new();
+            weighing.evidence(&Vector { terms, factors }, &mut out);
+            out
+        };
+        let vectors: Vec<Vec<u64>> = (0..40).map(vector).collect();
+        let mut both = [0; 2];
+        for a in &vectors {
+            for b in &vectors {
+                let whole = weighing.compare(a, b, -1.0).expect("nothing is below");
+                for least in [0.5, 0.7, 0.75, 0.8, 0.9, 0.99] {
+                    let found = weighing.compare(a, b, least);
+                    assert_eq!(found, Some(whole).filter(|whole| whole.cosine >= below(least) - HAIR));
+                    both[usize::from(found.is_some())] += 1;
+                }
+            }
+        }
+        assert!(both.iter().all(|&count| count > 1000), "{both:?}");
+    }
+}

@@ -1,0 +1,329 @@
+//! The choice of support words for `descr_words`: few words of good quality that describe as many documents as possible
+//! (docs/methods/descr_words.md).
+//!
+//! f is the count of a word in a document over the count of the document's most frequent word. A word describes the
+//! documents where f is above its threshold. Its quality is the share of its documents whose f is not near the threshold,
+//! so that a small edit seldom moves one across. A document is covered if enough words describe it. Rounds of two phases:
+//! words are added, the one that helps most documents first, until none helps; then the worst are dropped as long as nearly
+//! all covered documents stay so. Each round asks for a better quality than the one before.
+//!
+//! Memory: 256 bytes a candidate word, four bytes for each document that a candidate describes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hashbrown::HashMap;
+
+use crate::algorithm::contract::Notes;
+use crate::algorithm::kit::training::room_for;
+use dupsift_core::error::Result;
+
+/// The steps that f is counted in: step i is i/64 < f <= (i + 1)/64.
+pub const STEPS: u64 = 64;
+
+/// Thresholds are i/64 from .05 to .95.
+const THRESHOLDS: std::ops::RangeInclusive<usize> = 4..=60;
+
+/// The share of the documents that may be uncovered in one phase.
+const LOSS: f64 = 0.001;
+
+/// Rounds at the most; as a rule a dozen are enough.
+const ROUNDS: u64 = 200;
+
+/// A word of a document as notes have it: the hash without its low bits, which hold the step of f.
+pub fn note_of(hash: u64, tf: u32, most: u32) -> u64 {
+    let step = (u64::from(tf) * STEPS).div_ceil(u64::from(most)) - 1;
+    word_of(hash) | step.min(STEPS - 1)
+}
+
+/// The part of a hash that stands for the word.
+pub fn word_of(hash: u64) -> u64 {
+    hash & !(STEPS - 1)
+}
+
+/// What the choice is made by.
+#[derive(Clone, Copy, Debug)]
+pub struct Goals {
+    /// The least number of documents of the sample that a threshold must leave above it.
+    pub documents: u32,
+    /// How near to the threshold is too near, in steps.
+    pub near: usize,
+    /// The quality that the first round asks for.
+    pub quality: f64,
+    /// Words that a covered document has to have.
+    pub min_bits: u32,
+    /// The size of the set to arrive at.
+    pub max_words: usize,
+}
+
+/// What was chosen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chosen {
+    /// The words with their thresholds in steps, by [`word_of`], ascending.
+    pub words: Vec<(u64, u64)>,
+    /// Words that there were to choose from.
+    pub candidates: u64,
+    /// Documents that are covered.
+    pub covered: u64,
+    /// Rounds until nothing changed or the set was small enough.
+    pub rounds: u64,
+}
+
+/// A candidate.
+struct Candidate {
+    word: u64,
+    threshold: usize,
+    quality: f64,
+    /// Where the documents that it describes stand.
+    documents: std::ops::Range<usize>,
+}
+
+/// Chooses from notes made of [`note_of`].
+///
+/// # Errors
+/// What [`Notes::go_on`] returns.
+pub fn choose(notes: &dyn Notes, goals: &Goals) -> Result<Chosen> {
+    let (places, counts) = count(notes)?;
+    let mut candidates: Vec<Option<Candidate>> = (0..counts.len()).map(|_| None).collect();
+    let mut end = 0;
+    for (&word, &place) in &places {
+        candidates[place] = candidate(word, &counts[place], goals);
+    }
+    for (candidate, counts) in candidates.iter_mut().zip(&counts) {
+        if let Some(candidate) = candidate {
+            let begin = end;
+            end += counts[candidate.threshold..].iter().map(|&count| count as usize).sum::<usize>();
+            candidate.documents = begin..end;
+        }
+    }
+    drop(counts);
+    room_for(notes, 4 * end + 8 * notes.len(), "descr_words")?;
+    let mut documents = vec![0u32; end];
+    let mut next: Vec<usize> =
+        candidates.iter().map(|candidate| candidate.as_ref().map_or(0, |one| one.documents.start)).collect();
+    for at in 0..notes.len() {
+        each(notes, at, |word, step| {
+            let place = places[&word];
+            if candidates[place].as_ref().is_some_and(|candidate| step >= candidate.threshold) {
+                documents[next[place]] = at as u32;
+                next[place] += 1;
+            }
+        })?;
+    }
+    let mut set = Set {
+        candidates: candidates.into_iter().flatten().collect(),
+        cover: vec![0; notes.len()],
+        documents,
+        selected: Vec::new(),
+        min_bits: goals.min_bits,
+    };
+    set.selected = vec![false; set.candidates.len()];
+    let mut quality = goals.quality;
+    let mut rounds = 0;
+    while rounds < ROUNDS {
+        notes.go_on()?;
+        let before = set.selected.clone();
+        set.grow(quality);
+        set.shrink();
+        rounds += 1;
+        if set.len() <= goals.max_words || set.selected == before {
+            break;
+        }
+        quality = set.chosen().map(|candidate| candidate.quality).fold(f64::INFINITY, f64::min);
+    }
+    let mut words: Vec<(u64, u64)> = set.chosen().map(|one| (one.word, one.threshold as u64)).collect();
+    words.sort_unstable();
+    let covered = set.cover.iter().filter(|&&cover| cover >= goals.min_bits).count() as u64;
+    Ok(Chosen { words, candidates: set.candidates.len() as u64, covered, rounds })
+}
+
+/// Hands on the words of one note with their steps.
+fn each(notes: &dyn Notes, at: usize, mut word: impl FnMut(u64, usize)) -> Result<()> {
+    if at.is_multiple_of(4096) {
+        notes.go_on()?;
+    }
+    notes.get(at).iter().for_each(|&note| word(word_of(note), (note & (STEPS - 1)) as usize));
+    Ok(())
+}
+
+/// The place of each word, in the order of the notes, and how many of its documents have it at each step.
+type Counts = (HashMap<u64, usize>, Vec<[u32; STEPS as usize]>);
+
+fn count(notes: &dyn Notes) -> Result<Counts> {
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    let mut counts: Vec<[u32; STEPS as usize]> = Vec::new();
+    for at in 0..notes.len() {
+        each(notes, at, |word, step| {
+            let place = *places.entry(word).or_insert_with(|| {
+                counts.push([0; STEPS as usize]);
+                counts.len() - 1
+            });
+            counts[place][step] += 1;
+        })?;
+    }
+    Ok((places, counts))
+}
+
+/// The word at its best threshold, if there is one with enough documents above it; of equal ones the lowest.
+fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option<Candidate> {
+    let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
+    let all = sum(0..counts.len());
+    let mut best: Option<Candidate> = None;
+    for threshold in THRESHOLDS {
+        if sum(threshold..counts.len()) < goals.documents.max(1) {
+            break;
+        }
+        let near = sum(threshold.saturating_sub(goals.near)..(threshold + goals.near).min(counts.len()));
+        let quality = 1.0 - f64::from(near) / f64::from(all);
+        if best.as_ref().is_none_or(|best| quality > best.quality) {
+            best = Some(Candidate { word, threshold, quality, documents: 0..0 });
+        }
+    }
+    best
+}
+
+/// The words chosen so far.
+struct Set {
+    candidates: Vec<Candidate>,
+    /// Numbers of notes, candidate after candidate.
+    documents: Vec<u32>,
+    selected: Vec<bool>,
+    /// How many chosen words describe each document.
+    cover: Vec<u32>,
+    min_bits: u32,
+}
+
+impl Set {
+    fn len(&self) -> usize {
+        self.selected.iter().filter(|&&selected| selected).count()
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = &Candidate> {
+        self.candidates.iter().zip(&self.selected).filter(|(_, selected)| **selected).map(|(candidate, _)| candidate)
+    }
+
+    /// The documents that a word describes and that so many words describe already.
+    fn with_cover(&self, at: usize, has: impl Fn(u32) -> bool) -> usize {
+        let documents = &self.documents[self.candidates[at].documents.clone()];
+        documents.iter().filter(|&&document| has(self.cover[document as usize])).count()
+    }
+
+    fn change(&mut self, at: usize, selected: bool) {
+        self.selected[at] = selected;
+        for &document in &self.documents[self.candidates[at].documents.clone()] {
+            let cover = &mut self.cover[document as usize];
+            *cover = if selected { *cover + 1 } else { *cover - 1 };
+        }
+    }
+
+    /// Adds words of that quality or a better one, by (documents helped descending, quality descending, word ascending),
+    /// until no document is helped. What a word helps can only shrink while others are added, so a word that still helps
+    /// as many as when it was last looked at is the next one.
+    fn grow(&mut self, quality: f64) {
+        let rank = |set: &Set, at: usize| {
+            let candidate = &set.candidates[at];
+            let helped = set.with_cover(at, |cover| cover < set.min_bits);
+            // No quality is negative, so its bits are in its order.
+            (helped, candidate.quality.to_bits(), Reverse(candidate.word), at)
+        };
+        let free =
+            (0..self.candidates.len()).filter(|&at| !self.selected[at] && self.candidates[at].quality >= quality);
+        let mut heap: BinaryHeap<_> = free.map(|at| rank(self, at)).collect();
+        while let Some((_, _, _, at)) = heap.pop() {
+            let now = rank(self, at);
+            if now.0 == 0 {
+                continue;
+            }
+            if heap.peek().is_none_or(|next| now >= *next) {
+                self.change(at, true);
+            } else {
+                heap.push(now);
+            }
+        }
+    }
+
+    /// Drops words in ascending order of quality until the next one would uncover too many documents.
+    fn shrink(&mut self) {
+        let mut worst: Vec<usize> = (0..self.candidates.len()).filter(|&at| self.selected[at]).collect();
+        worst.sort_unstable_by(|&a, &b| {
+            let (a, b) = (&self.candidates[a], &self.candidates[b]);
+            a.quality.total_cmp(&b.quality).then_with(|| b.word.cmp(&a.word))
+        });
+        let mut left = (LOSS * self.cover.len() as f64) as usize;
+        for at in worst {
+            let Some(rest) = left.checked_sub(self.with_cover(at, |cover| cover == self.min_bits)) else { break };
+            left = rest;
+            self.change(at, false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::Pages;
+
+    const GOALS: Goals = Goals { documents: 1, near: 3, quality: 0.0, min_bits: 1, max_words: 1 };
+
+    #[test]
+    fn steps_are_open_below_and_closed_above() {
+        // f = 1/64 is in step 0, anything above it in step 1; f = 1 in the last.
+        let step = |tf, most| note_of(u64::MAX, tf, most) & (STEPS - 1);
+        assert_eq!([step(1, 64), step(2, 127), step(2, 64), step(7, 7), step(1, 2)], [0, 1, 1, 63, 31]);
+        assert_eq!(word_of(note_of(0xABCD_EF12, 3, 9)), word_of(0xABCD_EF12));
+    }
+
+    #[test]
+    fn the_threshold_lies_where_few_documents_are() {
+        let mut counts = [0; STEPS as usize];
+        (counts[10], counts[12], counts[40], counts[41]) = (50, 50, 20, 20);
+        // From 16/64 on, none of the lower ones are near; up to 37/64, none of the upper ones.
+        let best = candidate(64, &counts, &GOALS).unwrap();
+        assert_eq!((best.threshold, best.quality), (4, 1.0));
+        let best = candidate(64, &counts, &Goals { near: 9, ..GOALS }).unwrap();
+        assert_eq!((best.threshold, best.quality), (22, 1.0));
+        // Not enough documents above any threshold that would be better.
+        let best = candidate(64, &counts, &Goals { near: 9, documents: 60, ..GOALS }).unwrap();
+        assert_eq!((best.threshold, best.quality), (4, 1.0 - 100.0 / 140.0));
+        assert!(candidate(64, &counts, &Goals { documents: 141, ..GOALS }).is_none());
+    }
+
+    /// Word n as a note, always at f = .5.
+    fn word(n: u64) -> u64 {
+        n * STEPS + 31
+    }
+
+    #[test]
+    fn the_word_that_helps_most_documents_comes_first() {
+        // Word 1 covers three documents, 2 and 3 two each, 4 one that is covered already.
+        let pages =
+            Pages([&[1, 2][..], &[1], &[1, 4], &[2, 3], &[3]].map(|of| of.iter().map(|&n| word(n)).collect()).into());
+        let chosen = choose(&pages, &GOALS).unwrap();
+        assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!((chosen.candidates, chosen.covered), (4, 5));
+        // Two words for each document, where it has two.
+        let chosen = choose(&pages, &Goals { min_bits: 2, ..GOALS }).unwrap();
+        assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
+        assert_eq!(choose(&Pages(Vec::new()), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });
+    }
+
+    /// Word 9, of any f, is needed for four documents at first. Word 2 takes one of them over, so that it can be dropped
+    /// at the price of three; the next round, which asks for more quality, finds word 3 for these.
+    #[test]
+    fn quality_rises_from_round_to_round() {
+        let document = |at: u64| match at {
+            0..3 => vec![9 * STEPS + 63, word(3)],
+            3 => vec![9 * STEPS + 63, word(2)],
+            4..6 => vec![word(2)],
+            _ => vec![9 * STEPS + at % STEPS, word(50)],
+        };
+        let pages = Pages((0..3000).map(document).collect());
+        let chosen = |goals: Goals| {
+            let chosen = choose(&pages, &goals).unwrap();
+            (chosen.rounds, chosen.covered, chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>())
+        };
+        assert_eq!(chosen(Goals { max_words: 9, ..GOALS }), (1, 2997, vec![2, 50]));
+        assert_eq!(chosen(GOALS), (3, 3000, vec![2, 3, 50]));
+        assert_eq!(chosen(Goals { max_words: 9, quality: 0.99, ..GOALS }), (1, 3000, vec![2, 3, 50]));
+    }
+}

@@ -1,0 +1,112 @@
+//! `exact` (A0): exact copies, by a digest of the whole text.
+//!
+//! Source: Zelenkov, Segalovich 2007, the baseline "MD5". Cost: O(bytes), one row a document.
+//! Limits: one changed character, or another template around the text, and the copy is missed; mark-up must be removed first.
+//! 128 bits, so chance collisions are negligible at any size. A text without a visible character has no signature.
+//!
+//! ```text
+//! form=raw        "Кот."  != "кот"      the bytes of the text column
+//! form=canonical  "Кот."  == "кот"      its words joined by one space
+//! ```
+
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer, Stats};
+use super::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::Digest;
+use dupsift_core::row::Reason;
+use dupsift_text::text::Analysis;
+
+/// The member.
+pub struct Exact;
+
+const FACTS: Facts = Facts {
+    name: "exact",
+    aliases: &["A0", "md5"],
+    source: "Zelenkov, Segalovich 2007, baseline MD5",
+    summary: "Two documents are duplicates if their texts are equal, byte by byte or word by word.",
+    when_not_to_use: "alone, where copies carry another header, date or footer: a single changed character hides them",
+    inputs: "text",
+    params: &[
+        ParamSpec {
+            name: "form",
+            kind: Kind::Choice(&["raw", "canonical"]),
+            default: "raw",
+            help: "raw: the bytes of the text; canonical: its words joined by one space, so case and punctuation do not count",
+        },
+        ParamSpec {
+            name: "digest",
+            kind: Kind::Choice(&["xxh3_128", "md5"]),
+            default: "xxh3_128",
+            help: "128-bit digest; md5 is the faithful one",
+        },
+    ],
+    presets: &[],
+};
+
+impl Algorithm for Exact {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::NONE
+    }
+
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let digest = Digest::by_name(params.word("digest"))
+            .ok_or_else(|| Error::Internal(format!("exact: no digest {:?}", params.word("digest"))))?;
+        Ok(Box::new(ExactSigner { digest, canonical: params.word("form") == "canonical" }))
+    }
+}
+
+struct ExactSigner {
+    digest: Digest,
+    canonical: bool,
+}
+
+impl KeySigner for ExactSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        if self.canonical {
+            if document.words().is_empty() {
+                return Err("no words");
+            }
+            Ok(self.digest.of(document.canonical().as_bytes()).into())
+        } else {
+            if document.raw().trim_start().is_empty() {
+                return Err("empty text");
+            }
+            // The run takes this hash of every document as well: it is computed once.
+            let key = match self.digest {
+                Digest::Xxh128 => document.raw_hash(),
+                digest => digest.of(document.raw().as_bytes()),
+            };
+            Ok(key.into())
+        }
+    }
+
+    fn bits(&self) -> u32 {
+        128
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{D1, D2, key};
+
+    #[test]
+    fn worked_examples() {
+        // The MD5 of its words joined by spaces.
+        assert_eq!(key(&Exact, "form=canonical,digest=md5", D1), Ok(0x8dae8012f694618f23ec90a37d8db238));
+        assert_ne!(key(&Exact, "", D1), key(&Exact, "", D2));
+        assert_ne!(key(&Exact, "", "Кот."), key(&Exact, "", "кот"));
+        assert_eq!(key(&Exact, "form=canonical", "Кот."), key(&Exact, "form=canonical", "кот"));
+    }
+
+    #[test]
+    fn nothing_is_no_copy_of_nothing() {
+        assert_eq!(key(&Exact, "", " \n\t"), Err("empty text"));
+        assert_eq!(key(&Exact, "form=canonical", "?!"), Err("no words"));
+        assert!(key(&Exact, "", "?!").is_ok());
+    }
+}

@@ -1,0 +1,212 @@
+//! `idf_hash`: the rarest words of a document as one string, hashed by one of eight classic functions and compared.
+//!
+//! Source: a Chinese survey of page deduplication, "hash algorithm", which compares ELF, RS, JS, PJW, BKDR, SDBM, DJB and AP.
+//! Cost: a first pass for the counts of words, a sort of the distinct words, one row of 20 bytes a document.
+//!
+//! The distinct words in descending order of idf = ln(N / df) (equal ones in alphabetical order), the first 70 % of them, at
+//! least one, are the string. Documents of equal hashes are compared by their strings, and only equal strings are
+//! duplicates; so the key is the 32-bit hash, and 96 bits of a hash of the string behind it. Which of the eight is chosen
+//! therefore changes no pair; how many different strings each of them throws together is counted by
+//! `cargo bench --bench string_hashes`. The source tells collisions by the hundred among a thousand strings, which 32 bits
+//! cannot give: it must have counted after a reduction to the size of a table.
+//!
+//! Limits: the string holds the rarest words by construction, so any typing error breaks it: nearly an exact comparison of
+//! the sets of words. Signatures compare only within one statistics snapshot.
+//!
+//! ```text
+//! N = 10, df: и 10, кот 9, птица 2, окно 1;  share .7 of 4 words is 2  ->  "окно птица"
+//! ```
+
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::kit::top_words::share;
+use super::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::{StringHash, StringHasher, hash128};
+use dupsift_core::row::Reason;
+use dupsift_text::text::Analysis;
+
+/// The member.
+pub struct IdfHash;
+
+const FACTS: Facts = Facts {
+    name: "idf_hash",
+    aliases: &[],
+    source: "survey of ten page deduplication methods, hash algorithm; Partow, general purpose hash functions",
+    summary: "Two documents are duplicates if the rarest of their distinct words, 70 % of them, are the same.",
+    when_not_to_use: "where copies differ by a typing error, a date or a number: rare words are all in the signature",
+    inputs: "text, word counts",
+    params: &[
+        ParamSpec {
+            name: "share",
+            kind: Kind::Real(0.0, 1.0),
+            default: "0.7",
+            help: "share of the distinct words, rarest first; at least one word",
+        },
+        ParamSpec {
+            name: "hash",
+            kind: Kind::Choice(StringHash::NAMES),
+            default: "ap",
+            help: "32-bit hash of the string; no pair depends on it, for strings are compared",
+        },
+        ParamSpec {
+            name: "ap_2010",
+            kind: Kind::Flag,
+            default: "false",
+            help: "hash=ap in the form that its author gave it in 2010, not the classic one",
+        },
+        ParamSpec {
+            name: "mask31",
+            kind: Kind::Flag,
+            default: "false",
+            help: "cut off the highest bit of the hash, as many ports do",
+        },
+        ParamSpec {
+            name: "signed_char",
+            kind: Kind::Flag,
+            default: "false",
+            help: "take bytes from 80 (hexadecimal) on as negative numbers, as C does on many machines",
+        },
+    ],
+    presets: &[],
+};
+
+impl Algorithm for IdfHash {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::WORDS
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
+    }
+
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let name = params.word("hash");
+        let hash = match (StringHash::by_name(name), params.flag("ap_2010")) {
+            (Some(StringHash::Ap), true) => StringHash::Ap2010,
+            (Some(hash), false) => hash,
+            (Some(_), true) => {
+                return Err(Error::usage(format!("idf_hash: ap_2010=true goes with hash=ap; hash={name} came")));
+            }
+            (None, _) => return Err(Error::Internal(format!("idf_hash: no hash {name:?}"))),
+        };
+        Ok(Box::new(IdfHashSigner {
+            share: params.real("share"),
+            hasher: StringHasher { hash, mask31: params.flag("mask31"), signed_char: params.flag("signed_char") },
+        }))
+    }
+}
+
+struct IdfHashSigner {
+    share: f64,
+    hasher: StringHasher,
+}
+
+impl IdfHashSigner {
+    /// The rarest words, rarest first, one space between two; `None` where there is no word.
+    fn string(&self, document: &Analysis<'_>) -> Option<String> {
+        // idf falls as df grows, so whole numbers give its order.
+        let mut rarest: Vec<(u64, &str)> = Vec::with_capacity(document.counted().len());
+        let words = document.counted().iter().zip(document.frequencies()).filter(|(one, _)| !one.word.stop);
+        rarest.extend(words.map(|(one, frequency)| (frequency.df, document.word(&one.word))));
+        let count = share(rarest.len(), self.share).max(1);
+        if count < rarest.len() {
+            rarest.select_nth_unstable(count);
+            rarest.truncate(count);
+        }
+        rarest.sort_unstable();
+        let mut string = String::with_capacity(rarest.iter().map(|(_, word)| word.len() + 1).sum());
+        for (at, (_, word)) in rarest.iter().enumerate() {
+            string.push_str(if at > 0 { " " } else { "" });
+            string.push_str(word);
+        }
+        (!string.is_empty()).then_some(string)
+    }
+}
+
+impl KeySigner for IdfHashSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        let string = self.string(document).ok_or("no words")?;
+        let hash = u128::from(self.hasher.of(string.as_bytes()));
+        Ok((hash << 96 | hash128(string.as_bytes()) >> 32).into())
+    }
+
+    /// Of the hash that compares the strings: the eight are too weak to count on.
+    fn bits(&self) -> u32 {
+        96
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{params, sign_counted};
+    use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+    use dupsift_core::hash::hash64;
+
+    /// What is signed in a corpus of ten documents, in which the words have these document frequencies.
+    fn key(typed: &str, text: &str) -> std::result::Result<u128, &'static str> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut terms: Vec<(u64, u64)> = [("кот", 9), ("окно", 1), ("птица", 2), ("и", 10)]
+            .iter()
+            .map(|(word, df)| (hash64(word.as_bytes()), *df))
+            .collect();
+        terms.sort_unstable();
+        let mut writer = TermTableWriter::create(&folder.path().join("terms")).unwrap();
+        terms.iter().for_each(|&(term, df)| writer.push(term, df, df).unwrap());
+        let stats = CorpusStats::new(10, 40, 1, writer.finish().unwrap(), TermTable::empty());
+        let signer = IdfHash.signer(&params(&IdfHash, typed), &Corpus::new(10, &stats)).unwrap();
+        sign_counted(signer.as_ref(), &stats, text).map(|rows| rows[0].1)
+    }
+
+    fn of(typed: &str, string: &str) -> u128 {
+        let (name, ap_2010) = if typed == "ap_2010" { ("ap", true) } else { (typed, false) };
+        let hash = if ap_2010 { StringHash::Ap2010 } else { StringHash::by_name(name).unwrap() };
+        let hasher = StringHasher { hash, mask31: false, signed_char: false };
+        u128::from(hasher.of(string.as_bytes())) << 96 | hash128(string.as_bytes()) >> 32
+    }
+
+    #[test]
+    fn worked_example() {
+        let text = "Кот и птица; и окно.";
+        assert_eq!(key("", text), Ok(of("ap", "окно птица")));
+        assert_eq!(key("share=1", text), Ok(of("ap", "окно птица кот и")));
+        // Two words of the same frequency: in alphabetical order. A share of less than one word is one.
+        assert_eq!(key("share=1", "якорь окно"), Ok(of("ap", "окно якорь")));
+        assert_eq!(key("share=0", "якорь окно"), Ok(of("ap", "окно")));
+        assert_eq!(key("", "и"), Ok(of("ap", "и")));
+        assert_eq!(key("", "?!"), Err("no words"));
+    }
+
+    #[test]
+    fn the_hash_stands_in_front_and_the_string_decides() {
+        let text = "Кот и птица; и окно.";
+        for name in StringHash::NAMES {
+            assert_eq!(key(&format!("hash={name}"), text), Ok(of(name, "окно птица")));
+        }
+        assert_eq!(key("ap_2010=true", text), Ok(of("ap_2010", "окно птица")));
+        let low = |typed: &str| key(typed, text).unwrap() << 32;
+        assert_eq!(low("hash=djb,mask31=true"), low("hash=elf,signed_char=true"));
+        assert_eq!(key("mask31=true", text).unwrap() >> 127, 0);
+        assert_ne!(key("signed_char=true", text), key("", text));
+    }
+
+    /// By ELF one letter higher and, behind it, sixteen lower is nothing.
+    #[test]
+    fn equal_hashes_of_different_strings_are_no_pair() {
+        let (one, other) = (key("hash=elf", "aq").unwrap(), key("hash=elf", "ba").unwrap());
+        assert_eq!(one >> 96, other >> 96);
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_version_of_ap_is_of_ap_alone() {
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(10, &stats);
+        let refused = IdfHash.signer(&params(&IdfHash, "hash=js,ap_2010=true"), &corpus).err().expect("refused");
+        assert!(refused.to_string().contains("goes with hash=ap"));
+    }
+}

@@ -1,0 +1,190 @@
+//! `imatch`: all words of the document that are neither too common nor too rare.
+//!
+//! Source: Chowdhury, Frieder, Grossman, McCabe 2002, Collection statistics for fast duplicate document detection. Cost: a
+//! first pass for the counts, O(words), a sort of the lexicon's words, one row a document.
+//!
+//! ```text
+//! lexicon: words with 0.2 <= nidf <= 0.8;  signature: digest of the document's distinct lexicon words in alphabetical order
+//! nidf = ln(df_greatest / df) / ln(df_greatest / df_least)
+//! ```
+//!
+//! No positions, no frequencies. Presets are the one-sided cuts of the 2002 paper. Words that occur once (typing errors,
+//! numbers) set the greatest IDF, so the cuts shift with the size of the corpus; `df_min` and `df_max` do not.
+//! `top` is a variant of fixed size seen elsewhere: the words behind the first `skip` by tf ln(N / df), in place of a lexicon.
+//! Limits: one word of the lexicon changed breaks the signature (`lex_rand` is the answer to that); documents that share a
+//! template only have few words in it, which `min_terms` is for. Signatures compare only within one statistics snapshot.
+
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::kit::digest::{StringKey, VERIFY_STRING};
+use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
+use super::kit::top_words::Heaviest;
+use super::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::Reason;
+use dupsift_text::text::Analysis;
+
+/// The member.
+pub struct IMatch;
+
+const FACTS: Facts = Facts {
+    name: "imatch",
+    aliases: &["i_match"],
+    source: "Chowdhury, Frieder, Grossman, McCabe 2002, Collection statistics for fast duplicate document detection",
+    summary: "Two documents are duplicates if their words of medium rarity are all the same.",
+    when_not_to_use: "where copies differ in a word or two: lex_rand bears that; on short documents, which have hardly a word of the lexicon",
+    inputs: "text, word counts",
+    params: &[
+        LO,
+        HI,
+        DF_MIN,
+        DF_MAX,
+        MIN_TERMS,
+        ParamSpec {
+            name: "top",
+            kind: Kind::Int(0, 1000),
+            default: "0",
+            help: "this many words by tf idf in place of the lexicon; 0: the lexicon",
+        },
+        ParamSpec {
+            name: "skip",
+            kind: Kind::Int(0, 1000),
+            default: "3",
+            help: "with top: the very first words by tf idf that are left out",
+        },
+        LEXICON_DIGEST,
+        VERIFY_STRING,
+    ],
+    presets: &[("high_idf", "lo=0.5,hi=1"), ("low_cut", "lo=0.1,hi=1"), ("faithful", "digest=sha1")],
+};
+
+impl Algorithm for IMatch {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::WORDS
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (min_terms, top) = (params.count("min_terms"), params.count("top"));
+        if top > 0 && top < min_terms {
+            return Err(Error::usage(format!(
+                "imatch: no document has min_terms={min_terms} of top={top}; expected min_terms at most {top}"
+            )));
+        }
+        Ok(Box::new(IMatchSigner {
+            lexicon: Lexicon::new("imatch", params, corpus.stats)?,
+            min_terms,
+            top,
+            skip: params.count("skip"),
+            key: StringKey::new("imatch", params)?,
+            stats: corpus.stats,
+        }))
+    }
+}
+
+struct IMatchSigner<'c> {
+    lexicon: Lexicon,
+    min_terms: usize,
+    top: usize,
+    skip: usize,
+    key: StringKey,
+    stats: &'c CorpusStats,
+}
+
+impl IMatchSigner<'_> {
+    /// The words behind the first by tf idf, in alphabetical order.
+    fn top_words<'t>(&self, document: &'t Analysis<'_>) -> Vec<&'t str> {
+        let mut heaviest = Heaviest::new(self.skip + self.top);
+        for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {
+            if !counted.word.stop {
+                heaviest.push(f64::from(counted.tf) * self.stats.idf(frequency.df), document, counted);
+            }
+        }
+        let mut words: Vec<&str> = heaviest.words().skip(self.skip).collect();
+        words.sort_unstable();
+        words
+    }
+}
+
+impl KeySigner for IMatchSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        if document.counted().is_empty() {
+            return Err("no words");
+        }
+        let mut string = String::new();
+        let terms = match self.top {
+            0 => join(self.lexicon.words(document).iter().map(|entry| entry.word), &mut string),
+            _ => join(self.top_words(document).into_iter(), &mut string),
+        };
+        if terms < self.min_terms {
+            return Err("fewer lexicon words than min_terms");
+        }
+        Ok(self.key.of(&string).into())
+    }
+
+    fn bits(&self) -> u32 {
+        self.key.bits()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        if self.top == 0 { vec![self.lexicon.describe()] } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{counted, key_over};
+    use dupsift_core::hash::sha1;
+
+    /// Frequencies from 1 to 1000: the lexicon is of words in 4 to 251 documents.
+    fn stats() -> CorpusStats {
+        let words = [("и", 1000), ("на", 252), ("лес", 251), ("река", 90), ("бор", 20), ("гать", 4), ("опечатка", 3)];
+        let words: Vec<(&str, u64, u64)> = words.iter().map(|&(word, df)| (word, df, df)).collect();
+        counted(1000, 9000, &[&words[..], &[("раз", 1, 1)]].concat())
+    }
+
+    const TEXT: &str = "И на лес, и на гать; река опечатка бор! Раз.";
+
+    fn key(typed: &str, text: &str) -> std::result::Result<u128, &'static str> {
+        key_over(&IMatch, typed, &stats(), text)
+    }
+
+    #[test]
+    fn medium_words_in_alphabetical_order() {
+        let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=3{typed}"), TEXT);
+        assert_eq!(faithful(""), Ok(sha1("бор гать лес река".as_bytes())));
+        // Neither order nor number of words matters, nor those outside of the lexicon.
+        assert_eq!(key("min_terms=4", TEXT), key("min_terms=4", "Река, река, лес. Бор бор гать на два"));
+        assert_ne!(key("min_terms=3", TEXT), key("min_terms=3", "Река, река, лес. Бор бор на два"));
+        assert_eq!(key("", TEXT), Err("fewer lexicon words than min_terms"));
+        assert_eq!(key("", "..."), Err("no words"));
+    }
+
+    #[test]
+    fn presets_and_absolute_cuts() {
+        let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=1,{typed}"), TEXT);
+        // 1000^0.5 = 31.6, 1000^0.9 = 501.2.
+        assert_eq!(faithful("lo=0.5,hi=1"), Ok(sha1("бор гать опечатка раз".as_bytes())));
+        assert_eq!(faithful("lo=0.1,hi=1"), Ok(sha1("бор гать лес на опечатка раз река".as_bytes())));
+        assert_eq!(faithful("df_min=4,df_max=20"), Ok(sha1("бор гать".as_bytes())));
+        assert_eq!(faithful("df_min=21"), Ok(sha1("и лес на река".as_bytes())));
+        assert_eq!(faithful("df_max=3"), Ok(sha1("опечатка раз".as_bytes())));
+    }
+
+    #[test]
+    fn a_fixed_number_of_words_behind_the_first() {
+        // By tf ln(N / df): раз 6.9, опечатка 5.8, гать 5.5, бор 3.9, на 2.8 (twice), река 2.4, лес 1.4, и 0.
+        let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=1,{typed}"), TEXT);
+        assert_eq!(faithful("top=3"), Ok(sha1("бор на река".as_bytes())));
+        assert_eq!(faithful("top=2,skip=0"), Ok(sha1("опечатка раз".as_bytes())));
+        assert_eq!(key("top=3,skip=6,min_terms=3", TEXT), Err("fewer lexicon words than min_terms"));
+    }
+}

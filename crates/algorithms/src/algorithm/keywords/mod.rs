@@ -1,0 +1,286 @@
+//! `keywords`: the heaviest words of a document, or its description, in one of five rules.
+//!
+//! Source: Wang, Xie, Lei, Li 2000, the search engine Tianwang; the keyword rules of the Chinese survey. Cost: O(words),
+//! one row a document; a first pass for the counts with the weights that need them.
+//!
+//! ```text
+//! 1  equal descriptions                                  4  rule 2, and d < a
+//! 2  the same N keywords in the same order of weight     5  rule 3, and d < a
+//! 3  the same N keywords in any order
+//! d = sum (w - w')^2 / (sum w^2 + sum w'^2), keyword by keyword: 0 for equal weights, 1 for disjoint words
+//! weights 2 1 1 and 1 1 1: d = 1 / (6 + 3) = .11;  all weights doubled: d = .2, so weights are shares of the length
+//! ```
+//!
+//! The description is that of the page, if the corpus has the column and the page a description with a letter or a digit in
+//! it, else the beginning of the text. The source has no number for `a`: the default is the threshold of the later
+//! purified-page rule, and an interpretation.
+//! Limits: words of equal weight change places at rank N, which breaks rules 2 to 5; ties are broken by the words themselves.
+
+use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use crate::algorithm::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
+use crate::algorithm::kit::top_words::Heaviest;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use crate::measure::weight_distance;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{Row, RowShape, Score, Signatures};
+use dupsift_text::text::{Analysis, Field, Frequency};
+
+/// The member.
+pub struct Keywords;
+
+const FACTS: Facts = Facts {
+    name: "keywords",
+    aliases: &[],
+    source: "Wang, Xie, Lei, Li 2000, Tianwang: five rules on keywords and descriptions",
+    summary: "Two documents are duplicates if their heaviest words are the same and weigh about the same.",
+    when_not_to_use: "on short texts, where most words weigh the same and chance decides which are among the heaviest",
+    inputs: "text; description with rule=1; word counts with weights other than tf",
+    params: &[
+        ParamSpec {
+            name: "rule",
+            kind: Kind::Int(1, 5),
+            default: "5",
+            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: in any order; 4, 5: these, and weights within the distance a",
+        },
+        ParamSpec { name: "words", kind: Kind::Int(1, 64), default: "10", help: "N: keywords of a document" },
+        ParamSpec {
+            name: "weight",
+            kind: Kind::Choice(&["tf", "tf_idf", "tf_over_df", "tf_over_cf"]),
+            default: "tf",
+            help: "tf: share of the words of the document; tf_idf: that times ln(N / df); tf_over_df, tf_over_cf: that over the documents with the word, over its occurrences",
+        },
+        ParamSpec {
+            name: "a",
+            kind: Kind::Real(1e-6, 1.0),
+            default: "0.1",
+            help: "rules 4 and 5: the distance of the weights must be below this",
+        },
+        ParamSpec {
+            name: "min_keywords",
+            kind: Kind::Int(1, 64),
+            default: "3",
+            help: "documents with fewer keywords have no signature by rules 2 to 5",
+        },
+        ParamSpec {
+            name: "min_df",
+            kind: Kind::Int(1, i64::MAX),
+            default: "1",
+            help: "words in fewer documents are no keywords; 2 leaves out those that can find no copy",
+        },
+        ParamSpec {
+            name: "des_bytes",
+            kind: Kind::Int(1, 1_000_000),
+            default: "512",
+            help: "rule 1: bytes of the beginning of the text that stand for a missing description",
+        },
+        ParamSpec {
+            name: "des_encoding",
+            kind: Kind::Choice(&["utf8", "gbk"]),
+            default: "utf8",
+            help: "how these bytes are counted; in gbk, that of the source, a character that is not ASCII has two",
+        },
+        ParamSpec { help: "digest of the string; md5 is that of the source", ..DIGEST },
+        VERIFY_STRING,
+    ],
+    presets: &[("tianwang", "digest=md5,des_encoding=gbk")],
+};
+
+impl Algorithm for Keywords {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, params: &Params) -> Stats {
+        let counts = params.word("weight") != "tf" || params.int("min_df") > 1;
+        if counts && params.int("rule") > 1 { Stats::WORDS } else { Stats::NONE }
+    }
+
+    fn fields(&self, params: &Params) -> &'static [Field] {
+        if params.int("rule") == 1 { &[Field::Description] } else { &[] }
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
+        if params.int("rule") > 1 && words < min_keywords {
+            return Err(Error::usage(format!(
+                "keywords: no document has min_keywords={min_keywords} of words={words}; expected min_keywords at most {words}"
+            )));
+        }
+        Ok(Box::new(KeywordsSigner {
+            rule: params.count("rule"),
+            words,
+            weight: params.word("weight"),
+            a: params.real("a"),
+            min_keywords,
+            min_df: params.count("min_df") as u64,
+            des_bytes: params.count("des_bytes"),
+            gbk: params.word("des_encoding") == "gbk",
+            key: StringKey::new("keywords", params)?,
+            stats: corpus.stats,
+        }))
+    }
+}
+
+struct KeywordsSigner<'c> {
+    rule: usize,
+    words: usize,
+    weight: &'static str,
+    a: f64,
+    min_keywords: usize,
+    min_df: u64,
+    des_bytes: usize,
+    gbk: bool,
+    key: StringKey,
+    stats: &'c CorpusStats,
+}
+
+impl KeywordsSigner<'_> {
+    /// Whether weights are compared.
+    fn is_weighed(&self) -> bool {
+        self.rule >= 4
+    }
+
+    fn describe(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let says_something = |text: &&str| text.contains(char::is_alphanumeric);
+        let own = document.field(Field::Description).map(|field| field.text()).filter(says_something);
+        let text = own.unwrap_or_else(|| beginning(document.text(), self.des_bytes, self.gbk));
+        if !says_something(&text) {
+            return out.none("empty description");
+        }
+        if own.is_none() {
+            out.flag("no description, the text's beginning");
+        }
+        out.push(0, self.key.of(text), 0, &[]);
+    }
+
+    fn weigh(&self, tf: u32, frequency: Frequency, length: usize) -> f64 {
+        let share = f64::from(tf) / length as f64;
+        match self.weight {
+            "tf_idf" => share * self.stats.idf(frequency.df),
+            "tf_over_df" => share / frequency.df as f64,
+            "tf_over_cf" => share / frequency.cf as f64,
+            _ => share,
+        }
+    }
+
+    /// The keywords with their weights, heaviest first.
+    fn keywords<'t>(&self, document: &'t Analysis<'_>) -> Vec<(f64, &'t str)> {
+        let length = document.words().len();
+        let mut heaviest = Heaviest::new(self.words);
+        let words = document.counted();
+        if self.weight == "tf" && self.min_df <= 1 {
+            for one in words.iter().filter(|one| !one.word.stop) {
+                heaviest.push(self.weigh(one.tf, Frequency::UNKNOWN, length), document, one);
+            }
+        } else {
+            for (one, &frequency) in words.iter().zip(document.frequencies()) {
+                if !one.word.stop && frequency.df >= self.min_df {
+                    heaviest.push(self.weigh(one.tf, frequency, length), document, one);
+                }
+            }
+        }
+        heaviest.weighed().collect()
+    }
+}
+
+/// The first characters of a text, so many that they have at most `bytes` bytes.
+fn beginning(text: &str, bytes: usize, gbk: bool) -> &str {
+    let mut left = bytes;
+    let end = text.char_indices().find(|(_, c)| {
+        let width = if gbk { 2 - usize::from(c.is_ascii()) } else { c.len_utf8() };
+        let fits = width <= left;
+        left = left.saturating_sub(width);
+        !fits
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
+/// The weights of a sketch.
+fn weights(sketch: &[u8]) -> impl Iterator<Item = f64> {
+    sketch.as_chunks::<4>().0.iter().map(|bytes| f32::from_be_bytes(*bytes).into())
+}
+
+impl Sign for KeywordsSigner<'_> {
+    /// With weights the sketch holds them in alphabetical order of the keywords; rows are ordered by the largest one, so
+    /// that neighbours are compared where a group is too large to compare all.
+    fn shape(&self) -> RowShape {
+        match self.is_weighed() {
+            true => RowShape { ordered: true, sketch: 4 * self.words, ..self.key.shape() },
+            false => self.key.shape(),
+        }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        if self.rule == 1 {
+            return self.describe(document, out);
+        }
+        let mut keywords = self.keywords(document);
+        if keywords.is_empty() {
+            return out.none("no words");
+        }
+        if keywords.len() < self.min_keywords {
+            return out.none("fewer words than min_keywords");
+        }
+        let join = |keywords: &[(f64, &str)]| {
+            let mut string = String::with_capacity(16 * keywords.len());
+            for (weight, (_, word)) in keywords.iter().enumerate() {
+                string.push_str(if weight > 0 { " " } else { "" });
+                string.push_str(word);
+            }
+            string
+        };
+        let in_order = if self.rule.is_multiple_of(2) { join(&keywords) } else { String::new() };
+        let largest = keywords[0].0 as f32;
+        keywords.sort_unstable_by(|a, b| a.1.cmp(b.1));
+        let key = self.key.of(&if self.rule.is_multiple_of(2) { in_order } else { join(&keywords) });
+        if !self.is_weighed() {
+            return out.push(0, key, 0, &[]);
+        }
+        let mut weights = [0; 256];
+        for (bytes, (weight, _)) in weights.as_chunks_mut::<4>().0.iter_mut().zip(&keywords) {
+            *bytes = (*weight as f32).to_be_bytes();
+        }
+        // No weight is negative, so its bits are ordered as it is.
+        out.push(0, key, largest.to_bits(), &weights[..4 * self.words]);
+    }
+}
+
+impl Match for KeywordsSigner<'_> {
+    fn is_equivalence(&self) -> bool {
+        !self.is_weighed()
+    }
+
+    fn equal(&self) -> Score {
+        Score { distance: self.is_weighed().then_some(0.0), ..Score::EQUAL }
+    }
+
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        if !self.is_weighed() {
+            return Some(Score::EQUAL);
+        }
+        let distance = weight_distance(weights(a.sketch).zip(weights(b.sketch)));
+        // The weights were rounded, so what is a hair below may be the bound itself.
+        (distance < self.a * (1.0 - 1e-6))
+            .then_some(Score { similarity: (1.0 - distance) as f32, distance: Some(distance as f32) })
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        match self.rule {
+            1 => &["description"],
+            2 => &["order"],
+            3 => &["set"],
+            4 => &["order_and_weights"],
+            _ => &["set_and_weights"],
+        }
+    }
+}
+
+impl Describe for KeywordsSigner<'_> {
+    fn signature_bits(&self) -> Option<u32> {
+        (!self.is_weighed()).then(|| self.key.bits())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! From a signature string to a key: the parameters `digest` and `verify_string`, shared by the single-signature members.
+//!
+//! A 32-bit digest is faithful and too short for a crawl (1e8 documents: about 1.2 million chance pairs); so 64 bits are
+//! the default. `verify_string` adds a second, independent 64-bit hash of the same string to the key: then equal keys mean
+//! equal strings.
+
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::{Digest, hash64};
+use dupsift_core::row::RowShape;
+
+/// The parameter `digest`.
+pub const DIGEST: ParamSpec = ParamSpec {
+    name: "digest",
+    kind: Kind::Choice(Digest::NAMES),
+    default: "xxh3_64",
+    help: "digest of the signature string; crc32 is the faithful one of the 2007 study, too short for large corpora",
+};
+
+/// The parameter `verify_string`.
+pub const VERIFY_STRING: ParamSpec = ParamSpec {
+    name: "verify_string",
+    kind: Kind::Flag,
+    default: "false",
+    help: "compare the signature strings themselves by a second hash, so that a chance collision of the digest is no pair",
+};
+
+/// How a member's signature strings become keys.
+#[derive(Clone, Copy, Debug)]
+pub struct StringKey {
+    digest: Digest,
+    verify: bool,
+}
+
+impl StringKey {
+    /// From the parameters [`DIGEST`] and [`VERIFY_STRING`].
+    ///
+    /// # Errors
+    /// A digest of 128 bits has no room for a second hash, and needs none.
+    pub fn new(owner: &str, params: &Params) -> Result<StringKey> {
+        let name = params.word(DIGEST.name);
+        let digest = Digest::by_name(name).ok_or_else(|| Error::Internal(format!("{owner}: no digest {name:?}")))?;
+        let verify = params.flag(VERIFY_STRING.name);
+        if verify && digest.bits() > 64 {
+            return Err(Error::usage(format!(
+                "{owner}: verify_string=true goes with digest=crc32 or xxh3_64; {name} has 128 bits and needs no second hash"
+            )));
+        }
+        Ok(StringKey { digest, verify })
+    }
+
+    /// The shape of rows with one such key.
+    pub fn shape(&self) -> RowShape {
+        RowShape { key_bits: if self.verify { 128 } else { self.digest.bits().max(64) }, ..RowShape::KEY64 }
+    }
+
+    /// The key of a signature string.
+    pub fn of(&self, string: &str) -> u128 {
+        self.of_bytes(string.as_bytes())
+    }
+
+    /// The key of a signature string in another encoding.
+    pub fn of_bytes(&self, string: &[u8]) -> u128 {
+        let key = self.digest.of(string);
+        if self.verify { key << 64 | u128::from(hash64(string)) } else { key }
+    }
+
+    /// Bits that chance collisions depend on.
+    pub fn bits(&self) -> u32 {
+        self.digest.bits() + if self.verify { 64 } else { 0 }
+    }
+
+    /// What stands between sentences in a signature string: one space in the faithful CRC32 mode, else a line feed.
+    pub fn sentence_separator(&self) -> char {
+        if self.digest == Digest::Crc32 { ' ' } else { '\n' }
+    }
+}

@@ -1,0 +1,130 @@
+//! What fingerprints are voted on: words, shingles, characters, each as one 64-bit hash.
+
+use super::units::pairs_of_han;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_text::text::Analysis;
+use dupsift_text::text::shingle::{char_shingles, char_windows, distinct, shingles};
+
+/// The parameter `features`.
+pub const FEATURES: ParamSpec = ParamSpec {
+    name: "features",
+    kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
+    default: "auto",
+    help: "auto: words, character pairs for Han; words: of the tokenizer; shingles: of ngram words; chars: of ngram characters",
+};
+
+/// The parameter `ngram` that goes with [`FEATURES`].
+pub const FEATURE_NGRAM: ParamSpec =
+    ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "2", help: "units of features=shingles or chars" };
+
+/// The parameter `min_features`.
+pub const MIN_FEATURES: ParamSpec = ParamSpec {
+    name: "min_features",
+    kind: Kind::Int(1, 100_000),
+    default: "10",
+    help: "documents with fewer distinct features have no signature",
+};
+
+/// Which features a document is cut into.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    kind: &'static str,
+    ngram: usize,
+}
+
+impl Features {
+    /// From the parameters [`FEATURES`] and [`FEATURE_NGRAM`].
+    pub fn new(params: &Params) -> Features {
+        Features { kind: params.word("features"), ngram: params.count("ngram") }
+    }
+
+    /// Appends the hashes of the features in order, repeated ones as often as they occur.
+    pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        match self.kind {
+            "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
+            "shingles" => shingles(document.tokens(), self.ngram, false, out),
+            // Marks without a word are no features.
+            "chars" if document.tokens().is_empty() => {}
+            "chars" => char_shingles(document.text(), self.ngram, out),
+            _ => pairs_of_han(document.tokens(), out),
+        }
+    }
+
+    /// The letters of each feature, in order: of words or of windows of characters. Shingles and `auto` have hashes alone.
+    pub fn texts(&self, document: &Analysis<'_>, each: impl FnMut(&str)) {
+        match self.kind {
+            "words" => document.words().iter().filter(|word| !word.stop).map(|word| document.word(word)).for_each(each),
+            "chars" => char_windows(document.text(), self.ngram).for_each(each),
+            _ => {}
+        }
+    }
+}
+
+/// Whether there are enough distinct features to sign.
+///
+/// # Errors
+/// The reason for having no signature.
+pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
+    if features.is_empty() {
+        Err("no features")
+    } else if has_distinct(features, least) {
+        Ok(())
+    } else {
+        Err("fewer features than min_features")
+    }
+}
+
+/// Whether there are at least so many different ones among the features.
+fn has_distinct(features: &[u64], least: usize) -> bool {
+    /// So many are looked through one by one: nearly always the first few features are enough of them.
+    const FEW: usize = 32;
+    if features.len() < least {
+        return false;
+    }
+    if least <= FEW {
+        let mut seen = Vec::with_capacity(FEW);
+        for feature in features {
+            if seen.len() >= least {
+                break;
+            }
+            if !seen.contains(feature) {
+                seen.push(*feature);
+            }
+        }
+        return seen.len() >= least;
+    }
+    let mut all = features.to_vec();
+    distinct(&mut all);
+    all.len() >= least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    /// Editions differ in their line ends more than in their words.
+    #[test]
+    fn a_space_behind_a_sentence_makes_no_other_text() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let of = |raw: &str| {
+            let mut out = Vec::new();
+            Features { kind: "chars", ngram: 5 }.cut(&pipeline.analyse(raw), &mut out);
+            out
+        };
+        let whole = of("甲乙丙丁戊。己庚辛壬");
+        assert_eq!(whole.len(), "甲乙丙丁戊。 己庚辛壬".chars().count() - 4);
+        assert_eq!(whole, of("甲乙丙丁戊。 己庚辛壬"));
+        assert_eq!(whole, of("甲乙丙丁戊。\n己庚辛壬"));
+        // Within a sentence a space is one.
+        assert_ne!(of("甲乙丙丁戊，己庚辛壬"), of("甲乙丙丁戊， 己庚辛壬"));
+    }
+
+    #[test]
+    fn different_ones_are_counted() {
+        let features: Vec<u64> = (0..999).map(|n| n * 3 % 77).collect();
+        assert!(has_distinct(&features, 77) && !has_distinct(&features, 78) && has_distinct(&features, 10));
+        assert!(has_distinct(&[1, 1, 2], 2) && !has_distinct(&[1, 1, 2], 3));
+        assert_eq!(enough(&[], 1), Err("no features"));
+    }
+}

@@ -1,0 +1,142 @@
+//! Parts that several members share. A member imports these and the contract, never another member.
+
+pub mod bits;
+pub mod blocks;
+pub mod bm25;
+pub mod by_count;
+pub mod digest;
+pub mod features;
+#[cfg(test)]
+pub mod in_memory;
+pub mod lexicon;
+pub mod margin;
+pub mod minwise;
+pub mod near_words;
+pub mod passages;
+pub mod places;
+pub mod prefix;
+pub mod raw_places;
+pub mod sentences;
+pub mod shingling;
+pub mod title;
+pub mod top_words;
+pub mod training;
+pub mod units;
+pub mod verify;
+pub mod versions;
+pub mod votes;
+pub mod word_string;
+
+/// Three documents with a known answer, for the members' worked examples (docs/methods/tf.md).
+#[cfg(test)]
+pub mod examples {
+    use crate::algorithm::contract::{Algorithm, Corpus, Notes, Signer};
+    use crate::algorithm::params::Params;
+    use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+    use dupsift_core::hash::hash64;
+    use dupsift_core::row::Signatures;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    /// The first document.
+    pub const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
+    /// The same sentences in another order: a duplicate of [`D1`].
+    pub const D2: &str = "Кот видит птицу за окном. Кот спит на окне! Птица улетела";
+    /// Another document.
+    pub const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";
+
+    /// The parameters of a member from `a=1,b=2`.
+    pub fn params(algorithm: &dyn Algorithm, typed: &str) -> Params {
+        let typed: Vec<(String, String)> = typed
+            .split(',')
+            .filter_map(|item| item.split_once('='))
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect();
+        Params::check(algorithm.name(), &crate::algorithm::specs(algorithm), &typed).expect("parameters of a test")
+    }
+
+    /// What a member without statistics emits for a text: (position, key, order, sketch) rows, or the reason.
+    pub type Emitted = Result<Vec<(u32, u128, u32, Vec<u8>)>, &'static str>;
+
+    /// Signs one text with a member that needs no statistics.
+    pub fn sign(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Emitted {
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(1000, &stats);
+        let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
+        sign_with(signer.as_ref(), text)
+    }
+
+    /// Statistics of so many documents with so many words, with (word, df, cf) of some of them.
+    pub fn counted(documents: u64, tokens: u64, words: &[(&str, u64, u64)]) -> CorpusStats {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut terms: Vec<_> = words.iter().map(|&(word, df, cf)| (hash64(word.as_bytes()), df, cf)).collect();
+        terms.sort_unstable();
+        let mut writer = TermTableWriter::create(&folder.path().join("terms")).expect("a file");
+        terms.iter().for_each(|&(term, df, cf)| writer.push(term, df, cf).expect("a term"));
+        CorpusStats::new(documents, tokens, 1, writer.finish().expect("a table"), TermTable::empty())
+    }
+
+    /// Signs one text, as of the counted corpus, with a member.
+    pub fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
+        let corpus = Corpus::new(1000, stats);
+        let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
+        sign_counted(signer.as_ref(), stats, text)
+    }
+
+    /// The one key of a single-signature member for a text of the counted corpus.
+    pub fn key_over(
+        algorithm: &dyn Algorithm,
+        typed: &str,
+        stats: &CorpusStats,
+        text: &str,
+    ) -> Result<u128, &'static str> {
+        sign_over(algorithm, typed, stats, text).map(|rows| {
+            assert_eq!(rows.len(), 1);
+            rows[0].1
+        })
+    }
+
+    /// Signs one text with a signer.
+    pub fn sign_with(signer: &dyn Signer, text: &str) -> Emitted {
+        sign_counted(signer, &CorpusStats::none(), text)
+    }
+
+    /// Signs one text of a corpus with these counts.
+    pub fn sign_counted(signer: &dyn Signer, stats: &CorpusStats, text: &str) -> Emitted {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let mut out = Signatures::default();
+        signer.sign(&pipeline.analyse(text).counted_over(stats), &mut out);
+        match out.reason() {
+            Some(reason) => Err(reason),
+            None => Ok(out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec())).collect()),
+        }
+    }
+
+    /// The one key of a single-signature member.
+    pub fn key(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Result<u128, &'static str> {
+        sign(algorithm, typed, text).map(|rows| {
+            assert_eq!(rows.len(), 1);
+            rows[0].1
+        })
+    }
+
+    /// Notes in memory.
+    pub struct Pages(pub Vec<Vec<u64>>);
+
+    impl Notes for Pages {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn get(&self, at: usize) -> &[u64] {
+            &self.0[at]
+        }
+
+        fn memory_bytes(&self) -> usize {
+            1 << 30
+        }
+
+        fn go_on(&self) -> dupsift_core::error::Result<()> {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Lines and paragraphs of a document, and what a passage consists of.
+//!
+//! A blank line, or the mark between paragraphs U+2029, ends a paragraph. In a text with neither, whose
+//! extractor wrote one block a line, each line is a paragraph.
+//!
+//! A passage is compared by its letters and digits: one space between two words, nothing else; so marks, quotes and the
+//! spacing do not count. Its length is counted in half words, for a character of a script without spaces (Han, kana, Thai)
+//! is about half a word: then the dictionary is not needed.
+
+use std::ops::Range;
+
+use super::raw_places::RawPlaces;
+use dupsift_core::hash::{Hash64, hash64};
+use dupsift_text::text::Analysis;
+
+/// A line that shows something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its place in the normalised text.
+    pub place: Range<usize>,
+    /// Whether a blank line, or U+2029, stands before it.
+    pub after_blank: bool,
+}
+
+/// The lines of the raw text that show something, in order.
+pub fn lines(document: &Analysis<'_>) -> Vec<Line> {
+    let raw = document.raw();
+    let mut places = RawPlaces::new(document);
+    let mut lines: Vec<Line> = Vec::new();
+    let (mut at, mut start, mut after_blank) = (0, 0, false);
+    for line in raw.split_inclusive(is_line_end) {
+        let of_return = line == "\n" && raw[..at].ends_with('\r');
+        at += line.len();
+        let end = places.to(at);
+        if end > start {
+            lines.push(Line { place: start..end, after_blank });
+            after_blank = false;
+        } else if !of_return {
+            after_blank = true;
+        }
+        after_blank |= line.ends_with('\u{2029}');
+        start = end;
+    }
+    lines
+}
+
+/// The paragraphs, as places in the normalised text.
+pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
+    let lines = lines(document);
+    let blanks = lines.iter().skip(1).any(|line| line.after_blank);
+    let paragraphs = lines.chunk_by(|_, next| blanks && !next.after_blank);
+    paragraphs.map(|lines| lines[0].place.start..lines[lines.len() - 1].place.end).collect()
+}
+
+fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Bytes of letters that are kept until they are hashed: a paragraph may be the whole of a long document.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// The letters and digits of one passage, made of any number of stretches of normalised text.
+#[derive(Default)]
+pub struct Passage {
+    /// Those that are not hashed yet.
+    letters: String,
+    /// Those before, where there are so many.
+    before: Option<Box<Hash64>>,
+    half_words: usize,
+    /// Whether the last character belongs to a word with spaces around.
+    behind_word: bool,
+}
+
+impl Passage {
+    /// Adds a stretch behind those that are there.
+    pub fn add(&mut self, text: &str) {
+        let mut in_word = false;
+        for c in text.chars() {
+            if self.letters.len() >= KEPT_BYTES {
+                self.before.get_or_insert_default().add(self.letters.as_bytes());
+                self.letters.clear();
+            }
+            if is_unspaced(c) {
+                self.letters.push(c);
+                self.half_words += 1;
+                (in_word, self.behind_word) = (false, false);
+            } else if c.is_alphanumeric() {
+                if !in_word {
+                    self.half_words += 2;
+                    if self.behind_word {
+                        self.letters.push(' ');
+                    }
+                }
+                self.letters.push(c);
+                (in_word, self.behind_word) = (true, true);
+            } else {
+                in_word = false;
+            }
+        }
+    }
+
+    /// Its length: two for a word, one for a character of a script without spaces.
+    pub fn half_words(&self) -> usize {
+        self.half_words
+    }
+
+    /// Its 64-bit fingerprint.
+    pub fn fingerprint(&self) -> u64 {
+        let Some(before) = &self.before else { return hash64(self.letters.as_bytes()) };
+        let mut all = before.clone();
+        all.add(self.letters.as_bytes());
+        all.value()
+    }
+
+    /// Empties it; the memory is kept.
+    pub fn clear(&mut self) {
+        self.letters.clear();
+        self.before = None;
+        self.half_words = 0;
+        self.behind_word = false;
+    }
+}
+
+/// Whether a character is of a script that is written without spaces; whole blocks, for nothing depends on their gaps.
+pub fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{3400}'..='\u{9FFF}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30FF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{20000}'..='\u{3FFFD}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    fn cut(raw: &str) -> Vec<String> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let document = pipeline.analyse(raw);
+        paragraphs(&document).into_iter().map(|place| document.text()[place].trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn paragraphs_end_at_blank_lines_or_else_at_lines() {
+        for (raw, expected) in [
+            ("", &[][..]),
+            ("Один\nдва", &["один", "два"]),
+            ("\n\nОдин\nдва\n\n", &["один", "два"]),
+            ("One\ntwo\n\nThree.\nFour", &["one two", "three. four"]),
+            ("One\r\ntwo\r\n\r\nThree", &["one two", "three"]),
+            ("One\r\ntwo\r\nthree", &["one", "two", "three"]),
+            ("一。\n \u{3000}\n二\u{200B}\n\u{200B}\n三，四\n五", &["一。", "二", "三,四 五"]),
+            ("One\ntwo\u{2029}three", &["one two", "three"]),
+        ] {
+            assert_eq!(cut(raw), expected, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn passages_are_letters_and_half_words() {
+        let mut passage = Passage::default();
+        passage.add("«don't», 网页 搜索 ok! ");
+        passage.add("ещё 3.14");
+        assert_eq!((passage.letters.as_str(), passage.half_words()), ("don t网页搜索ok ещё 3 14", 16));
+        let whole = passage.fingerprint();
+        passage.clear();
+        assert_eq!((passage.letters.as_str(), passage.half_words()), ("", 0));
+        passage.add("don't: 网页搜索 ok - ещё; 3.14");
+        assert_eq!(passage.fingerprint(), whole);
+    }
+
+    #[test]
+    fn a_long_passage_has_the_fingerprint_of_all_its_letters() {
+        let mut passage = Passage::default();
+        passage.add(&"слово 网 ".repeat(300_000));
+        assert!(passage.letters.capacity() < 3 * KEPT_BYTES);
+        // A space stands between words alone, and a character without spaces is none.
+        assert_eq!(passage.fingerprint(), hash64("слово网".repeat(300_000).as_bytes()));
+        passage.clear();
+        passage.add("слово");
+        assert_eq!(passage.fingerprint(), hash64("слово".as_bytes()));
+    }
+}

@@ -1,0 +1,58 @@
+//! Where each hash of a list stands in that list: a table for a handful of look-ups a word, made for one document or for a
+//! dictionary of a few thousand words.
+
+/// The table; hashes must be well mixed in their low bits.
+pub struct Places {
+    /// Hash and place; the place counts from 1, so that 0 is an empty slot.
+    slots: Vec<(u64, u32)>,
+}
+
+impl Places {
+    /// A table of hashes that all differ, fewer than 2^32.
+    pub fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Places {
+        let mut places = Places { slots: vec![(0, 0); (hashes.len() * 2).next_power_of_two()] };
+        for (place, hash) in hashes.enumerate() {
+            let at = places.find(hash);
+            places.slots[at] = (hash, place as u32 + 1);
+        }
+        places
+    }
+
+    /// The place of a hash, counted from 0.
+    #[inline]
+    pub fn of(&self, hash: u64) -> Option<usize> {
+        self.slots[self.find(hash)].1.checked_sub(1).map(|place| place as usize)
+    }
+
+    /// The slot of the hash, or the empty one where it would stand. At most half of the slots are taken, or none of one.
+    #[inline]
+    fn find(&self, hash: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        while self.slots[at].1 != 0 && self.slots[at].0 != hash {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::hash::mix64;
+
+    #[test]
+    fn each_hash_is_found_and_no_other() {
+        for count in [0, 1, 2, 3, 100, 5000] {
+            let hashes: Vec<u64> = (0..count).map(mix64).collect();
+            let places = Places::new(hashes.iter().copied());
+            hashes.iter().enumerate().for_each(|(place, &hash)| assert_eq!(places.of(hash), Some(place)));
+            (count..2 * count + 9).for_each(|other| assert_eq!(places.of(mix64(other)), None));
+        }
+        // Hashes that all want one slot.
+        let crowded: Vec<u64> = (0..50).map(|n| n << 32).collect();
+        let places = Places::new(crowded.iter().copied());
+        crowded.iter().enumerate().for_each(|(place, &hash)| assert_eq!(places.of(hash), Some(place)));
+        assert_eq!(places.of(50 << 32), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
+//!
+//! The terms of all documents stand in one order, rare first. A document enters the lists of its leading terms, those from
+//! which on the rest of the vector still is as long as the threshold asks. Two vectors of length 1 whose first common term
+//! is the i-th of one and the j-th of the other have no larger cosine than rest(i) rest'(j): so a pair that reaches the
+//! threshold meets in the list of its first common term.
+//!
+//! ```text
+//! weights 3 3 1 1, length sqrt(20), threshold .9:  rest 1, .74 ..  -> one list
+//! ```
+
+use dupsift_core::row::Signatures;
+
+/// A term of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// Its hash.
+    pub hash: u64,
+    /// Its weight in the document, above 0.
+    pub weight: f64,
+    /// Documents of the corpus that have it, at least 1.
+    pub df: u64,
+}
+
+/// Puts the terms of a document into the order that all documents share: rare first, ties by hash.
+pub fn rare_first(terms: &mut Vec<Term>) {
+    rare_first_by(terms, |term| *term);
+}
+
+/// The same for what has a term.
+pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
+    /// Bits of a term's place, of its document frequency, and of the beginning of its hash: a number a term, which is
+    /// sorted in a third of the time.
+    const PLACE: u32 = 12;
+    const DF: u32 = 24;
+    const HASH: u32 = u64::BITS - DF - PLACE;
+    if terms.len() <= 1 << PLACE && terms.iter().all(|term| of(term).df < 1 << DF) {
+        let key = |(place, term): (usize, &T)| {
+            let term = of(term);
+            term.df << (HASH + PLACE) | term.hash >> (u64::BITS - HASH) << PLACE | place as u64
+        };
+        let mut keys: Vec<u64> = terms.iter().enumerate().map(key).collect();
+        keys.sort_unstable();
+        *terms = keys.iter().map(|key| terms[(key & ((1 << PLACE) - 1)) as usize]).collect();
+    }
+    // What a number does not hold; and hashes that begin alike.
+    let order = |term: &T| (of(term).df, of(term).hash);
+    if !terms.is_sorted_by_key(order) {
+        terms.sort_unstable_by_key(order);
+    }
+}
+
+/// The length of the rest of the vector from each term on, itself included, as a share of the whole; with a 0 behind the
+/// last. Empty for a vector without length.
+pub fn rests(terms: &[Term]) -> Vec<f64> {
+    let mut rests = vec![0.0; terms.len() + 1];
+    for (at, term) in terms.iter().enumerate().rev() {
+        rests[at] = rests[at + 1] + term.weight * term.weight;
+    }
+    let total = rests[0];
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    rests.iter_mut().for_each(|rest| *rest = (*rest / total).sqrt());
+    rests
+}
+
+/// A hair below a threshold, for bounds that were rounded.
+pub fn below(threshold: f64) -> f64 {
+    threshold - 1e-9
+}
+
+/// In how many lists a document with these [`rests`] stands, for pairs of at least that cosine: at least one.
+pub fn leading(rests: &[f64], threshold: f64) -> usize {
+    let terms = rests.len().saturating_sub(1);
+    rests[..terms].partition_point(|&rest| rest >= below(threshold))
+}
+
+/// The number as four bytes, rounded up, for a bound that must not come out too low.
+pub fn rounded_up(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) < value { near.next_up() } else { near }
+}
+
+/// Bytes of the sketch of a row: the weight of the term, the length of the rest of the vector behind it, both Float32, and the
+/// hash of the term before it.
+pub const SKETCH: usize = 16;
+
+/// A row for each leading term of a vector of length 1. Where documents were counted, a term of a single one has none, for no
+/// other could be met there; but a document with no term but its own still has a row, by which it is known as signed.
+pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
+    let rests = rests(terms);
+    let (mut before, mut pushed) = (0, false);
+    let last = leading(&rests, threshold).saturating_sub(1);
+    for (at, term) in terms[..=last].iter().enumerate() {
+        if !counted || term.df > 1 || (at == last && !pushed) {
+            let mut sketch = [0; SKETCH];
+            sketch[..4].copy_from_slice(&rounded_up(term.weight).to_le_bytes());
+            sketch[4..8].copy_from_slice(&rounded_up(rests[at + 1]).to_le_bytes());
+            sketch[8..].copy_from_slice(&u64::to_le_bytes(before));
+            out.push(0, term.hash.into(), 0, &sketch);
+            pushed = true;
+        }
+        before = term.hash;
+    }
+}
+
+/// A bound on the cosine of two documents that met in a row, where it reaches the threshold. Pairs that met at the term before
+/// have been judged there. If this is their first common term, then no more than the product of the weights and of what
+/// follows can be in the cosine; and they do meet at their first common term.
+pub fn bound_of_rows(a: &[u8], b: &[u8], threshold: f64) -> Option<f64> {
+    if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
+        return None;
+    }
+    let float = |bytes: &[u8]| f64::from(f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    let bound = float(a) * float(b) + float(&a[4..]) * float(&b[4..]);
+    (bound >= below(threshold)).then_some(bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::hash::splitmix64;
+
+    fn vector(seed: u64, terms: u64) -> Vec<Term> {
+        let mut all: Vec<Term> = (0..terms)
+            .filter(|&n| splitmix64(seed, n).is_multiple_of(3))
+            .map(|n| Term { hash: n, weight: 1.0 + (splitmix64(seed, n + 99) % 50) as f64, df: 1 + n % 7 })
+            .collect();
+        rare_first(&mut all);
+        all
+    }
+
+    #[test]
+    fn every_pair_above_the_threshold_shares_a_leading_term() {
+        let vectors: Vec<Vec<Term>> = (0..120).map(|seed| vector(seed, 12)).filter(|v| !v.is_empty()).collect();
+        let cosine = |a: &[Term], b: &[Term]| {
+            let square = |v: &[Term]| v.iter().map(|term| term.weight * term.weight).sum::<f64>();
+            let of = |hash: u64| b.iter().find(|other| other.hash == hash).map_or(0.0, |other| other.weight);
+            a.iter().map(|term| term.weight * of(term.hash)).sum::<f64>() / (square(a) * square(b)).sqrt()
+        };
+        for threshold in [0.3, 0.6, 0.9] {
+            let (mut near, mut lists) = (0, 0);
+            for (at, a) in vectors.iter().enumerate() {
+                let leading_a = &a[..leading(&rests(a), threshold)];
+                assert!(!leading_a.is_empty());
+                lists += leading_a.len();
+                for b in &vectors[..at] {
+                    let leading_b = &b[..leading(&rests(b), threshold)];
+                    if cosine(a, b) >= threshold {
+                        near += 1;
+                        assert!(leading_a.iter().any(|x| leading_b.iter().any(|y| x.hash == y.hash)));
+                    }
+                }
+            }
+            let all: usize = vectors.iter().map(Vec::len).sum();
+            assert!(near > 10 && lists < all, "{near} pairs, {lists} of {all} terms");
+        }
+    }
+
+    #[test]
+    fn rare_terms_come_first_whatever_a_number_holds() {
+        let few = |n: u64| splitmix64(1, n);
+        // Hashes that begin alike; frequencies of more than 24 bits; more terms than there are places in a number.
+        let alike = |n: u64| splitmix64(2, n) >> 40;
+        for (terms, hash, df) in [
+            (300, &few as &dyn Fn(u64) -> u64, 40),
+            (300, &alike, 3),
+            (300, &few, 1 << 40),
+            (5000, &few, 1 << 30),
+            (5000, &few, 9),
+            (4096, &few, 1 << 24),
+            (1, &few, 1),
+            (0, &few, 1),
+        ] {
+            let term = |n| Term { hash: hash(n), weight: n as f64 + 1.0, df: 1 + splitmix64(3, n) % df };
+            let mut terms: Vec<Term> = (0..terms).map(term).collect();
+            let mut sorted = terms.clone();
+            sorted.sort_by_key(|term| (term.df, term.hash));
+            rare_first(&mut terms);
+            assert!(terms == sorted, "{} terms, {df}", terms.len());
+        }
+    }
+
+    #[test]
+    fn bounds_are_never_too_low() {
+        for n in 0..1000 {
+            let value = splitmix64(1, n) as f64 / u64::MAX as f64;
+            assert!(f64::from(rounded_up(value)) >= value && f64::from(rounded_up(value)) < value + 1e-6);
+        }
+        assert!(rests(&[]).is_empty());
+    }
+}

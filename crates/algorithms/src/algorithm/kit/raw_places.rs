@@ -1,0 +1,107 @@
+//! Where places of the raw text stand in the normalised one.
+//!
+//! Line ends, and the width of marks, are there in the raw text alone. Who needs them finds their places there and goes on
+//! with the normalised text, so that all that was chosen about text (ё, width, case) holds. Normalisation neither moves nor
+//! joins anything over white space, line ends or the marks of sentences; so such a place is known by the number of bytes
+//! before it, white space left out. Cost: one look at every character; a stretch between two spaces with a rare character
+//! in it is normalised by itself.
+
+use dupsift_text::text::Analysis;
+use dupsift_text::text::normal::visible_length;
+
+/// Follows ascending places through both texts of a document.
+pub struct RawPlaces<'t> {
+    raw: &'t str,
+    text: &'t [u8],
+    at: usize,
+    place: usize,
+}
+
+impl<'t> RawPlaces<'t> {
+    /// At the start of both.
+    pub fn new(document: &'t Analysis<'_>) -> RawPlaces<'t> {
+        RawPlaces { raw: document.raw(), text: document.text().as_bytes(), at: 0, place: 0 }
+    }
+
+    /// The place in the normalised text, right behind its last visible character, of a place in the raw text: at a line
+    /// end, beside white space or a mark, and not before the last one asked for.
+    pub fn to(&mut self, raw: usize) -> usize {
+        let passed = self.raw.get(self.at..raw).unwrap_or_default();
+        let mut visible: usize = passed.split_whitespace().map(visible_bytes).sum();
+        self.at = raw;
+        while let (1.., Some(&byte)) = (visible, self.text.get(self.place)) {
+            visible -= usize::from(byte != b' ');
+            self.place += 1;
+        }
+        self.place
+    }
+}
+
+/// Bytes that a stretch without white space has in the normalised text, spaces left out.
+fn visible_bytes(stretch: &str) -> usize {
+    if stretch.is_ascii() {
+        return stretch.len();
+    }
+    let mut bytes = 0;
+    for c in stretch.chars() {
+        bytes += match c {
+            '\0'..='\x7F' | '\u{FF01}'..='\u{FF5E}' => 1,
+            '«' | '»' | '\u{400}'..='\u{45F}' => 2,
+            '\u{3400}'..='\u{9FFF}' | '\u{3001}'..='\u{3003}' | '\u{3005}' | '\u{3007}'..='\u{3011}' => 3,
+            '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '•' => 3,
+            // Any other may become something else, alone or with its neighbours.
+            _ => return visible_length(stretch),
+        };
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use dupsift_text::text::normal::normal_word;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    /// The normalised text between the places of all line ends and marks, against each stretch normalised by itself.
+    fn check(raw: &str, yo_to_e: bool) {
+        let options = TextOptions { yo_to_e, traditional: yo_to_e, ..TextOptions::default() };
+        let (pipeline, letters) = (Pipeline::new(&options).expect("default options"), options.letters());
+        let document = pipeline.analyse(raw);
+        let mut places = RawPlaces::new(&document);
+        let visible = |text: &str| text.replace(' ', "");
+        let mut start = 0;
+        for (at, mark) in raw.match_indices(['\n', '.', ',', '。', '，', '\u{2029}', '\r']).chain([(raw.len(), "")]) {
+            let piece = raw.get(start..at).expect("a place");
+            let from = places.to(start);
+            let to = places.to(at);
+            assert_eq!(visible(&document.text()[from..to]), visible(&normal_word(piece, letters)), "{raw:?}");
+            start = at + mark.len();
+        }
+    }
+
+    #[test]
+    fn odd_characters_are_followed() {
+        for raw in [
+            "Ｆｕｌｌ　Ｗｉｄｔｈ，３.１４。ﬁn…end. №5 ½",
+            "e\u{301}, E\u{301}. и\u{306}\n\u{301}x\u{AD}y \u{200B}\n\u{200B}\u{301}.z",
+            "ΟΔΟΣ. İstanbul, ﷺ。ｶﾞ\u{85}a\u{1C}b\0c ¨,¨",
+            "",
+        ] {
+            check(raw, false);
+            check(raw, true);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2048))]
+
+        #[test]
+        fn stretches_are_those_normalised_alone(
+            raw in "[a-c.,。，\n\r\t яёЁЙ中文Ａ１\u{301}\u{306}é…ﬁ½\u{ad}\u{200b}\u{2029}\u{85}¨“]{0,40}|\\PC{0,40}", yo in any::<bool>()
+        ) {
+            check(&raw, yo);
+        }
+    }
+}

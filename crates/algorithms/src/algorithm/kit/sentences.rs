@@ -1,0 +1,152 @@
+//! The longest or heaviest sentences of a document: distinct, by (words or weight descending, text ascending)
+//! (`long_sent`, `heavy_sent`, `three_plus_five`).
+
+use std::ops::Range;
+
+use super::digest::StringKey;
+use crate::algorithm::contract::{Features, Key};
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use dupsift_core::hash::hash64;
+use dupsift_text::text::Analysis;
+
+/// The parameter `max_sentence_df`.
+pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
+    name: "max_sentence_df",
+    kind: Kind::Int(0, i64::MAX),
+    default: "0",
+    help: "drop sentences that occur in more documents than this (boilerplate, licences); 0: drop none",
+};
+
+/// The sentences of a document, by the hash of their canonical form.
+pub struct Sentences;
+
+impl Features for Sentences {
+    fn name(&self) -> String {
+        "sentences".into()
+    }
+
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut canonical = String::new();
+        for sentence in document.sentences() {
+            canonical.clear();
+            document.write_sentence(sentence, &mut canonical);
+            out.push(hash64(canonical.as_bytes()));
+        }
+    }
+}
+
+/// Sentences are counted where [`MAX_SENTENCE_DF`] is set.
+pub fn counted_sentences(params: &Params) -> Option<Box<dyn Features>> {
+    (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn Features>)
+}
+
+/// The key of chosen sentences: they are put in alphabetical order and joined. Fewer of them than `wanted` are flagged.
+pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
+    let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature takes");
+    chosen.sort_unstable();
+    Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
+}
+
+/// So many times the sentences that are wanted are put in order first.
+const FEW: usize = 4;
+
+/// The `count` longest distinct sentences, longest first, as canonical strings (words joined by one space).
+/// Sentences in more than `max_df` documents are left out, where that is above 0.
+///
+/// # Errors
+/// Why there is none.
+pub fn longest_sentences(
+    document: &Analysis<'_>,
+    count: usize,
+    max_df: u64,
+    stats: &CorpusStats,
+) -> Result<Vec<String>, &'static str> {
+    heaviest_sentences(document, |sentence| sentence.len() as f64, count, max_df, stats)
+}
+
+/// As [`longest_sentences`], by a weight in place of the length. Sentences of the same words must weigh the same.
+///
+/// # Errors
+/// Why there is none.
+pub fn heaviest_sentences(
+    document: &Analysis<'_>,
+    weight: impl Fn(&Range<u32>) -> f64,
+    count: usize,
+    max_df: u64,
+    stats: &CorpusStats,
+) -> Result<Vec<String>, &'static str> {
+    let words = document.words();
+    // Adding 0.0 turns -0.0 into 0.0, so that equal weights compare equal.
+    let weighed = document.sentences().iter().map(|sentence| (weight(sentence) + 0.0, sentence));
+    let mut sentences: Vec<(f64, &Range<u32>)> = weighed.collect();
+    if sentences.is_empty() {
+        return Err("no sentences");
+    }
+    let text = |sentence: &Range<u32>| {
+        words[sentence.start as usize..sentence.end as usize].iter().map(|word| document.word(word))
+    };
+    // Comparing word by word is comparing the canonical strings, for no word holds a character below the space.
+    let order =
+        |a: &(f64, &Range<u32>), b: &(f64, &Range<u32>)| b.0.total_cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1)));
+    // Nearly always the first few are enough, and the others need not be put in order. Where they are not, those equal to the
+    // last of them go, for one sentence may stand a thousand times, and more of the others come next.
+    let mut few = FEW * count;
+    let mut chosen: Vec<String> = Vec::with_capacity(count);
+    while chosen.len() < count && !sentences.is_empty() {
+        few = few.min(sentences.len());
+        if few < sentences.len() {
+            sentences.select_nth_unstable_by(few, order);
+        }
+        sentences[..few].sort_unstable_by(order);
+        for (_, sentence) in &sentences[..few] {
+            let mut canonical = String::new();
+            document.write_sentence(sentence, &mut canonical);
+            // The order puts equal sentences beside each other.
+            if chosen.last() == Some(&canonical) {
+                continue;
+            }
+            if max_df > 0 && stats.feature_df(hash64(canonical.as_bytes())) > max_df {
+                continue;
+            }
+            chosen.push(canonical);
+            if chosen.len() == count {
+                break;
+            }
+        }
+        let last = sentences[few - 1];
+        sentences.drain(..few);
+        sentences.retain(|sentence| order(sentence, &last).is_ne());
+        few *= 2;
+    }
+    if chosen.is_empty() { Err("every sentence is too common") } else { Ok(chosen) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    fn longest(text: &str, count: usize) -> Result<Vec<String>, &'static str> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        longest_sentences(&pipeline.analyse(text), count, 0, &CorpusStats::none())
+    }
+
+    #[test]
+    fn length_then_text_and_each_once() {
+        assert_eq!(longest("One two. A b c. Z y. A B C!", 9).unwrap(), ["a b c", "one two", "z y"]);
+        assert_eq!(longest("One two. A b c. Z y. A B C!", 2).unwrap(), ["a b c", "one two"]);
+        assert_eq!(longest("...", 2), Err("no sentences"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_longest_are_those_of_sorting(text in "([ab]( [ab]){0,2}\\. ){1,200}", count in 1..6_usize) {
+            let mut all: Vec<String> = text.split(". ").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+            all.dedup();
+            all.truncate(count);
+            proptest::prop_assert_eq!(longest(&text, count), Ok(all));
+        }
+    }
+}

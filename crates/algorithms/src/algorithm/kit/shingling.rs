@@ -1,0 +1,93 @@
+//! The set of shingles of a document: windows of k words (of Han characters, for Han), or of k characters.
+
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_text::text::Analysis;
+use dupsift_text::text::shingle::{char_shingles, distinct, shingles};
+
+/// The parameter `ngram`.
+pub const NGRAM: ParamSpec = ParamSpec {
+    name: "ngram",
+    kind: Kind::Int(1, 1000),
+    default: "5",
+    help: "units in a shingle; a document with fewer units is one shingle",
+};
+
+/// The parameter `unit`.
+pub const UNIT: ParamSpec = ParamSpec {
+    name: "unit",
+    kind: Kind::Choice(&["word", "char"]),
+    default: "word",
+    help: "word: words, and single characters for Han; char: characters of the normalised text, spaces included",
+};
+
+/// Which shingles a document is cut into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shingling {
+    /// Units in a shingle.
+    pub ngram: usize,
+    /// Characters instead of words.
+    pub chars: bool,
+}
+
+impl Shingling {
+    /// What a check takes where the member has no shingles of its own: five words, five characters for Han.
+    pub const DEFAULT: Shingling = Shingling { ngram: 5, chars: false };
+
+    /// From the parameters [`NGRAM`] and [`UNIT`].
+    pub fn new(params: &Params) -> Shingling {
+        Shingling { ngram: params.count("ngram"), chars: params.word("unit") == "char" }
+    }
+
+    /// Parses `words5` or `chars8`; none for anything else.
+    pub fn parse(typed: &str) -> Option<Shingling> {
+        let (chars, ngram) = match typed.strip_prefix("words") {
+            Some(ngram) => (false, ngram),
+            None => (true, typed.strip_prefix("chars")?),
+        };
+        let ngram = ngram.parse().ok().filter(|ngram| (1..=1000).contains(ngram))?;
+        Some(Shingling { ngram, chars })
+    }
+
+    /// Appends the hashes of the document's shingles in order, repeated ones as often as they occur.
+    pub fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        if self.chars {
+            // Marks without a word are nothing that two documents could have in common.
+            if !document.tokens().is_empty() {
+                char_shingles(document.text(), self.ngram, out);
+            }
+        } else {
+            shingles(document.tokens(), self.ngram, false, out);
+        }
+    }
+
+    /// Appends the hashes of the document's distinct shingles, in ascending order; what stands in `out` stays as it is.
+    pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut own = Vec::new();
+        self.cut_all(document, &mut own);
+        distinct(&mut own);
+        out.append(&mut own);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    #[test]
+    fn a_set_is_appended_and_nothing_before_it_is_touched() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let document = pipeline.analyse("a b a b a b c");
+        let shingling = Shingling { ngram: 2, chars: false };
+        let (mut set, mut all) = (Vec::new(), Vec::new());
+        shingling.cut(&document, &mut set);
+        shingling.cut_all(&document, &mut all);
+        assert_eq!((set.len(), all.len()), (3, 6));
+        assert!(set.is_sorted());
+        // Numbers that sorting or dropping repeated ones would move.
+        let before = [u64::MAX, set[0], set[0]];
+        let mut out = before.to_vec();
+        shingling.cut(&document, &mut out);
+        assert_eq!(out, [&before[..], &set].concat());
+    }
+}

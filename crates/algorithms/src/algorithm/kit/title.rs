@@ -1,0 +1,70 @@
+//! The parts of a page's title: what it is about, and often the name of its site.
+//!
+//! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces; all of it on the normalised text, where
+//! full-width marks are ASCII. Which part is the name of the site is for the member to say: the one that many titles have, or
+//! all but the longest.
+//!
+//! ```text
+//! "Погода в Москве - Новости" -> "погода в москве", "новости"      "one-two_three" -> "one-two_three"
+//! ```
+
+use std::ops::Range;
+
+/// A longest part with fewer characters says too little.
+const LEAST_CHARACTERS: usize = 4;
+
+/// Where the parts stand in a normalised title; none is empty.
+pub fn parts(title: &str) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut push = |part: Range<usize>| {
+        let text = &title[part.clone()];
+        let start = part.start + (text.len() - text.trim_start().len());
+        parts.extend((!text.trim().is_empty()).then(|| start..start + text.trim().len()));
+    };
+    let mut start = 0;
+    for (at, mark) in title.match_indices(['_', '|', '-', '–', '—', '·']) {
+        let end = at + mark.len();
+        if mark == "|" || title[..at].ends_with(' ') && title[end..].starts_with(' ') {
+            push(start..at);
+            start = end;
+        }
+    }
+    push(start..title.len());
+    parts
+}
+
+/// Where the longest part stands, the first of equal ones; all of the title where that has fewer than four characters.
+pub fn longest(title: &str) -> Range<usize> {
+    let length = |part: &Range<usize>| title[part.clone()].chars().count();
+    let longest = parts(title).into_iter().rev().max_by_key(length);
+    longest.filter(|part| length(part) >= LEAST_CHARACTERS).unwrap_or(0..title.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    #[test]
+    fn parts_end_at_marks_between_spaces() {
+        for (title, expected, longest_is) in [
+            ("Погода в Москве - Новости", &["погода в москве", "новости"][..], "погода в москве"),
+            ("新浪网｜网页去重算法", &["新浪网", "网页去重算法"], "网页去重算法"),
+            ("网页去重算法_新浪网", &["网页去重算法_新浪网"], "网页去重算法_新浪网"),
+            ("网页去重算法 _ 新浪网", &["网页去重算法", "新浪网"], "网页去重算法"),
+            ("Site · The well-known title — Blog", &["site", "the well-known title", "blog"], "the well-known title"),
+            ("abcd | efgh", &["abcd", "efgh"], "abcd"),
+            ("one-two", &["one-two"], "one-two"),
+            ("| a || - ", &["a", "-"], "| a || -"),
+            // No part is long enough.
+            ("a | b - c", &["a", "b", "c"], "a | b - c"),
+            ("", &[], ""),
+        ] {
+            let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+            let document = pipeline.analyse(title);
+            let text = document.text();
+            assert_eq!(parts(text).into_iter().map(|part| &text[part]).collect::<Vec<_>>(), expected, "{title:?}");
+            assert_eq!(&text[longest(text)], longest_is, "{title:?}");
+        }
+    }
+}

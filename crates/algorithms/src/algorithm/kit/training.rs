@@ -1,0 +1,93 @@
+//! What learners look at: a bounded sample of the documents, and a bounded part of the vocabulary. Both are chosen by the
+//! texts alone, so that a model depends on nothing but the corpus.
+
+use crate::algorithm::contract::Notes;
+use crate::algorithm::params::{Kind, ParamSpec};
+use crate::corpus::CorpusStats;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_text::text::Analysis;
+
+/// The parameter `sample`; members differ in the default.
+pub const SAMPLE: ParamSpec = ParamSpec {
+    name: "sample",
+    kind: Kind::Int(1, i64::MAX),
+    default: "200000",
+    help: "about so many documents are learnt from, chosen by the hash of the text",
+};
+
+/// Which documents belong to a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Those whose hash does not exceed this.
+    most: u64,
+}
+
+impl Sample {
+    /// About `size` of `documents`; all of them, if there are no more.
+    pub fn new(size: usize, documents: u64) -> Sample {
+        let share = size as f64 / documents.max(1) as f64;
+        // A cast of a number above the greatest whole one gives that one.
+        Sample { most: if share >= 1.0 { u64::MAX } else { (share * 2f64.powi(64)) as u64 } }
+    }
+
+    /// Whether the document belongs to it.
+    pub fn has(&self, document: &Analysis<'_>) -> bool {
+        (document.raw_hash() >> 64) as u64 <= self.most
+    }
+}
+
+/// The least document frequency, from `least` up, such that no more than `words` words have one from there to `most`.
+pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
+    let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);
+    let mut inside: Vec<u64> = all.filter(|df| (least..=most).contains(df)).collect();
+    if inside.len() <= words {
+        return least;
+    }
+    // The commonest word that has to stay outside; those as common as it have to, too.
+    let (_, &mut outside, _) = inside.select_nth_unstable_by(words, |a, b| b.cmp(a));
+    outside + 1
+}
+
+/// Whether so many bytes may be taken.
+///
+/// # Errors
+/// [`Error::Usage`] with what would do.
+pub fn room_for(notes: &dyn Notes, bytes: usize, owner: &str) -> Result<()> {
+    if bytes <= notes.memory_bytes() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{owner}: learning from {} documents takes {} MiB of memory, more than {memory}; expected {memory} of at least that, or a smaller sample=N",
+        notes.len(),
+        bytes >> 20,
+        memory = opt("memory")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::counted;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    #[test]
+    fn a_sample_has_about_its_size_and_depends_on_the_text_alone() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let text = |n: u32| format!("документ {n}");
+        let of = |sample: Sample| (0..2000).filter(|&n| sample.has(&pipeline.analyse(&text(n)))).collect::<Vec<_>>();
+        let (tenth, half) = (of(Sample::new(200, 2000)), of(Sample::new(1000, 2000)));
+        assert!((140..260).contains(&tenth.len()) && (900..1100).contains(&half.len()));
+        assert!(tenth.iter().all(|n| half.contains(n)), "a larger sample has all of a smaller one");
+        assert_eq!(of(Sample::new(2000, 2000)).len(), 2000);
+        assert_eq!(of(Sample::new(1, 0)).len(), 2000);
+    }
+
+    #[test]
+    fn the_commonest_words_that_there_is_room_for() {
+        let stats = counted(100, 100, &[("a", 2, 2), ("b", 3, 3), ("c", 3, 3), ("d", 9, 9), ("e", 60, 60)]);
+        for (words, expected) in [(9, 2), (4, 2), (3, 3), (2, 4), (1, 4), (0, 10)] {
+            assert_eq!(frequency_for(&stats, 2, 50, words), expected, "{words}");
+        }
+    }
+}

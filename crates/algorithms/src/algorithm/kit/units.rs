@@ -1,0 +1,150 @@
+//! What a vector of a document is made of: words, or, for Han, single characters or pairs of neighbouring ones.
+
+use crate::algorithm::contract::Features;
+use crate::corpus::{CorpusStats, TermTable};
+use dupsift_core::hash::{combine, hash64};
+use dupsift_text::text::{Analysis, Frequency, Token};
+
+/// The names of the kinds of units, as a parameter takes them.
+pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
+
+/// A kind of units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// One of [`UNITS`].
+    pub name: &'static str,
+    /// Whether only units of Han characters count.
+    pub han_only: bool,
+}
+
+/// A unit of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// Its hash.
+    pub hash: u64,
+    /// How often it stands in the document.
+    pub count: u32,
+    /// What is known of it in the corpus.
+    pub frequency: Frequency,
+}
+
+/// Keeps the hashes of units apart from those of other features; each kind has its own besides.
+const SALT: u64 = 0x6861_6E7A_6920_7531;
+
+impl Units {
+    /// The units whose document frequencies the first pass has to count; none for words, which are counted anyway.
+    pub fn features(self) -> Option<Box<dyn Features>> {
+        (!self.are_words()).then(|| Box::new(self) as Box<dyn Features>)
+    }
+
+    /// Whether the units are words.
+    pub fn are_words(self) -> bool {
+        self.name == "word" && !self.han_only
+    }
+
+    /// The table that has the units of all documents.
+    pub fn table(self, stats: &CorpusStats) -> &TermTable {
+        if self.are_words() { &stats.words } else { &stats.features }
+    }
+
+    /// The distinct units of a document.
+    pub fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Unit> {
+        if self.are_words() {
+            let counted = document.counted().iter().zip(document.frequencies());
+            let counted = counted.filter(|(counted, _)| !counted.word.stop);
+            // Room for all at once: see `allocator.rs`.
+            let mut units = Vec::with_capacity(document.counted().len());
+            units.extend(counted.map(|(one, &frequency)| Unit { hash: one.word.hash, count: one.tf, frequency }));
+            return units;
+        }
+        let mut hashes = Vec::new();
+        self.of(document, &mut hashes);
+        hashes.sort_unstable();
+        let mut units: Vec<Unit> = hashes
+            .chunk_by(|a, b| a == b)
+            .map(|run| Unit { hash: run[0], count: run.len() as u32, frequency: Frequency::UNKNOWN })
+            .collect();
+        hashes.dedup();
+        let mut next = units.iter_mut();
+        stats.features_of_many(hashes.iter().copied(), |frequency| {
+            if let Some(unit) = next.next() {
+                unit.frequency = frequency;
+            }
+        });
+        units
+    }
+}
+
+impl Features for Units {
+    fn name(&self) -> String {
+        format!("units:{}{}", self.name, if self.han_only { ":han_only" } else { "" })
+    }
+
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let from = out.len();
+        match self.name {
+            "word" => out.extend(document.words().iter().filter(|word| word.han && !word.stop).map(|word| word.hash)),
+            "hanzi" => {
+                let tokens = document.tokens().iter().filter(|token| token.han || !self.han_only);
+                out.extend(tokens.map(|token| token.hash));
+            }
+            _ => {
+                let runs = document.tokens().chunk_by(|a, b| a.han == b.han);
+                runs.filter(|run| run[0].han || !self.han_only).for_each(|run| pairs_of_han(run, out));
+            }
+        }
+        let salt = combine(SALT, hash64(self.name.as_bytes()) ^ u64::from(self.han_only));
+        out[from..].iter_mut().for_each(|unit| *unit = combine(salt, *unit));
+    }
+}
+
+/// Appends words, and for Han each pair of characters with nothing between them (a lone one by itself).
+pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
+    for run in tokens.chunk_by(|a, b| a.han == b.han && (b.joined || !b.han)) {
+        match run {
+            [first, _, ..] if first.han => {
+                out.extend(run.windows(2).map(|pair| combine(pair[0].hash, pair[1].hash)));
+            }
+            _ => out.extend(run.iter().map(|token| token.hash)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    #[test]
+    fn units_of_a_mixed_text() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let document = pipeline.analyse("网页网页 seo 页 seo");
+        let weights = |name, han_only| -> Vec<f64> {
+            let mut all: Vec<f64> = Units { name, han_only }
+                .count(&document, &CorpusStats::none())
+                .iter()
+                .map(|unit| f64::from(unit.count))
+                .collect();
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        // 网 2, 页 3, seo 2.
+        assert_eq!(weights("hanzi", false), [2.0, 2.0, 3.0]);
+        assert_eq!(weights("hanzi", true), [2.0, 3.0]);
+        // 网页 2, 页网 1, 页 1, seo 2.
+        assert_eq!(weights("han_bigram", false), [1.0, 1.0, 2.0, 2.0]);
+        assert_eq!(weights("han_bigram", true), [1.0, 1.0, 2.0]);
+        // No pair runs across a mark, a space or the end of a sentence.
+        let pairs = |text: &str| {
+            let mut out = Vec::new();
+            pairs_of_han(pipeline.analyse(text).tokens(), &mut out);
+            out
+        };
+        let [whole, cut] = ["网页搜索", "网。页,搜!索"].map(pairs);
+        assert_eq!((whole.len(), cut.len()), (3, 4));
+        assert_eq!(pairs("网页, 搜索"), [whole[0], whole[2]]);
+        assert_eq!(pairs("网页 seo搜索").len(), 3);
+        assert!(Units { name: "word", han_only: false }.features().is_none());
+        assert_eq!(weights("word", true).iter().sum::<f64>(), weights("word", false).iter().sum::<f64>() - 2.0);
+    }
+}

@@ -1,0 +1,192 @@
+//! Checks of a pair on the texts, the same for every member: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
+
+use super::shingling::Shingling;
+use super::top_words::distinct_words;
+use crate::algorithm::contract::{Decided, Verify};
+use crate::algorithm::params::{Kind, ParamSpec};
+use crate::measure::{cosine, jaccard, lcs_similarity};
+use dupsift_core::float;
+use dupsift_text::text::Analysis;
+
+/// The checks by name.
+pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
+
+/// The parameter `verify` of members that do not verify by default.
+pub const VERIFY: ParamSpec = ParamSpec {
+    name: "verify",
+    kind: Kind::Verify(CHECKS),
+    default: "none",
+    help: "check every pair on the texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) on characters, cosine of word counts",
+};
+
+/// Characters above which `lcs` compares words: the cost is the product of the lengths.
+pub const LCS_CHARACTERS: usize = 200_000;
+
+/// The check of that name with its threshold; `shingling` is what Jaccard compares. None for an unknown name.
+pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn Verify>> {
+    Some(match name {
+        "jaccard" => Box::new(Jaccard { shingling, threshold }),
+        "lcs" => Box::new(Lcs { threshold }),
+        "cosine" => Box::new(Cosine { threshold }),
+        _ => return None,
+    })
+}
+
+/// Exact Jaccard of the shingle sets.
+struct Jaccard {
+    shingling: Shingling,
+    threshold: f64,
+}
+
+impl Verify for Jaccard {
+    fn name(&self) -> String {
+        let unit = if self.shingling.chars { "chars" } else { "words" };
+        format!("jaccard:{} of {}-{unit} shingles", self.threshold, self.shingling.ngram)
+    }
+
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        self.shingling.cut(document, out);
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        // The smaller set over the larger bounds the similarity from above. A quotient, as the similarity is one: a
+        // product would round otherwise, and lose a set that lies in another and reaches the threshold exactly.
+        let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
+        if few as f64 / (many as f64) < self.threshold {
+            return Ok(None);
+        }
+        let similarity = jaccard(a, b);
+        Ok((similarity >= self.threshold).then_some(similarity as f32))
+    }
+}
+
+/// 2 LCS / (|a| + |b|) on the characters of the canonical text, on words for very long texts; undecided where these take
+/// too long as well.
+struct Lcs {
+    threshold: f64,
+}
+
+impl Verify for Lcs {
+    fn name(&self) -> String {
+        format!("lcs:{}", self.threshold)
+    }
+
+    /// The number of characters (0 where there are too many to compare), the characters, the words; two to a number.
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let canonical = document.canonical();
+        let characters = canonical.chars().count();
+        let kept = if characters > LCS_CHARACTERS { 0 } else { characters };
+        out.push(kept as u64);
+        out.push(document.words().len() as u64);
+        pack(canonical.chars().take(kept).map(u32::from), out);
+        pack(document.words().iter().map(|word| word.hash as u32), out);
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let ((a_chars, a_words), (b_chars, b_words)) = (unpack(a), unpack(b));
+        let similarity = if a_chars.is_empty() || b_chars.is_empty() {
+            lcs_similarity(a_words, b_words, self.threshold)?
+        } else {
+            lcs_similarity(a_chars, b_chars, self.threshold)?
+        };
+        Ok(similarity.map(|value| value as f32))
+    }
+}
+
+/// Appends units, two to a number.
+pub fn pack(mut units: impl Iterator<Item = u32>, out: &mut Vec<u64>) {
+    while let Some(low) = units.next() {
+        // The same order in memory on every machine that has little-endian numbers; the store never leaves the machine.
+        let pair = [low, units.next().unwrap_or(0)];
+        out.push(bytemuck::cast(pair));
+    }
+}
+
+fn unpack(evidence: &[u64]) -> (&[u32], &[u32]) {
+    let [characters, words, packed @ ..] = evidence else { return (&[], &[]) };
+    let units: &[u32] = bytemuck::cast_slice(packed);
+    let (characters, words) = (*characters as usize, *words as usize);
+    let from = characters.next_multiple_of(2);
+    (&units[..characters], &units[from..from + words])
+}
+
+/// Cosine of 1 + ln tf over the words, stop words left out.
+struct Cosine {
+    threshold: f64,
+}
+
+impl Verify for Cosine {
+    fn name(&self) -> String {
+        format!("cosine:{}", self.threshold)
+    }
+
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut words = distinct_words(document);
+        words.sort_unstable_by_key(|counted| counted.word.hash);
+        out.extend(words.iter().flat_map(|counted| [counted.word.hash, counted.tf.into()]));
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let vector = |evidence: &[u64]| -> Vec<(u64, f64)> {
+            evidence.chunks_exact(2).map(|term| (term[0], 1.0 + float::ln(term[1] as f64))).collect()
+        };
+        let similarity = cosine(&vector(a), &vector(b));
+        Ok((similarity >= self.threshold).then_some(similarity as f32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    fn verify(name: &str, threshold: f64, a: &str, b: &str) -> Option<f32> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let check = check(name, threshold, Shingling { ngram: 2, chars: false }).expect("a known check");
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        check.evidence(&pipeline.analyse(a), &mut x);
+        check.evidence(&pipeline.analyse(b), &mut y);
+        check.verify(&x, &y).expect("short texts")
+    }
+
+    #[test]
+    fn worked_values() {
+        // Word pairs: {a b, b c, c d} and {a b, b c, c e}: two of four.
+        assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
+        assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
+        // Canonical texts of seven characters that differ in one.
+        assert_eq!(verify("lcs", 0.8, "a b c d", "a b c e"), Some(12.0 / 14.0));
+        assert_eq!(verify("lcs", 0.9, "a b c d", "a b c e"), None);
+        // Three of four words in common.
+        assert_eq!(verify("cosine", 0.7, "a b c d", "d c b e"), Some(0.75));
+        assert_eq!(verify("cosine", 0.8, "a b c d", "d c b e"), None);
+        assert!(check("jacard", 0.5, Shingling::DEFAULT).is_none());
+    }
+
+    /// Thresholds and set sizes of which the product, rounded, lies above the smaller size.
+    #[test]
+    fn a_set_within_another_reaches_its_share_of_it_exactly() {
+        let mut tight = 0;
+        for percent in 1..100 {
+            let threshold = f64::from(percent) / 100.0;
+            let check = check("jaccard", threshold, Shingling::DEFAULT).expect("a known check");
+            for many in 1..400u64 {
+                let few = (threshold * many as f64).floor() as u64;
+                if few as f64 / many as f64 >= threshold {
+                    tight += usize::from((few as f64) < threshold * many as f64);
+                    let (a, b): (Vec<u64>, Vec<u64>) = ((0..few).collect(), (0..many).collect());
+                    assert!(check.verify(&a, &b).is_ok_and(|found| found.is_some()), "{few} of {many} at {threshold}");
+                }
+            }
+        }
+        assert!(tight > 0, "no case was a hard one");
+    }
+
+    #[test]
+    fn very_long_texts_are_compared_by_words() {
+        let long = "слово ".repeat(LCS_CHARACTERS / 5);
+        let other = format!("{long} конец");
+        let similarity = verify("lcs", 0.85, &long, &other).expect("nearly equal");
+        assert!(similarity > 0.9999 && similarity < 1.0);
+    }
+}

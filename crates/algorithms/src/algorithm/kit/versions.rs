@@ -1,0 +1,142 @@
+//! The parameters of the rule that tells versions from forms, [`crate::measure::Versions`], for members that ask for it.
+
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::measure::Versions;
+use dupsift_core::error::{Error, Result};
+
+/// Whether the rule is asked.
+pub const RELATE: &str = "relate";
+/// The least cosine of a near group.
+const NEAR: &str = "near";
+
+/// The parameters of the rule.
+pub const PARAMS: [ParamSpec; 10] = [
+    ParamSpec {
+        name: RELATE,
+        kind: Kind::Flag,
+        default: "false",
+        help: "tell versions and contained texts from forms (docs/versions.md); forms join no cluster and decide no removal",
+    },
+    share("numbers", "0.7", "relate: the share of the numbers of the text with fewer that must stand in the other"),
+    share(
+        "both",
+        "0.75",
+        "relate: the share of the 3-grams of each text that must stand in the other where the numbers differ",
+    ),
+    share("word", "0.02", "relate: the share of a text's weight that the surplus of one word may have"),
+    ParamSpec {
+        name: "short",
+        kind: Kind::Real(0.0, 100.0),
+        default: "2",
+        help: "relate: the average words that the surplus of one word may have in a short text",
+    },
+    share("contained", "0.88", "relate: the share of one text's 3-grams that must stand in the other to be contained"),
+    share(
+        "gap",
+        "0.15",
+        "relate: how much nearer the two must be than the next best of either, outside of the near group",
+    ),
+    share(
+        NEAR,
+        "0.9",
+        "relate: the least cosine to either document of what is in the near group of a pair; the threshold, where that is higher than the default",
+    ),
+    ParamSpec {
+        name: "titles",
+        kind: Kind::Int(0, 1_000_000),
+        default: "10",
+        help: "relate: a first line that more texts have is no title",
+    },
+    share("forms", "0.68", "relate: the least cosine of a form that is reported"),
+];
+
+const fn share(name: &'static str, default: &'static str, help: &'static str) -> ParamSpec {
+    ParamSpec { name, kind: Kind::Real(0.0, 1.0), default, help }
+}
+
+/// The rule, where it is asked for; pairs are looked at from `least` on.
+///
+/// # Errors
+/// A near group that begins below `least`; a bound of the rule where it is not asked for. One with its default value is let pass, for
+/// a recipe as it is printed has them all.
+pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
+    if !params.flag(RELATE) {
+        let idle = PARAMS.iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
+        return idle.map_or(Ok(None), |idle| {
+            let name = idle.split('=').next().unwrap_or_default();
+            Err(Error::usage(format!(
+                "{idle} is a bound of the rule that {RELATE}=true asks for, and {RELATE} is false; add {RELATE}=true, or leave {name}= out"
+            )))
+        });
+    }
+    let near = params.real(NEAR);
+    // Where the threshold alone was raised, no smaller group is meant than it allows.
+    let is_default = !PARAMS.iter().any(|spec| spec.name == NEAR && params.differs(spec));
+    let near = if is_default { near.max(least) } else { near };
+    let rule = Versions {
+        least,
+        numbers: params.real("numbers"),
+        both: params.real("both"),
+        word: params.real("word"),
+        short: params.real("short"),
+        contained: params.real("contained"),
+        gap: params.real("gap"),
+        near,
+        titles: params.count("titles") as u64,
+        forms: params.real("forms"),
+    };
+    if rule.near < least {
+        return Err(Error::usage(format!(
+            "relate: near={} is below threshold={least}; expected a near group of pairs that are looked at: take near={least} or more, or a lower threshold=",
+            rule.near
+        )));
+    }
+    Ok(Some(rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_group_is_of_pairs_that_are_looked_at() {
+        let of = |typed: &[(&str, &str)]| {
+            let typed: Vec<_> = typed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+            rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6)
+        };
+        assert!(of(&[]).is_ok_and(|rule| rule.is_none()));
+        assert!(of(&[(RELATE, "true")]).is_ok_and(|rule| rule == Some(Versions::DEFAULT)));
+        assert!(
+            of(&[(RELATE, "true"), (NEAR, "0.5")])
+                .is_err_and(|error| error.to_string().ends_with("take near=0.6 or more, or a lower threshold="))
+        );
+    }
+
+    #[test]
+    fn a_near_group_rises_with_the_threshold_unless_it_is_named() {
+        let of = |near: &str, least: f64| {
+            let typed = [(RELATE, "true"), (NEAR, near)].map(|(name, value)| (name.to_string(), value.to_string()));
+            rule(&Params::check("test", &PARAMS, &typed).expect("in range"), least).ok().flatten().map(|rule| rule.near)
+        };
+        assert_eq!([of("0.9", 0.95), of("0.9", 0.9), of("0.92", 0.7)], [Some(0.95), Some(0.9), Some(0.92)]);
+        assert_eq!(of("0.92", 0.95), None);
+    }
+
+    /// What a recipe prints can be typed again: bounds with their default values are no contradiction.
+    #[test]
+    fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
+        let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);
+        let printed = Params::check("test", &PARAMS, &[]).expect("defaults");
+        assert!(
+            of(printed.iter().map(|(name, value)| (name.to_string(), value)).collect())
+                .is_ok_and(|rule| rule.is_none())
+        );
+        for spec in &PARAMS[1..] {
+            let typed = vec![(spec.name.to_string(), "1".to_string())];
+            let error = of(typed.clone()).expect_err("a bound without its rule").to_string();
+            let wanted = [format!("{}=1 is a bound", spec.name), format!("leave {}= out", spec.name)];
+            assert!(wanted.iter().all(|part| error.contains(part)), "{error}");
+            assert!(of([typed, vec![(RELATE.into(), "true".into())]].concat()).is_ok_and(|rule| rule.is_some()));
+        }
+    }
+}

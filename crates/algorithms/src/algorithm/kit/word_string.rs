@@ -1,0 +1,70 @@
+//! The signature string of the heaviest words, for members that differ in the weight alone: the first `words` words by
+//! (weight descending, word ascending), in alphabetical order, joined by one space (`tf`, `tf_idf`, `tf_ridf`, `opt_freq`).
+
+use super::digest::StringKey;
+use super::top_words::Heaviest;
+use crate::algorithm::contract::Key;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::Result;
+use dupsift_core::row::Reason;
+use dupsift_text::text::{Analysis, Frequency};
+
+/// The parameter `words`.
+pub const WORDS: ParamSpec =
+    ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "words in the signature" };
+
+/// The parameter `min_distinct`.
+pub const MIN_DISTINCT: ParamSpec = ParamSpec {
+    name: "min_distinct",
+    kind: Kind::Int(1, 1000),
+    default: "6",
+    help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
+};
+
+/// TF as 0.5 + 0.5 tf / tf_max, `most` being the count of the document's most frequent word.
+#[inline]
+pub fn augmented_tf(tf: u32, most: u32) -> f64 {
+    0.5 + 0.5 * f64::from(tf) / f64::from(most)
+}
+
+/// How documents become keys.
+pub struct WordString {
+    words: usize,
+    min_distinct: usize,
+    /// From strings to keys.
+    pub key: StringKey,
+}
+
+impl WordString {
+    /// From the parameters [`WORDS`], [`MIN_DISTINCT`] and those of [`StringKey`].
+    ///
+    /// # Errors
+    /// Those of [`StringKey::new`].
+    pub fn new(owner: &str, params: &Params) -> Result<WordString> {
+        Ok(WordString {
+            words: params.count(WORDS.name),
+            min_distinct: params.count(MIN_DISTINCT.name),
+            key: StringKey::new(owner, params)?,
+        })
+    }
+
+    /// The key of a document by a weight of (tf, the greatest tf, the word's frequency in the corpus). Stop words are left out.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn key(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<Key, Reason> {
+        let words = || document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
+        let (distinct, most) = words().fold((0, 0), |(distinct, most), (word, _)| (distinct + 1, word.tf.max(most)));
+        if distinct == 0 {
+            return Err("no words");
+        }
+        if distinct < self.min_distinct {
+            return Err("fewer distinct words than min_distinct");
+        }
+        let mut heaviest = Heaviest::new(self.words);
+        for (counted, frequency) in words() {
+            heaviest.push(weigh(counted.tf, most, frequency), document, counted);
+        }
+        Ok(self.key.of(&heaviest.join()).into())
+    }
+}

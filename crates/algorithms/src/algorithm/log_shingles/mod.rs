@@ -1,0 +1,245 @@
+//! `log_shingles` (A8): shingles divisible by a power of two, one that grows with the document.
+//!
+//! Source: Zelenkov, Segalovich 2007, Log Shingles (recall .39, precision .97 in that study); Manber 1994 (fingerprints with
+//! zero low bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: a sort of the shingles; two rows a document (`equal`),
+//! one (`ladder`), or about half of its 50 to 100 sampled shingles and a second reading of the candidates (`overlap`).
+//!
+//! Of n distinct shingles those divisible by 2^i are kept, i = max(0, floor(log2(n / sample))): `sample` to twice as many, or
+//! all of a small document. How the study compares them is not known, so there are three ways:
+//!
+//! | mode | a pair is |
+//! | --- | --- |
+//! | `equal` | one sample equal, of the document's level or the next, so that two lengths on both sides of a border can meet |
+//! | `overlap` | common over all sampled shingles at the higher of both levels reaches `threshold` |
+//! | `ladder` | for every j the smallest shingle divisible by 2^j equal: about log2 n values |
+//!
+//! Limits: all-or-nothing samples (`equal`) are lost with a few changed words: one word touches ten shingles of a pair, and at
+//! a rate of 1/8 the sample survives with probability .26. The next level of a small document is a handful of shingles or
+//! none; `min_shingles` leaves small documents out. In `overlap` a shingle that many documents share costs the square of
+//! their number, up to `--max-candidates`.
+//!
+//! ```text
+//! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31
+//! ```
+
+mod sample;
+
+use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Verify};
+use crate::algorithm::kit::shingling::{NGRAM, Shingling, UNIT};
+use crate::algorithm::kit::verify::check;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::Result;
+use dupsift_core::hash::{combine, mix64};
+use dupsift_core::row::{RowShape, Signatures};
+use dupsift_text::text::Analysis;
+use sample::{Overlap, Sampling, is_divisible};
+
+/// The member.
+pub struct LogShingles;
+
+const FACTS: Facts = Facts {
+    name: "log_shingles",
+    aliases: &["A8"],
+    source: "Zelenkov, Segalovich 2007, Log Shingles; Manber 1994; Broder and others 1997",
+    summary: "Two documents are duplicates if the shingles sampled from them, those divisible by a power of two, are the same.",
+    when_not_to_use: "where every near copy must be found: a changed sentence nearly always breaks mode=equal; minhash finds more",
+    inputs: "text",
+    params: &[
+        ParamSpec {
+            name: "mode",
+            kind: Kind::Choice(&["equal", "overlap", "ladder"]),
+            default: "equal",
+            help: "equal: equal samples; overlap: samples with a share in common; ladder: the least shingle of each power equal",
+        },
+        ParamSpec {
+            name: "threshold",
+            kind: Kind::Real(0.01, 1.0),
+            default: "0.5",
+            help: "of mode=overlap: common sampled shingles over all; every such pair is found",
+        },
+        ParamSpec {
+            name: "sample",
+            kind: Kind::Int(1, 1_000_000),
+            default: "50",
+            help: "the least expected size of the sample of a document that has twice as many shingles",
+        },
+        NGRAM,
+        UNIT,
+        ParamSpec {
+            name: "min_shingles",
+            kind: Kind::Int(1, 1_000_000),
+            default: "1",
+            help: "documents with fewer distinct shingles have no signature",
+        },
+    ],
+    presets: &[],
+};
+
+impl Algorithm for LogShingles {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let sampling = Sampling { shingling: Shingling::new(params), sample: params.count("sample") };
+        let mode = match params.word("mode") {
+            "overlap" => Mode::Overlap(Overlap {
+                sampling,
+                threshold: params.real("threshold"),
+                then: params.verify("verify").and_then(|(name, least)| check(name, least, sampling.shingling)),
+            }),
+            "ladder" => Mode::Ladder,
+            _ => Mode::Equal,
+        };
+        Ok(Box::new(LogShinglesSigner { sampling, mode, min_shingles: params.count("min_shingles") }))
+    }
+}
+
+enum Mode {
+    Equal,
+    Overlap(Overlap),
+    Ladder,
+}
+
+struct LogShinglesSigner {
+    sampling: Sampling,
+    mode: Mode,
+    min_shingles: usize,
+}
+
+impl Sign for LogShinglesSigner {
+    fn shape(&self) -> RowShape {
+        RowShape::KEY64
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let mut set = out.take_numbers();
+        self.sampling.shingles(document, &mut set);
+        if set.is_empty() {
+            return out.none("no shingles");
+        }
+        if set.len() < self.min_shingles {
+            return out.none("fewer shingles than min_shingles");
+        }
+        let level = self.sampling.level(set.len());
+        match &self.mode {
+            Mode::Equal => (level..level + 2).for_each(|level| {
+                if let Some(key) = sample_key(&set, level) {
+                    out.push(0, key.into(), 0, &[]);
+                }
+            }),
+            Mode::Overlap(overlap) => {
+                set.retain(|&shingle| is_divisible(shingle, level));
+                overlap.met_by(&set, level).for_each(|shingle| out.push(0, shingle.into(), 0, &[]));
+            }
+            Mode::Ladder => out.push(0, ladder_key(&set).into(), 0, &[]),
+        }
+        if out.reason().is_some() {
+            out.none("no shingle in the sample");
+        }
+        out.leave_numbers(set);
+    }
+}
+
+impl Match for LogShinglesSigner {
+    fn is_equivalence(&self) -> bool {
+        matches!(self.mode, Mode::Ladder)
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        match self.mode {
+            Mode::Equal => &["equal"],
+            Mode::Overlap(_) => &["overlap"],
+            Mode::Ladder => &["ladder"],
+        }
+    }
+
+    fn verify(&self) -> Option<&dyn Verify> {
+        match &self.mode {
+            Mode::Overlap(overlap) => Some(overlap),
+            _ => None,
+        }
+    }
+}
+
+impl Describe for LogShinglesSigner {
+    fn signature_bits(&self) -> Option<u32> {
+        matches!(self.mode, Mode::Ladder).then_some(64)
+    }
+}
+
+/// The key of the shingles divisible by 2^level, with the level; none if there is no such shingle.
+fn sample_key(sorted: &[u64], level: u32) -> Option<u64> {
+    let mut sample = sorted.iter().filter(|shingle| is_divisible(**shingle, level)).peekable();
+    sample.peek()?;
+    Some(sample.fold(mix64(u64::from(level) + 1), |key, &shingle| combine(key, shingle)))
+}
+
+/// The key of the smallest shingles divisible by 1, 2, 4 and so on, as far as there are any.
+fn ladder_key(sorted: &[u64]) -> u64 {
+    let mut key = 0;
+    let mut rung = 0;
+    // In ascending order, a shingle is the smallest of all powers that none before it was divisible by.
+    for &shingle in sorted {
+        while rung <= 64 && is_divisible(shingle, rung) {
+            key = combine(key, shingle);
+            rung += 1;
+        }
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::sign;
+
+    fn keys(typed: &str, text: &str) -> Vec<u128> {
+        sign(&LogShingles, typed, text).unwrap().into_iter().map(|row| row.1).collect()
+    }
+
+    fn text(words: usize) -> String {
+        (0..words).map(|n| format!("word{} ", n * n)).collect()
+    }
+
+    #[test]
+    fn samples_of_two_levels() {
+        let set: Vec<u64> = vec![4, 5, 6, 16, 24, 33];
+        let key = |shingles: &[u64], level: u64| {
+            Some(shingles.iter().fold(mix64(level + 1), |key, &shingle| combine(key, shingle)))
+        };
+        assert_eq!(sample_key(&set, 0), key(&set, 0));
+        assert_eq!(sample_key(&set, 3), key(&[16, 24], 3));
+        assert_eq!(sample_key(&set, 5), None);
+        // 4 is the smallest of 1, 2 and 4; 16 that of 8 and 16.
+        assert_eq!(ladder_key(&set), [4, 4, 4, 16, 16].into_iter().fold(0, combine));
+        assert_eq!(ladder_key(&[0]), (0..65).fold(0, |key, _| combine(key, 0)));
+
+        assert_eq!(keys("", &text(300)).len(), 2);
+        assert_eq!(keys("", &text(300)), keys("", &text(300).to_uppercase()));
+        assert_eq!(keys("mode=ladder", &text(300)).len(), 1);
+        assert_eq!(keys("mode=ladder", &text(300)), keys("mode=ladder", &text(300).to_uppercase()));
+    }
+
+    #[test]
+    fn documents_on_both_sides_of_a_border_meet() {
+        // 199 and 200 shingles of five words: levels 1 and 2, so only the next level of the shorter can meet.
+        let meets = |n: usize| {
+            let text = |words: usize| (0..words).map(|at| format!("word{n}of{at} ")).collect::<String>();
+            let (shorter, longer) = (keys("", &text(203)), keys("", &text(204)));
+            assert!(!longer.contains(&shorter[0]) && longer[1] != shorter[1]);
+            longer[0] == shorter[1]
+        };
+        // The shingle that came on top is divisible by 4, and so in the sample, once in four times.
+        let met = (0..40).filter(|&n| meets(n)).count();
+        assert!((20..40).contains(&met), "{met} of 40");
+    }
+
+    #[test]
+    fn short_and_empty_documents() {
+        assert_eq!(sign(&LogShingles, "", "!!!"), Err("no shingles"));
+        assert_eq!(sign(&LogShingles, "min_shingles=3", "a b c d e f"), Err("fewer shingles than min_shingles"));
+        assert_eq!(keys("", "网页"), keys("", "网页。"));
+        assert!(keys("", "да").iter().all(|key| !keys("", "нет").contains(key)));
+    }
+}

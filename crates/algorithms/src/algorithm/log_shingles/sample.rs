@@ -1,0 +1,178 @@
+//! Samples of shingles that keep their size as documents grow, and the share that two of them have in common.
+//!
+//! Source: Broder, Glassman, Manasse, Zweig 1997, the sets V_i of fingerprints divisible by 2^i.
+
+use crate::algorithm::contract::{Decided, Verify};
+use crate::algorithm::kit::shingling::Shingling;
+use crate::measure::jaccard;
+use dupsift_text::text::Analysis;
+use dupsift_text::text::shingle::distinct;
+
+/// Which shingles of a document are kept.
+#[derive(Clone, Copy)]
+pub struct Sampling {
+    /// What shingles are.
+    pub shingling: Shingling,
+    /// The least expected size of a sample, where there are twice as many shingles.
+    pub sample: usize,
+}
+
+impl Sampling {
+    /// Appends the distinct shingles of a document, in ascending order.
+    pub fn shingles(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        self.shingling.cut_all(document, out);
+        distinct(out);
+    }
+
+    /// i for a document of so many distinct shingles.
+    pub fn level(&self, shingles: usize) -> u32 {
+        (shingles / self.sample).checked_ilog2().unwrap_or(0)
+    }
+}
+
+/// Whether 2^level divides the shingle.
+pub fn is_divisible(shingle: u64, level: u32) -> bool {
+    shingle.trailing_zeros() >= level
+}
+
+/// The exact comparison of two samples.
+pub struct Overlap {
+    /// How documents are sampled.
+    pub sampling: Sampling,
+    /// Common sampled shingles over all, at least so many.
+    pub threshold: f64,
+    /// What `verify=` asks for besides.
+    pub then: Option<Box<dyn Verify>>,
+}
+
+impl Overlap {
+    /// The shingles of a sample, sorted, under which a document must be met so that no pair is missed.
+    ///
+    /// Two sets that reach the threshold share at least ceil(threshold |A|) elements; so of each, in one common order, the
+    /// first |A| - ceil(threshold |A|) + 1 hold one that both have (the prefix of Chaudhuri, Ganti, Kaushik 2006). A partner
+    /// may be of any higher level, so each level has its own first shingles; they are much the same.
+    pub fn met_by(&self, sample: &[u64], level: u32) -> impl Iterator<Item = u64> {
+        let mut met = Vec::new();
+        for level in level..=64 {
+            let sample = sample.iter().filter(|shingle| is_divisible(**shingle, level));
+            let count = sample.clone().count();
+            // A hair less, for the product was rounded: one shingle more does no harm.
+            let common = (self.threshold * count as f64 - 1e-9).ceil() as usize;
+            met.extend(sample.take((count + 1).saturating_sub(common.max(1))));
+            if count == 0 {
+                break;
+            }
+        }
+        distinct(&mut met);
+        met.into_iter()
+    }
+}
+
+impl Verify for Overlap {
+    fn name(&self) -> String {
+        let then = self.then.as_ref().map_or(String::new(), |then| format!(", {}", then.name()));
+        format!("overlap:{} of samples{then}", self.threshold)
+    }
+
+    /// The level, the size of the sample, the sample; behind them what the other check needs.
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut set = Vec::new();
+        self.sampling.shingles(document, &mut set);
+        let level = self.sampling.level(set.len());
+        set.retain(|&shingle| is_divisible(shingle, level));
+        out.extend([u64::from(level), set.len() as u64]);
+        out.append(&mut set);
+        if let Some(then) = &self.then {
+            then.evidence(document, out);
+        }
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let (Some((a_level, a, a_then)), Some((b_level, b, b_then))) = (unpack(a), unpack(b)) else { return Ok(None) };
+        let level = a_level.max(b_level);
+        let at = |sample: &[u64]| -> Vec<u64> {
+            sample.iter().copied().filter(|&shingle| is_divisible(shingle, level)).collect()
+        };
+        let (a, b) = (at(a), at(b));
+        if a.is_empty() || b.is_empty() {
+            return Ok(None);
+        }
+        let similarity = jaccard(&a, &b);
+        if similarity < self.threshold {
+            return Ok(None);
+        }
+        self.then.as_ref().map_or(Ok(Some(similarity as f32)), |then| then.verify(a_then, b_then))
+    }
+}
+
+fn unpack(evidence: &[u64]) -> Option<(u32, &[u64], &[u64])> {
+    let [level, size, rest @ ..] = evidence else { return None };
+    let (sample, then) = rest.split_at_checked(*size as usize)?;
+    Some((*level as u32, sample, then))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::hash::splitmix64;
+
+    #[test]
+    fn levels_grow_with_the_logarithm() {
+        let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 50 };
+        let levels = [1, 50, 99, 100, 199, 200, 1000, 1599, 1600].map(|shingles| sampling.level(shingles));
+        assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
+    }
+
+    /// Sets of a few sizes with many shares in common: all that reach the threshold are met, at any levels.
+    #[test]
+    fn no_pair_that_overlaps_enough_is_missed() {
+        let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };
+        let sets: Vec<Vec<u64>> = (0..160u64)
+            .map(|n| {
+                let size = [8, 19, 21, 30, 41, 60][(splitmix64(1, n) % 6) as usize];
+                let own = if n % 3 == 0 { 0 } else { splitmix64(2, n) % (size / 2) };
+                let mut set: Vec<u64> =
+                    (0..size).map(|at| splitmix64(if at < own { 100 + n } else { 3 + n % 4 }, at)).collect();
+                distinct(&mut set);
+                set
+            })
+            .collect();
+        for threshold in [0.1, 0.5, 0.8, 1.0] {
+            let overlap = Overlap { sampling, threshold, then: None };
+            let samples: Vec<(u32, Vec<u64>)> = sets
+                .iter()
+                .map(|set| {
+                    let level = sampling.level(set.len());
+                    (level, set.iter().copied().filter(|&one| is_divisible(one, level)).collect())
+                })
+                .collect();
+            let evidence: Vec<Vec<u64>> = samples
+                .iter()
+                .map(|(level, sample)| [&[u64::from(*level), sample.len() as u64], &sample[..]].concat())
+                .collect();
+            let met: Vec<Vec<u64>> =
+                samples.iter().map(|(level, sample)| overlap.met_by(sample, *level).collect()).collect();
+            let (mut pairs, mut levels_differ) = (0, 0);
+            for a in 0..sets.len() {
+                for b in a + 1..sets.len() {
+                    let level = samples[a].0.max(samples[b].0);
+                    let of = |doc: usize| samples[doc].1.iter().filter(|one| *one % (1 << level) == 0);
+                    let common = of(a).filter(|one| samples[b].1.contains(one)).count();
+                    let all = of(a).count() + of(b).count() - common;
+                    let expected = common > 0 && common as f64 / all as f64 >= threshold;
+                    let verified = overlap.verify(&evidence[a], &evidence[b]);
+                    assert_eq!(verified, Ok(expected.then(|| (common as f64 / all as f64) as f32)));
+                    if expected {
+                        assert!(met[a].iter().any(|one| met[b].contains(one)), "{a} and {b} at {threshold}");
+                        pairs += 1;
+                        levels_differ += usize::from(samples[a].0 != samples[b].0);
+                    }
+                }
+            }
+            assert!(pairs > 20 && (threshold > 0.7 || levels_differ > 20), "{threshold}: {pairs}, {levels_differ}");
+            let rows: usize = met.iter().map(Vec::len).sum();
+            let all: usize = samples.iter().map(|(_, sample)| sample.len()).sum();
+            assert!(threshold < 0.5 || rows * 4 < all * 3, "{threshold}: {rows} of {all}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! `lsi`: the cosine of documents in the space of the first singular vectors of the corpus.
+//!
+//! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; way (a) of the "general
+//! treatment" in a survey of page deduplication. Cost: a first pass for the counts, a reading for notes (16 bytes a word and
+//! sampled document), the passes of `svd.rs` over them, then `dimensions` multiplications a word and `tables` rows a
+//! document; each candidate pair is compared exactly.
+//!
+//! ```text
+//! x = (1 + ln tf) ln(N / df) for the words of the vocabulary, of unit length; the sample's x are the rows of A = U S V^T
+//! document in the space: S^-1 V^T x (scaling=whitened) or V^T x (scaling=singular), of unit length;  pair: cosine >= threshold
+//! ```
+//!
+//! Candidates (`join=bits`) agree in the signs along `bits` random directions of one of `tables` tables. Two documents at an
+//! angle a agree in a sign with probability s = 1 - a / pi, so a pair is met with 1 - (1 - s^bits)^tables: not all pairs are,
+//! and run.json says how many at the threshold. `join=exact` compares every pair of documents by coordinates rounded to a
+//! byte, with the error of the rounding on the safe side, so none is missed; that is for small corpora, at documents / 2,000
+//! rows a document. Limits: texts of one subject and genre are alike here without being copies; the space depends on the
+//! corpus, so vectors compare only within one run.
+
+mod latent;
+mod signs;
+mod svd;
+
+use crate::algorithm::contract::{
+    Algorithm, AllWithAll, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats, Verify,
+};
+use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::Result;
+use dupsift_core::row::{Pairs, RowShape, Signatures, Window};
+use dupsift_text::text::Analysis;
+use latent::{Latent, LatentLearner, dot};
+use signs::{AllPairs, Signs};
+
+/// The member.
+pub struct Lsi;
+
+const FACTS: Facts = Facts {
+    name: "lsi",
+    aliases: &["svd"],
+    source: "Deerwester et al. 1990, Indexing by latent semantic analysis; Halko, Martinsson, Tropp 2011 for the decomposition",
+    summary: "Two documents are duplicates if the cosine of their vectors, reduced to the main directions of the corpus, reaches the threshold.",
+    when_not_to_use: "where texts of one subject must be told apart, where every pair must be found in a large corpus, and on more than some ten thousand documents: candidates are dozens a document, and more the larger the corpus",
+    inputs: "text, word counts, notes of a sample",
+    params: &[
+        ParamSpec { name: "dimensions", kind: Kind::Int(1, 248), default: "100", help: "singular vectors" },
+        ParamSpec {
+            name: "threshold",
+            kind: Kind::Real(0.0, 1.0),
+            default: "0.9",
+            help: "the least cosine of the reduced vectors of a pair",
+        },
+        ParamSpec {
+            name: "scaling",
+            kind: Kind::Choice(&["whitened", "singular"]),
+            default: "whitened",
+            help: "whitened: all directions alike, divided by their singular values; singular: as strong as in the corpus",
+        },
+        ParamSpec {
+            name: "vocabulary",
+            kind: Kind::Int(1, 1_000_000),
+            default: "20000",
+            help: "at most so many words, the commonest of those in 2 documents to half of them",
+        },
+        ParamSpec { name: "passes", kind: Kind::Int(1, 100), default: "4", help: "passes of the decomposition" },
+        ParamSpec { default: "20000", ..SAMPLE },
+        ParamSpec {
+            name: "join",
+            kind: Kind::Choice(&["bits", "exact"]),
+            default: "bits",
+            help: "bits: candidates by sign bits, some pairs are missed; exact: every pair of documents is compared",
+        },
+        ParamSpec { name: "tables", kind: Kind::Int(1, 256), default: "32", help: "tables of sign bits, a row each" },
+        ParamSpec {
+            name: "bits",
+            kind: Kind::Int(0, 64),
+            default: "0",
+            help: "sign bits of a table; 0: by the number of documents, one fewer than it has, 8 to 24",
+        },
+        ParamSpec {
+            name: "seed",
+            kind: Kind::Int(0, i64::MAX),
+            default: "42",
+            help: "seed of the random directions, and of the start of the decomposition",
+        },
+    ],
+    presets: &[],
+};
+
+impl Algorithm for Lsi {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::WORDS
+    }
+
+    fn learner<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Option<Box<dyn Learner + 'c>>> {
+        let documents = corpus.stats.documents();
+        Ok(Some(Box::new(LatentLearner {
+            rarest: frequency_for(corpus.stats, 2, documents / 2, params.count("vocabulary")),
+            commonest: documents / 2,
+            sample: Sample::new(params.count("sample"), documents),
+            dimensions: params.count("dimensions"),
+            passes: params.count("passes"),
+            seed: params.count("seed") as u64,
+            stats: corpus.stats,
+        })))
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let whitened = params.word("scaling") == "whitened";
+        let latent = Latent::new(corpus, params.count("dimensions"), whitened);
+        let (dimensions, threshold) = (latent.dimensions(), params.real("threshold"));
+        let bits = match params.count("bits") {
+            0 => (corpus.documents.max(1).ilog2() as usize).clamp(8, 24),
+            bits => bits,
+        };
+        let join = match params.word("join") {
+            "exact" => Join::Exact(AllPairs::new(corpus.documents, dimensions, threshold)),
+            _ => Join::Bits(Signs::new(params.count("tables"), bits, dimensions, params.count("seed") as u64)),
+        };
+        Ok(Box::new(LsiSigner { latent, join, threshold }))
+    }
+}
+
+/// How candidates are found.
+enum Join {
+    Bits(Signs),
+    Exact(AllPairs),
+}
+
+struct LsiSigner<'c> {
+    latent: Latent<'c>,
+    join: Join,
+    threshold: f64,
+}
+
+impl Sign for LsiSigner<'_> {
+    fn shape(&self) -> RowShape {
+        match &self.join {
+            Join::Bits(signs) => signs.shape(),
+            Join::Exact(all) => all.shape(),
+        }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        if document.words().is_empty() {
+            return out.none("no words");
+        }
+        let Some(vector) = self.latent.vector(document) else { return out.none("no word of the vocabulary") };
+        match &self.join {
+            Join::Bits(signs) => signs.push(&vector, out),
+            Join::Exact(all) => all.push(document, &vector, out),
+        }
+    }
+
+    fn all_with_all(&self) -> Option<AllWithAll> {
+        if let Join::Exact(all) = &self.join {
+            Some(AllWithAll { rows: all.blocks(), instead: "join=bits" })
+        } else {
+            None
+        }
+    }
+}
+
+impl Match for LsiSigner<'_> {
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        match &self.join {
+            Join::Bits(_) => out.compare_all(window, Signs::met),
+            Join::Exact(all) => all.pairs(window, out),
+        }
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["cosine"]
+    }
+
+    fn verify(&self) -> Option<&dyn Verify> {
+        Some(self)
+    }
+}
+
+impl Describe for LsiSigner<'_> {
+    fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self.latent.describe().into_iter().collect();
+        if let Join::Bits(signs) = &self.join {
+            notes.push(signs.describe(self.threshold));
+        }
+        notes
+    }
+}
+
+impl Verify for LsiSigner<'_> {
+    fn name(&self) -> String {
+        format!("latent cosine:{}", self.threshold)
+    }
+
+    /// The vector, two coordinates to a number.
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let vector = self.latent.vector(document).unwrap_or_default();
+        let pairs = vector.chunks(2).map(|pair| [pair[0], pair.get(1).copied().unwrap_or(0.0)]);
+        out.extend(pairs.map(bytemuck::cast::<[f32; 2], u64>));
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        // The coordinates are rounded, so the cosine of a vector with itself may lie a hair beside 1.
+        let cosine = dot(bytemuck::cast_slice(a), bytemuck::cast_slice(b)) as f32;
+        Ok((f64::from(cosine) + 1e-6 >= self.threshold).then_some(cosine.clamp(0.0, 1.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{Emitted, Pages, counted, params, sign_with};
+    use crate::corpus::CorpusStats;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    /// Documents of two subjects, 20 each, of eight words out of twelve.
+    fn texts() -> Vec<String> {
+        let word = |subject: usize, n: usize| format!("{}{}", ["лес", "море"][subject], n % 12);
+        let text = |at: usize| (0..8).map(|n| word(at % 2, at * 5 + n * (1 + at % 3))).collect::<Vec<_>>().join(" ");
+        (0..40).map(text).collect()
+    }
+
+    fn stats(texts: &[String]) -> CorpusStats {
+        let mut words: Vec<&str> = texts.iter().flat_map(|text| text.split(' ')).collect();
+        words.sort_unstable();
+        words.dedup();
+        let df = |word: &str| texts.iter().filter(|text| text.split(' ').any(|one| one == word)).count() as u64;
+        let counts: Vec<(&str, u64, u64)> = words.iter().map(|&word| (word, df(word), df(word))).collect();
+        counted(texts.len() as u64, 320, &counts)
+    }
+
+    fn learnt(typed: &str, stats: &CorpusStats, texts: &[String]) -> Vec<u64> {
+        let corpus = Corpus::new(40, stats);
+        let learner = Lsi.learner(&params(&Lsi, typed), &corpus).unwrap().unwrap();
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let note = |text: &String| {
+            let mut out = Vec::new();
+            learner.note(&pipeline.analyse(text).counted_over(stats), &mut out);
+            out
+        };
+        learner.learn(&Pages(texts.iter().map(note).collect())).unwrap()
+    }
+
+    #[test]
+    fn two_directions_tell_two_subjects_apart() {
+        let texts = texts();
+        let stats = stats(&texts);
+        let typed = "dimensions=2,scaling=singular,threshold=0.9";
+        let model = learnt(typed, &stats, &texts);
+        let corpus = Corpus { model: &model, ..Corpus::new(40, &stats) };
+        let signer = Lsi.signer(&params(&Lsi, typed), &corpus).unwrap();
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let check = signer.verify().unwrap();
+        let evidence = |text: &str| {
+            let mut out = Vec::new();
+            check.evidence(&pipeline.analyse(text), &mut out);
+            out
+        };
+        for (a, one) in texts.iter().enumerate() {
+            for (b, other) in texts.iter().enumerate() {
+                assert_eq!(
+                    check.verify(&evidence(one), &evidence(other)).unwrap().is_some(),
+                    a % 2 == b % 2,
+                    "{a} {b}"
+                );
+            }
+        }
+        // Words in another order and unknown ones make no difference.
+        let words = "лес1 лес2 лес3 лес4";
+        assert_eq!(check.verify(&evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
+        let sign = |text: &str| -> Emitted { sign_with(signer.as_ref(), text) };
+        assert_eq!(sign(words), sign("Лес4, лес3: лес2 новое лес1"));
+        assert_eq!(sign("совсем новое"), Err("no word of the vocabulary"));
+        assert_eq!(sign("..."), Err("no words"));
+        assert_eq!(sign(words).unwrap().len(), 32);
+        assert_eq!(signer.notes()[0], "2 directions of 24 words, learnt from 40 documents");
+    }
+
+    /// With as many directions as there are words, V^T only turns the vectors: their cosine is that of tf idf.
+    #[test]
+    fn all_directions_keep_the_cosine() {
+        let texts = texts();
+        let stats = stats(&texts);
+        let typed = "dimensions=24,scaling=singular,threshold=0";
+        let model = learnt(typed, &stats, &texts);
+        let corpus = Corpus { model: &model, ..Corpus::new(40, &stats) };
+        let signer = Lsi.signer(&params(&Lsi, typed), &corpus).unwrap();
+        let check = signer.verify().unwrap();
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let vector = |text: &str| -> Vec<(u64, f64)> {
+            let document = pipeline.analyse(text);
+            let of = |one: &dupsift_text::text::Counted| {
+                (one.word.hash, (1.0 + f64::from(one.tf).ln()) * stats.idf(stats.df(one.word.hash)))
+            };
+            let mut vector: Vec<(u64, f64)> = document.counted().iter().map(of).collect();
+            vector.sort_unstable_by_key(|one| one.0);
+            vector
+        };
+        for pair in texts.windows(3) {
+            let evidence = |text: &str| {
+                let mut out = Vec::new();
+                check.evidence(&pipeline.analyse(text), &mut out);
+                out
+            };
+            let found = check.verify(&evidence(&pair[0]), &evidence(&pair[2])).unwrap().unwrap();
+            let expected = crate::measure::cosine(&vector(&pair[0]), &vector(&pair[2]));
+            assert!((f64::from(found) - expected).abs() < 1e-5, "{found}, not {expected}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Candidate pairs of vectors of unit length by their cosine: by sign bits (Charikar 2002), or all pairs.
+
+use super::latent::dot;
+use dupsift_core::float;
+use dupsift_core::hash::{combine, splitmix64};
+use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
+use dupsift_text::text::Analysis;
+
+/// The signs along random directions, so many to a table.
+pub struct Signs {
+    tables: usize,
+    bits: usize,
+    dimensions: usize,
+    /// Directions of components +1 and -1, one after the other.
+    directions: Vec<f32>,
+}
+
+impl Signs {
+    /// `bits` is at most 64.
+    pub fn new(tables: usize, bits: usize, dimensions: usize, seed: u64) -> Signs {
+        let sign = |at: u64| if splitmix64(seed, at) >> 63 == 0 { 1.0 } else { -1.0 };
+        let directions = (0..(tables * bits * dimensions) as u64).map(sign).collect();
+        Signs { tables, bits, dimensions, directions }
+    }
+
+    /// One row a table.
+    pub fn shape(&self) -> RowShape {
+        RowShape { positions: self.tables as u32, ..RowShape::KEY64 }
+    }
+
+    /// The rows of a document.
+    pub fn push(&self, vector: &[f32], out: &mut Signatures) {
+        let mut directions = self.directions.chunks_exact(self.dimensions);
+        for table in 0..self.tables {
+            let signs = directions.by_ref().take(self.bits);
+            let bits = signs.fold(0u64, |bits, direction| bits << 1 | u64::from(dot(direction, vector) >= 0.0));
+            // Keys are hashes, so that they spread evenly.
+            out.push(table as u32, combine(table as u64, bits).into(), 0, &[]);
+        }
+    }
+
+    /// Two documents that share a row are candidates.
+    pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
+        Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
+    }
+
+    /// The probability that two vectors of that cosine share a row.
+    pub fn probability(&self, cosine: f64) -> f64 {
+        let agree = 1.0 - float::acos(cosine.clamp(-1.0, 1.0)) / std::f64::consts::PI;
+        1.0 - (1.0 - agree.powi(self.bits as i32)).powi(self.tables as i32)
+    }
+
+    /// The scheme and what it finds, for run.json.
+    pub fn describe(&self, threshold: f64) -> String {
+        let probability = self.probability(threshold);
+        format!("{} tables of {} sign bits meet {probability:.3} of the pairs at the threshold", self.tables, self.bits)
+    }
+}
+
+/// Documents that are compared with each other in one group of [`AllPairs`].
+const BLOCK: u64 = 2000;
+
+/// All pairs of documents: they are divided into blocks by their texts, and each pair of blocks is a group. A row carries
+/// its vector in bytes, which excludes nearly all pairs without a look at the vectors themselves.
+pub struct AllPairs {
+    blocks: u64,
+    dimensions: usize,
+    threshold: f64,
+}
+
+impl AllPairs {
+    /// For vectors of at most 248 dimensions.
+    pub fn new(documents: u64, dimensions: usize, threshold: f64) -> AllPairs {
+        AllPairs { blocks: documents.div_ceil(BLOCK).max(1), dimensions, threshold }
+    }
+
+    /// How many blocks there are: each is a row a document.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// The key names two blocks, the order says which of them a row is of.
+    pub fn shape(&self) -> RowShape {
+        RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
+    }
+
+    /// A row for each block that the document's own is compared with, itself among them.
+    pub fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
+        let own = document.raw_hash() as u64 % self.blocks;
+        let sketch = rounded(vector);
+        for other in 0..self.blocks {
+            let key = combine(own.min(other), own.max(other));
+            out.push(0, key.into(), u32::from(own > other), &sketch);
+        }
+    }
+
+    /// The pairs of two blocks, or within one, whose vectors may reach the threshold.
+    pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        let judge = |a: &Row<'_>, b: &Row<'_>| {
+            (most(a.sketch, b.sketch) >= self.threshold).then(|| Pair::new(a.doc, b.doc, Score::EQUAL, 1))
+        };
+        let rows = window.len();
+        let lower = (0..rows).take_while(|&at| window.row(at).order == 0).count();
+        // Rows of a block with itself all have the order 0, those of two blocks both; rows of one of two blocks have no partner.
+        let alone = |row: Row<'_>| self.key_of_one_block(row.key);
+        if rows > 0 && alone(window.row(0)) {
+            return out.compare_all(window, judge);
+        }
+        let all = lower as u64 * (rows - lower) as u64;
+        let reach = if all <= out.max_candidates { rows } else { (out.max_candidates / lower as u64).max(1) as usize };
+        for at in 0..lower {
+            let first = window.row(at);
+            for other in lower..rows.min(lower.saturating_add(reach)) {
+                out.compared += 1;
+                if let Some(pair) = judge(&first, &window.row(other)) {
+                    out.push(pair);
+                }
+            }
+        }
+        out.left_out += lower as u64 * (rows - lower).saturating_sub(reach) as u64;
+    }
+
+    fn key_of_one_block(&self, key: u128) -> bool {
+        (0..self.blocks).any(|block| u128::from(combine(block, block)) == key)
+    }
+}
+
+/// The vector in whole steps of its greatest coordinate over 127, one byte each; the step and the length of what rounding
+/// took away stand in front of them.
+fn rounded(vector: &[f32]) -> Vec<u8> {
+    let greatest = vector.iter().fold(0.0f32, |most, one| most.max(one.abs()));
+    let step = if greatest > 0.0 { greatest / 127.0 } else { 1.0 };
+    let steps: Vec<i8> = vector.iter().map(|one| (one / step).round() as i8).collect();
+    let lost = |(one, &steps): (&f32, &i8)| (f64::from(*one) - f64::from(step) * f64::from(steps)).powi(2);
+    // A hair more, for it is rounded itself.
+    let lost = (vector.iter().zip(&steps).map(lost).sum::<f64>().sqrt() * (1.0 + 1e-6)) as f32;
+    let mut sketch = Vec::with_capacity(8 + vector.len());
+    sketch.extend(step.to_le_bytes());
+    sketch.extend(lost.to_le_bytes());
+    sketch.extend(steps.iter().map(|&steps| steps as u8));
+    sketch
+}
+
+/// The greatest cosine that two vectors of unit length can have, given what is left of them.
+fn most(a: &[u8], b: &[u8]) -> f64 {
+    let float = |bytes: &[u8], at: usize| {
+        f64::from(f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
+    };
+    let product: i32 = a[8..].iter().zip(&b[8..]).map(|(&x, &y)| i32::from(x as i8) * i32::from(y as i8)).sum();
+    let (lost_a, lost_b) = (float(a, 4), float(b, 4));
+    // x y = x' y' + x' (y - y') + (x - x') y, where |x'| is at most 1 and what was lost.
+    f64::from(product) * float(a, 0) * float(b, 0) + (1.0 + lost_a) * lost_b + lost_a + 1e-5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::row::RowLayout;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    /// A vector of unit length at a cosine to `base`, for numbers from 0 on.
+    fn near(base: &[f32], cosine: f64, number: u64) -> Vec<f32> {
+        let random = |at: usize| (splitmix64(number, at as u64) >> 11) as f64 / 2f64.powi(52) - 1.0;
+        let mut other: Vec<f64> = (0..base.len()).map(random).collect();
+        let along: f64 = other.iter().zip(base).map(|(x, &y)| x * f64::from(y)).sum();
+        other.iter_mut().zip(base).for_each(|(x, &y)| *x -= along * f64::from(y));
+        let length = other.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let across = (1.0 - cosine * cosine).sqrt() / length;
+        other.iter().zip(base).map(|(x, &y)| (x * across + f64::from(y) * cosine) as f32).collect()
+    }
+
+    fn base(dimensions: usize) -> Vec<f32> {
+        let axis: Vec<f32> = (0..dimensions).map(|at| if at == 0 { 1.0 } else { 0.0 }).collect();
+        near(&axis, 0.3, 77)
+    }
+
+    #[test]
+    fn signs_meet_as_often_as_the_formula_says() {
+        let base = base(100);
+        let signs = Signs::new(16, 10, 100, 42);
+        let keys = |vector: &[f32]| {
+            let mut out = Signatures::default();
+            signs.push(vector, &mut out);
+            out.rows(0).map(|row| (row.position, row.key)).collect::<Vec<_>>()
+        };
+        let own = keys(&base);
+        assert_eq!(own.len(), 16);
+        for (cosine, expected) in [(0.98, 0.999), (0.9, 0.980), (0.7, 0.588), (0.0, 0.0155)] {
+            assert!((signs.probability(cosine) - expected).abs() < 0.01, "{cosine}: {}", signs.probability(cosine));
+            let met = (0..500).filter(|&n| keys(&near(&base, cosine, n)).iter().any(|key| own.contains(key))).count();
+            assert!((met as f64 / 500.0 - expected).abs() < 0.08, "{cosine}: {met} of 500");
+        }
+    }
+
+    #[test]
+    fn the_bound_of_rounded_vectors_holds_and_is_near() {
+        let base = base(100);
+        for number in 0..300 {
+            let cosine = number as f64 / 300.0;
+            let other = near(&base, cosine, number);
+            let (truth, bound) = (dot(&base, &other), most(&rounded(&base), &rounded(&other)));
+            assert!(bound >= truth && bound < truth + 0.05, "{bound} for {truth}");
+        }
+    }
+
+    /// Every pair of documents meets once, within a block and across two.
+    #[test]
+    fn all_pairs_are_all_pairs() {
+        let all = AllPairs::new(5 * BLOCK, 4, -1.0);
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let layout = RowLayout::new(all.shape(), 100);
+        let mut rows = Vec::new();
+        for doc in 0..40 {
+            let mut out = Signatures::default();
+            all.push(&pipeline.analyse(&format!("документ {doc}")), &near(&[1.0, 0.0, 0.0, 0.0], 0.5, doc), &mut out);
+            rows.extend(out.rows(doc).map(|row| {
+                let mut bytes = Vec::new();
+                layout.encode(&row, &mut bytes);
+                bytes
+            }));
+        }
+        rows.sort_unstable();
+        let (mut found, mut compared, mut left_out) = (Vec::new(), 0, 0);
+        for bound in [u64::MAX, 10] {
+            found.clear();
+            (compared, left_out) = (0, 0);
+            for group in rows.chunk_by(|a, b| a[..layout.group_width()] == b[..layout.group_width()]) {
+                let bytes = group.concat();
+                let mut sink = |pair: Pair| found.push((pair.a, pair.b));
+                let mut pairs = Pairs::new(bound, &mut sink);
+                all.pairs(&Window::new(layout, &bytes), &mut pairs);
+                compared += pairs.compared;
+                left_out += pairs.left_out;
+            }
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!((found.len() as u64, compared + left_out), (compared, 780));
+            assert_eq!(left_out == 0, bound == u64::MAX);
+        }
+        assert!(compared < 780 && left_out > 0);
+    }
+}

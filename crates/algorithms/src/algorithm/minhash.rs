@@ -1,0 +1,225 @@
+//! `minhash`: shingles, minima of seeded hash functions, bands; pairs checked by the exact Jaccard similarity.
+//!
+//! Source: Broder 1997 (min-wise hashing), Indyk, Motwani 1998 (banding). Cost: m hash evaluations a shingle, one row a band
+//! and document, the check of each candidate pair on its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
+//!
+//! | bands x rows | s = .5 | .7 | .8 | .9 |
+//! | --- | --- | --- | --- | --- |
+//! | 14 x 8 (default) | .05 | .56 | .92 | 1.0 |
+//! | 20 x 5 | .47 | .98 | 1.0 | 1.0 |
+//! | 13 x 7 (`threshold=0.8`) | .10 | .67 | .95 | 1.0 |
+//!
+//! `threshold=T` chooses the bands: `contract/banding.rs` says how. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: of pairs
+//! of similarity .8, of which a band of 7 is equal with .8^7 = .21, 13 bands let 1 - .79^13 = .95 through.
+//!
+//! Limits: pages that share a template and little else are similar in fact, and reported; documents with a handful of
+//! shingles are estimated coarsely (the check puts that right). A document without words has no signature: there is no
+//! sentinel that all empty documents would share. Without the check (`verify=none`) `similarity` is an estimate from one byte
+//! of each minimum (b-bit minwise hashing, Li and König 2010).
+//!
+//! ```text
+//! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
+//! ```
+
+use super::contract::banding::{Banding, LOWEST};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats, Verify};
+use super::kit::minwise::{FAMILY, Family, SEED};
+use super::kit::shingling::{NGRAM, Shingling, UNIT};
+use super::kit::verify::{CHECKS, VERIFY, check};
+use super::params::{Kind, ParamSpec, Params, Shorthand};
+use dupsift_core::error::Result;
+use dupsift_core::hash::{combine, mix64};
+use dupsift_core::row::{Row, RowShape, Score, Signatures};
+use dupsift_text::text::Analysis;
+use dupsift_text::text::shingle::distinct;
+
+/// The member.
+pub struct MinHash;
+
+const FACTS: Facts = Facts {
+    name: "minhash",
+    aliases: &["min_hash"],
+    source: "Broder 1997, On the resemblance and containment of documents; Indyk, Motwani 1998",
+    summary: "Two documents are duplicates if the Jaccard similarity of their shingle sets reaches the threshold of the check.",
+    when_not_to_use: "where a short text is contained in a long one, or pages of one template must be told apart",
+    inputs: "text",
+    params: &[
+        ParamSpec { name: "bands", kind: Kind::Int(1, 1000), default: "14", help: "bands, each a row a document" },
+        ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "minima in a band" },
+        NGRAM,
+        UNIT,
+        ParamSpec {
+            name: "min_shingles",
+            kind: Kind::Int(1, 1_000_000),
+            default: "1",
+            help: "documents with fewer distinct shingles have no signature",
+        },
+        FAMILY,
+        SEED,
+        ParamSpec { name: "verify", kind: Kind::Verify(CHECKS), default: "jaccard:0.7", help: VERIFY.help },
+    ],
+    presets: &[
+        ("fineweb", "bands=14,rows=8,ngram=5,verify=none"),
+        ("core", "bands=50,rows=4,ngram=2,verify=jaccard:0.5"),
+    ],
+};
+
+const THRESHOLD: Shorthand = Shorthand {
+    name: "threshold",
+    kind: Kind::Real(LOWEST, 1.0),
+    help: "bands and rows that let 95 % of the pairs of this similarity through, and verify=jaccard: of it",
+    decides: &["bands", "rows"],
+    stands_for: |threshold| {
+        let Banding { bands, rows } = Banding::for_threshold(threshold);
+        vec![("bands", bands.to_string()), ("rows", rows.to_string()), ("verify", format!("jaccard:{threshold}"))]
+    },
+};
+
+impl Algorithm for MinHash {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn shorthands(&self) -> &'static [Shorthand] {
+        &[THRESHOLD]
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::NONE
+    }
+
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (bands, rows) = (params.count("bands"), params.count("rows"));
+        let shingling = Shingling::new(params);
+        let verify = params.verify("verify").and_then(|(name, threshold)| check(name, threshold, shingling));
+        Ok(Box::new(MinHashSigner {
+            bands,
+            rows,
+            shingling,
+            min_shingles: params.count("min_shingles"),
+            family: Family::new(params.word("family"), bands * rows, params.count("seed") as u64),
+            sketch: if verify.is_some() { 0 } else { (bands * rows).min(256) },
+            verify,
+        }))
+    }
+}
+
+struct MinHashSigner {
+    bands: usize,
+    rows: usize,
+    shingling: Shingling,
+    min_shingles: usize,
+    family: Family,
+    /// Bytes of minima that travel with a row, where no check on the texts will follow.
+    sketch: usize,
+    verify: Option<Box<dyn Verify>>,
+}
+
+impl Sign for MinHashSigner {
+    fn shape(&self) -> RowShape {
+        RowShape { positions: self.bands as u32, key_bits: 64, ordered: false, sketch: self.sketch }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let mut shingles = out.take_numbers();
+        // A repeated shingle changes no minimum; to count different ones they have to be sorted.
+        self.shingling.cut_all(document, &mut shingles);
+        if shingles.is_empty() {
+            return out.none("no shingles");
+        }
+        if self.min_shingles > 1 {
+            distinct(&mut shingles);
+        }
+        if shingles.len() < self.min_shingles {
+            return out.none("fewer shingles than min_shingles");
+        }
+        let mut minima = Vec::new();
+        self.family.minima(&shingles, &mut minima);
+        out.leave_numbers(shingles);
+        // The minima of one family are not uniform in their low bits; a mixer makes one fair byte of each.
+        let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
+        for (band, values) in minima.chunks_exact(self.rows).enumerate() {
+            let key = values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value));
+            out.push(band as u32, key.into(), 0, &sketch);
+        }
+    }
+}
+
+impl Match for MinHashSigner {
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    fn meets_by_any_key(&self) -> bool {
+        true
+    }
+
+    /// Without a check: the estimate. A byte agrees by chance once in 256, which is taken off.
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        if self.sketch == 0 {
+            return Some(Score::EQUAL);
+        }
+        let equal = a.sketch.iter().zip(b.sketch).filter(|(x, y)| x == y).count();
+        let share = equal as f64 / self.sketch as f64;
+        let estimate = ((share - 1.0 / 256.0) / (1.0 - 1.0 / 256.0)).max(0.0);
+        Some(Score { similarity: estimate as f32, distance: None })
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["band"]
+    }
+
+    fn verify(&self) -> Option<&dyn Verify> {
+        self.verify.as_deref()
+    }
+}
+
+impl Describe for MinHashSigner {
+    fn banding(&self) -> Option<Banding> {
+        Some(Banding { bands: self.bands, rows: self.rows })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::sign;
+
+    fn keys(typed: &str, text: &str) -> Vec<(u32, u128)> {
+        sign(&MinHash, typed, text).unwrap().into_iter().map(|row| (row.0, row.1)).collect()
+    }
+
+    #[test]
+    fn one_row_a_band_and_equal_sets_meet_in_all() {
+        let one = keys("bands=20,rows=5", "Кот спит на окне и видит птицу за окном");
+        assert_eq!(one.iter().map(|row| row.0).collect::<Vec<_>>(), (0..20).collect::<Vec<_>>());
+        assert_eq!(one, keys("bands=20,rows=5", "кот СПИТ на окне и видит: птицу за окном!"));
+        let other = keys("bands=20,rows=5", "Совсем другие слова стоят здесь без всякой связи");
+        assert!(one.iter().all(|row| !other.contains(row)));
+        assert_ne!(one, keys("bands=20,rows=5,seed=43", "Кот спит на окне и видит птицу за окном"));
+    }
+
+    #[test]
+    fn short_and_empty_documents() {
+        assert_eq!(sign(&MinHash, "", "!!!"), Err("no shingles"));
+        assert_ne!(keys("", "да"), keys("", "нет"));
+        assert_eq!(keys("", "网页"), keys("", "网页。"));
+        assert_eq!(sign(&MinHash, "min_shingles=3", "a b c d e f"), Err("fewer shingles than min_shingles"));
+    }
+
+    /// The estimate is held against the definition on made sets.
+    #[test]
+    fn the_estimate_without_a_check_is_near_the_truth() {
+        let text = |from: usize| (from..from + 400).map(|n| format!("слово{n}")).collect::<Vec<_>>().join(" ");
+        let rows = |from| sign(&MinHash, "verify=none,ngram=1,bands=32,rows=8", &text(from)).unwrap();
+        let (one, other) = (rows(0), rows(100));
+        let stats = crate::corpus::CorpusStats::none();
+        let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
+        let signer = MinHash.signer(&params, &Corpus::new(9, &stats)).unwrap();
+        let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
+        // 300 of 500 words in common: Jaccard .6; 256 positions, so a standard deviation of .03.
+        let score = signer.judge(&row(&one[0].3), &row(&other[0].3)).unwrap();
+        assert!((score.similarity - 0.6).abs() < 0.12, "{score:?}");
+        assert_eq!(signer.judge(&row(&one[0].3), &row(&one[0].3)).unwrap().similarity, 1.0);
+    }
+}

@@ -1,0 +1,117 @@
+//! The family: one file or folder a member, a contract below them, this list above them.
+//!
+//! To add a member write its file, then two lines here, both in alphabetical order: its `mod` and its place in
+//! [`ALGORITHMS`]. Help, checks, laws, golden files and documentation are loops over that list. ARCHITECTURE.md has the steps
+//! and an example.
+
+pub mod contract;
+pub mod kit;
+pub mod params;
+
+mod core_words;
+mod cosine;
+mod decomposition;
+mod descr_words;
+mod exact;
+mod fingerprint;
+mod heavy_sent;
+mod idf_hash;
+mod imatch;
+mod keyword_match;
+mod keywords;
+mod lex_rand;
+mod log_shingles;
+mod long_sent;
+mod lsi;
+mod megashingles;
+mod minhash;
+mod near_page;
+mod opt_freq;
+mod random_projection;
+mod repeats;
+mod segments;
+mod sentence_marks;
+mod shingles;
+mod sim;
+mod simhash;
+mod tf;
+mod tf_idf;
+mod tf_ridf;
+mod three_plus_five;
+
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod revisions;
+#[cfg(test)]
+mod skeleton;
+
+pub use contract::{
+    Algorithm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
+    SignWithEvidence, Signer, Sketched, Stats, Verify,
+};
+pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
+
+use dupsift_core::error::{Error, Result, did_you_mean};
+
+/// Every member.
+pub const ALGORITHMS: &[&dyn Algorithm] = &[
+    &core_words::CoreWords,
+    &cosine::Cosine,
+    &decomposition::Decomposition,
+    &descr_words::DescrWords,
+    &exact::Exact,
+    &fingerprint::Fingerprint,
+    &heavy_sent::HeavySent,
+    &idf_hash::IdfHash,
+    &imatch::IMatch,
+    &keyword_match::KeywordMatch,
+    &keywords::Keywords,
+    &lex_rand::LexRand,
+    &log_shingles::LogShingles,
+    &long_sent::LongSent,
+    &lsi::Lsi,
+    &megashingles::Megashingles,
+    &minhash::MinHash,
+    &near_page::NearPage,
+    &opt_freq::OptFreq,
+    &random_projection::RandomProjection,
+    &repeats::Repeats,
+    &segments::Segments,
+    &sentence_marks::SentenceMarks,
+    &shingles::Shingles,
+    &sim::Sim,
+    &simhash::SimHash,
+    &tf::Tf,
+    &tf_idf::TfIdf,
+    &tf_ridf::TfRidf,
+    &three_plus_five::ThreePlusFive,
+];
+
+/// The member of that name or alias.
+///
+/// # Errors
+/// An unknown name, with the nearest known one and the whole list.
+pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
+    let known = |algorithm: &&&dyn Algorithm| algorithm.name() == name || algorithm.facts().aliases.contains(&name);
+    ALGORITHMS.iter().find(known).copied().ok_or_else(|| {
+        let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name()).collect();
+        let hint = did_you_mean(name, names.iter().copied());
+        Error::usage(format!("there is no algorithm {name:?}{hint}; there are: {}", names.join(", ")))
+    })
+}
+
+/// The parameters of a member: its own, and those that all members share.
+pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
+    let mut specs = algorithm.facts().params.to_vec();
+    if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {
+        specs.push(kit::verify::VERIFY);
+    }
+    specs.push(kit::margin::MARGIN);
+    specs
+}
+
+/// What may be typed in place of several parameters of a member.
+pub fn shorthands(algorithm: &dyn Algorithm) -> &'static [Shorthand] {
+    algorithm.shorthands()
+}

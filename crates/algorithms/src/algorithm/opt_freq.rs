@@ -1,0 +1,151 @@
+//! `opt_freq` (A10): the six words whose frequency in the corpus is nearest to the optimum.
+//!
+//! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall .59, precision .94 in that study. Cost: a first pass for the counts,
+//! O(words) and a look-up a distinct word, one row a document.
+//!
+//! ```text
+//! weight = TF IDF',   TF = 0.5 + 0.5 tf / tf_max,   IDF = -ln(df / N)
+//! IDF' = sqrt(IDF / 11.5) where IDF < 11.5, else 11.5 / IDF:  a parabola below the optimum, a hyperbola above it
+//! N = 500,000:  df 1 -> .8764, 5 -> .9989, 50 -> .8949, 5,000 -> .6328, 250,000 -> .2455
+//! ```
+//!
+//! The optimum of 11.5 is a word of one document in 98,716. In a corpus of fewer documents no word is rarer than that,
+//! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, of any size.
+//! Limits: signatures compare only within one statistics snapshot.
+
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::kit::by_count::ByCount;
+use super::kit::digest::{DIGEST, VERIFY_STRING};
+use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
+use super::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::Result;
+use dupsift_core::float;
+use dupsift_core::row::Reason;
+use dupsift_text::text::Analysis;
+
+/// The member.
+pub struct OptFreq;
+
+const FACTS: Facts = Facts {
+    name: "opt_freq",
+    aliases: &["A10"],
+    source: "Zelenkov, Segalovich 2007, Opt Freq",
+    summary: "Two documents are duplicates if their words of nearly optimal frequency in the corpus are the same.",
+    when_not_to_use: "in corpora below 100,000 documents without auto=true: there the rarest words, often typing errors, weigh most",
+    inputs: "text, word counts",
+    params: &[
+        WORDS,
+        MIN_DISTINCT,
+        ParamSpec {
+            name: "idf_opt",
+            kind: Kind::Real(0.01, 100.0),
+            default: "11.5",
+            help: "the optimal IDF, -ln(df / N): 11.5 is one document in 98,716",
+        },
+        ParamSpec {
+            name: "auto",
+            kind: Kind::Flag,
+            default: "false",
+            help: "the optimum is a word of five documents of this corpus, ln(N) - ln(5), in place of idf_opt",
+        },
+        DIGEST,
+        VERIFY_STRING,
+    ],
+    presets: &[],
+};
+
+impl Algorithm for OptFreq {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::WORDS
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let documents = corpus.stats.documents();
+        let auto = params.flag("auto");
+        let optimum = if auto { optimum_of(documents) } else { params.real("idf_opt") };
+        Ok(Box::new(OptFreqSigner {
+            string: WordString::new("opt_freq", params)?,
+            weight: ByCount::new(documents, move |df| idf_weight(documents, df, optimum)),
+            optimum: auto.then_some(optimum),
+        }))
+    }
+}
+
+/// The IDF of a word of five documents; in a corpus of ten documents or fewer, of a word in half of them, for below that
+/// there is no optimum to speak of.
+fn optimum_of(documents: u64) -> f64 {
+    (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
+}
+
+/// IDF', from 0 for a word of every document to 1 at the optimum.
+fn idf_weight(documents: u64, df: u64, optimum: f64) -> f64 {
+    // A corpus that was not counted has no frequencies: all its words are equal.
+    let idf = if documents == 0 { 0.0 } else { -float::ln(df as f64 / documents as f64) };
+    if idf < optimum { (idf / optimum).max(0.0).sqrt() } else { optimum / idf }
+}
+
+struct OptFreqSigner {
+    string: WordString,
+    /// IDF' by df.
+    weight: ByCount,
+    /// The optimal IDF where it was taken from the corpus.
+    optimum: Option<f64>,
+}
+
+impl KeySigner for OptFreqSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        self.string.key(document, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df))
+    }
+
+    fn bits(&self) -> u32 {
+        self.string.key.bits()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.optimum.iter().map(|optimum| format!("optimal idf: {optimum:.4}, words of five documents")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{counted, key_over};
+    use dupsift_core::hash::crc32;
+
+    #[test]
+    fn published_weights() {
+        for (df, expected) in [(1, 0.8764), (5, 0.9989), (50, 0.8949), (5_000, 0.6328), (250_000, 0.2455)] {
+            assert!((idf_weight(500_000, df, 11.5) - expected).abs() < 5e-5, "{df}");
+        }
+        // A word of every document; -ln(1) is -0.0, and its root must not be.
+        assert_eq!(idf_weight(500_000, 500_000, 11.5).to_bits() & !(1 << 63), 0);
+        // The hyperbola begins at exp(11.5) documents.
+        assert!(idf_weight(98_715, 1, 11.5) < 1.0 && idf_weight(98_715, 1, 11.5) > idf_weight(98_715, 2, 11.5));
+        assert!(idf_weight(500_000, 1, 11.5) < idf_weight(500_000, 5, 11.5));
+    }
+
+    #[test]
+    fn auto_prefers_words_of_five_documents() {
+        assert_eq!(optimum_of(500_000), 100_000f64.ln());
+        assert_eq!([optimum_of(0), optimum_of(5), optimum_of(9)], [2f64.ln(); 3]);
+        let stats = counted(1000, 50_000, &[("пять", 5, 5), ("один", 1, 1), ("сто", 100, 900), ("все", 1000, 5000)]);
+        let key = |typed: &str| {
+            key_over(&OptFreq, &format!("min_distinct=1,digest=crc32,{typed}"), &stats, "Все сто один пять")
+        };
+        let crc = |string: &str| Ok(u128::from(crc32(string.as_bytes())));
+        assert_eq!(key("words=1"), crc("один"));
+        assert_eq!(key("words=1,auto=true"), crc("пять"));
+        assert_eq!(key("words=2,auto=true"), crc("один пять"));
+        assert_eq!(key("words=3,idf_opt=2.3"), crc("один пять сто"));
+        assert_eq!(key("words=1,idf_opt=2.3"), crc("сто"));
+        assert_eq!(key_over(&OptFreq, "", &stats, "..."), Err("no words"));
+    }
+}

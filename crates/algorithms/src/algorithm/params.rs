@@ -1,0 +1,381 @@
+//! Parameters: what was typed (`bands=14`) checked once against what a member declares.
+//!
+//! A wrong name gets a did-you-mean, a wrong value the valid range; only checked values reach an algorithm.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use dupsift_core::error::{Error, Result, did_you_mean};
+
+/// The type and range of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A whole number within bounds, both included.
+    Int(i64, i64),
+    /// A number within bounds, both included.
+    Real(f64, f64),
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A check on the texts: `none`, or one of these names with a threshold from 0 to 1, `jaccard:0.7`.
+    Verify(&'static [&'static str]),
+    /// A margin: `none`, or `0.1`, `either:0.1`, `either:0.1:0.3`, see [`Margin`].
+    Margin,
+}
+
+/// One parameter of a member.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// The name that the user types.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: Kind,
+    /// The value without the user's word, in the form that the user would type.
+    pub default: &'static str,
+    /// One sentence for help.
+    pub help: &'static str,
+}
+
+/// What may be typed in place of several parameters, and stands nowhere once these are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Shorthand {
+    /// The name that the user types.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: Kind,
+    /// One sentence for help.
+    pub help: &'static str,
+    /// Parameters that it decides: none of them may be typed beside it.
+    pub decides: &'static [&'static str],
+    /// Every parameter that it stands for, with the value. Those that it does not decide may be typed otherwise.
+    pub stands_for: fn(f64) -> Vec<(&'static str, String)>,
+}
+
+impl Shorthand {
+    /// Takes the shorthand out of what was typed, and puts in what it stands for.
+    ///
+    /// # Errors
+    /// A value out of range; a parameter beside it that it decides.
+    pub fn expand(&self, owner: &str, typed: &mut Vec<(String, String)>) -> Result<()> {
+        let Some(at) = typed.iter().position(|(name, _)| name == self.name) else { return Ok(()) };
+        let (name, value) = typed.remove(at);
+        let Some(Value::Real(number)) = self.kind.parse(&value) else {
+            return Err(Error::usage(format!("{owner}: {name}={value} is not {}", self.kind)));
+        };
+        if let Some((other, _)) =
+            typed.iter().find(|(other, _)| self.decides.contains(&other.as_str()) || *other == name)
+        {
+            return Err(Error::usage(format!(
+                "{owner}: {name}={value} chooses {}; expected either {name}= or {other}=",
+                self.decides.join(" and ")
+            )));
+        }
+        for (name, value) in (self.stands_for)(number) {
+            if typed.iter().all(|(other, _)| other != name) {
+                typed.push((name.to_string(), value));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Int(i64),
+    Real(f64),
+    Flag(bool),
+    Word(&'static str),
+    Verify(Option<(&'static str, f64)>),
+    Margin(Option<Margin>),
+}
+
+/// The value of [`Kind::Margin`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin {
+    /// How far below the best similarity of its documents a pair may lie, from 0 to 1.
+    pub within: f64,
+    /// Whether the best of one of the two documents is enough, not that of each.
+    pub either: bool,
+    /// The distance up to which pairs within a cluster stay that the margin alone would take out.
+    pub whole: Option<f64>,
+}
+
+impl Margin {
+    fn parse(typed: &str) -> Option<Margin> {
+        let (either, typed) = match typed.strip_prefix("either:") {
+            Some(rest) => (true, rest),
+            None => (false, typed.strip_prefix("each:").unwrap_or(typed)),
+        };
+        let (within, whole) = match typed.split_once(':') {
+            Some((within, whole)) => (within, Some(whole.parse().ok().filter(|value| (0.0..=1e9).contains(value))?)),
+            None => (typed, None),
+        };
+        let within = within.parse().ok().filter(|value| (0.0..=1.0).contains(value))?;
+        Some(Margin { within, either, whole })
+    }
+}
+
+impl fmt::Display for Margin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.either { "either:" } else { "" }, self.within)?;
+        self.whole.map_or(Ok(()), |whole| write!(f, ":{whole}"))
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Int(value) => write!(f, "{value}"),
+            Value::Real(value) => write!(f, "{value}"),
+            Value::Flag(value) => write!(f, "{value}"),
+            Value::Word(value) => f.write_str(value),
+            Value::Verify(None) => f.write_str("none"),
+            Value::Verify(Some((name, threshold))) => write!(f, "{name}:{threshold}"),
+            Value::Margin(None) => f.write_str("none"),
+            Value::Margin(Some(margin)) => write!(f, "{margin}"),
+        }
+    }
+}
+
+/// Words of a choice that had another name once, with their names now.
+const FORMER_WORDS: &[(&str, &str)] = &[("xxh64", "xxh3_64"), ("xxh128", "xxh3_128")];
+
+impl Kind {
+    fn parse(self, typed: &str) -> Option<Value> {
+        match self {
+            Kind::Int(low, high) => typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Int),
+            Kind::Real(low, high) => typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Real),
+            Kind::Flag => typed.parse().ok().map(Value::Flag),
+            Kind::Choice(words) => {
+                let typed = FORMER_WORDS.iter().find(|(former, _)| *former == typed).map_or(typed, |(_, now)| now);
+                words.iter().find(|word| **word == typed).map(|word| Value::Word(word))
+            }
+            Kind::Verify(_) if typed == "none" => Some(Value::Verify(None)),
+            Kind::Verify(names) => {
+                let (name, threshold) = typed.split_once(':')?;
+                let name = names.iter().find(|known| **known == name)?;
+                let threshold = threshold.parse().ok().filter(|value| (0.0..=1.0).contains(value))?;
+                Some(Value::Verify(Some((name, threshold))))
+            }
+            Kind::Margin if typed == "none" => Some(Value::Margin(None)),
+            Kind::Margin => Margin::parse(typed).map(|margin| Value::Margin(Some(margin))),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Int(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Kind::Real(low, high) => write!(f, "a number from {low} to {high}"),
+            Kind::Flag => f.write_str("true or false"),
+            Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Kind::Verify(names) => {
+                write!(
+                    f,
+                    "none or {}, T from 0 to 1",
+                    names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", ")
+                )
+            }
+            Kind::Margin => f.write_str("none, M or either:M, M from 0 to 1, with :D behind it where pairs of a cluster are to stay up to the distance D"),
+        }
+    }
+}
+
+/// Parameters that say how much two documents must have in common, and nothing else: members that have a check of their
+/// own, or judge by a share, call them so.
+pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
+
+/// The checked parameters of one use of a member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params {
+    values: BTreeMap<&'static str, Value>,
+}
+
+impl Params {
+    /// Checks typed values against the specification; what was not typed takes its default.
+    ///
+    /// # Errors
+    /// A name that is not in `specs`, a value outside its range, a name given twice. `owner` names the member in the message.
+    pub fn check(owner: &str, specs: &[ParamSpec], typed: &[(String, String)]) -> Result<Params> {
+        let mut values = BTreeMap::new();
+        for (name, value) in typed {
+            let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
+                let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+                let hint = did_you_mean(name, names.iter().copied());
+                return Err(Error::usage(format!(
+                    "{owner} has no parameter {name:?}{hint}; it has: {}",
+                    names.join(", ")
+                )));
+            };
+            let Some(checked) = spec.kind.parse(value) else {
+                let hint = match spec.kind {
+                    Kind::Choice(words) => did_you_mean(value, words.iter().copied()),
+                    _ => String::new(),
+                };
+                return Err(Error::usage(format!("{owner}: {name}={value} is not {}{hint}", spec.kind)));
+            };
+            if values.insert(spec.name, checked).is_some() {
+                return Err(Error::usage(format!("{owner}: {name} is given twice")));
+            }
+        }
+        for spec in specs {
+            if !values.contains_key(spec.name) {
+                let value = spec.kind.parse(spec.default).ok_or_else(|| {
+                    Error::Internal(format!("{owner}: the default {}={} is not {}", spec.name, spec.default, spec.kind))
+                })?;
+                values.insert(spec.name, value);
+            }
+        }
+        Ok(Params { values })
+    }
+
+    /// A whole number; 0 for a name that the member did not declare as one (the registry's own test finds that).
+    pub fn int(&self, name: &str) -> i64 {
+        match self.values.get(name) {
+            Some(Value::Int(value)) => *value,
+            _ => 0,
+        }
+    }
+
+    /// A whole number that the member's range keeps at 0 or above.
+    pub fn count(&self, name: &str) -> usize {
+        usize::try_from(self.int(name)).unwrap_or(0)
+    }
+
+    /// A number.
+    pub fn real(&self, name: &str) -> f64 {
+        match self.values.get(name) {
+            Some(Value::Real(value)) => *value,
+            _ => 0.0,
+        }
+    }
+
+    /// A switch.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.values.get(name), Some(Value::Flag(true)))
+    }
+
+    /// A word out of a choice.
+    pub fn word(&self, name: &str) -> &'static str {
+        match self.values.get(name) {
+            Some(Value::Word(word)) => word,
+            _ => "",
+        }
+    }
+
+    /// A check on the texts: its name and threshold.
+    pub fn verify(&self, name: &str) -> Option<(&'static str, f64)> {
+        match self.values.get(name) {
+            Some(Value::Verify(check)) => *check,
+            _ => None,
+        }
+    }
+
+    /// A margin.
+    pub fn margin(&self, name: &str) -> Option<Margin> {
+        match self.values.get(name) {
+            Some(Value::Margin(margin)) => *margin,
+            _ => None,
+        }
+    }
+
+    /// The same with every threshold as low as its range allows, so that a check tells the score where it would say no.
+    /// What a threshold is called stands in [`THRESHOLDS`].
+    pub fn loosened(&self, specs: &[ParamSpec]) -> Params {
+        let mut values = self.values.clone();
+        for spec in specs {
+            let Some(value) = values.get_mut(spec.name) else { continue };
+            match (spec.kind, &*value) {
+                (Kind::Verify(_), Value::Verify(Some((name, _)))) => *value = Value::Verify(Some((name, 0.0))),
+                (Kind::Real(low, _), _) if THRESHOLDS.contains(&spec.name) => *value = Value::Real(low),
+                (Kind::Int(low, _), _) if THRESHOLDS.contains(&spec.name) => *value = Value::Int(low),
+                _ => {}
+            }
+        }
+        Params { values }
+    }
+
+    /// Whether a parameter has another value than its default.
+    pub fn differs(&self, spec: &ParamSpec) -> bool {
+        self.values.get(spec.name) != spec.kind.parse(spec.default).as_ref()
+    }
+
+    /// A parameter as the user would type it, `name=value`.
+    pub fn typed(&self, name: &str) -> String {
+        self.values.get(name).map_or_else(String::new, |value| format!("{name}={value}"))
+    }
+
+    /// Every parameter with its value, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.values.iter().map(|(name, value)| (*name, value.to_string()))
+    }
+}
+
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        f.write_str(&all.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECS: &[ParamSpec] = &[
+        ParamSpec { name: "bands", kind: Kind::Int(1, 100), default: "14", help: "" },
+        ParamSpec { name: "ratio", kind: Kind::Real(0.0, 1.0), default: "0.85", help: "" },
+        ParamSpec { name: "chain", kind: Kind::Choice(&["on", "pairwise", "off"]), default: "on", help: "" },
+        ParamSpec { name: "verify", kind: Kind::Verify(&["jaccard", "lcs"]), default: "jaccard:0.7", help: "" },
+        ParamSpec { name: "margin", kind: Kind::Margin, default: "none", help: "" },
+    ];
+
+    fn check(typed: &str) -> std::result::Result<String, String> {
+        let typed: Vec<_> = typed
+            .split(',')
+            .filter_map(|item| item.split_once('='))
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect();
+        Params::check("minhash", SPECS, &typed).map(|params| params.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_are_checked_and_printed_back() {
+        assert_eq!(check("").unwrap(), "bands=14,chain=on,margin=none,ratio=0.85,verify=jaccard:0.7");
+        assert_eq!(check("bands=20,verify=none").unwrap(), "bands=20,chain=on,margin=none,ratio=0.85,verify=none");
+        assert_eq!(check("verify=lcs:0.85").unwrap(), "bands=14,chain=on,margin=none,ratio=0.85,verify=lcs:0.85");
+        for margin in ["0.1", "either:0.01", "0.02:0.3", "either:0.02:12", "none"] {
+            let printed = check(&format!("margin={margin}")).unwrap();
+            assert_eq!(printed, format!("bands=14,chain=on,margin={margin},ratio=0.85,verify=jaccard:0.7"));
+        }
+    }
+
+    #[test]
+    fn thresholds_are_loosened_and_nothing_else() {
+        let params = Params::check("minhash", SPECS, &[("ratio".into(), "0.9".into())]).unwrap();
+        assert_eq!(params.loosened(SPECS).to_string(), "bands=14,chain=on,margin=none,ratio=0.9,verify=jaccard:0");
+        let specs = [ParamSpec { name: "threshold", kind: Kind::Real(0.01, 1.0), default: "0.8", help: "" }];
+        let params = Params::check("cosine", &specs, &[]).unwrap();
+        assert_eq!(params.loosened(&specs).to_string(), "threshold=0.01");
+    }
+
+    #[test]
+    fn messages_name_the_range_and_the_likely_name() {
+        assert_eq!(check("bands=0").unwrap_err(), "minhash: bands=0 is not a whole number from 1 to 100");
+        assert_eq!(
+            check("band=3").unwrap_err(),
+            "minhash has no parameter \"band\"; did you mean \"bands\"?; it has: bands, ratio, chain, verify, margin"
+        );
+        assert_eq!(check("ratio=nan").unwrap_err(), "minhash: ratio=nan is not a number from 0 to 1");
+        assert!(check("chain=pairwize").unwrap_err().ends_with("did you mean \"pairwise\"?"));
+        assert!(check("verify=jaccard:7").unwrap_err().contains("none or jaccard:T, lcs:T, T from 0 to 1"));
+        assert_eq!(check("margin=each:0.1").unwrap(), check("margin=0.1").unwrap());
+        for wrong in ["2", "0.1:", "0.1:-1", "-0.1", "x", "neither:0.1"] {
+            assert!(check(&format!("margin={wrong}")).unwrap_err().contains("is not none, M or either:M"));
+        }
+        assert!(check("bands=1,bands=2").unwrap_err().contains("given twice"));
+    }
+}

@@ -1,0 +1,341 @@
+//! `repeats`: documents most of whose sentences occur elsewhere too, paired where they have most of them in common.
+//!
+//! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is our
+//! interpretation and stays a parameter. A first reading inserts each feature of a document once into the filter. A document
+//! whose share of features with a count of 2 or more reaches `share` is a suspect; two suspects are a pair if their common
+//! features reach that share of the larger one's.
+//!
+//! ```text
+//! share .8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
+//! ```
+//!
+//! Cost: a reading of its own, 7.2 bytes a feature at most `filter_mib` in all; a document is indexed under the first
+//! n - ceil(share n) + 1 of its features, rare ones first, which no pair can avoid. Limits: a filter that is too small takes
+//! single features for repeated ones, so there are more suspects, but never fewer pairs; a sentence that every page carries
+//! makes a long list, which `--max-candidates` bounds and counts.
+
+use super::contract::{
+    Algorithm, Corpus, Decided, Describe, Facts, Features as _, Learner, Match, Notes, Sign, Signer, Verify,
+};
+use super::kit::sentences::Sentences;
+use super::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{RowShape, Signatures};
+use dupsift_core::spelling::opt;
+use dupsift_spill::bloom::CountingBloom;
+use dupsift_text::text::Analysis;
+use dupsift_text::text::shingle::{distinct, shingles};
+
+/// The member.
+pub struct Repeats;
+
+const FACTS: Facts = Facts {
+    name: "repeats",
+    aliases: &["bloom_features"],
+    source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), over sentences or shingles",
+    summary: "Two documents are duplicates if most sentences of either occur in other documents, and most of the larger one's in both.",
+    when_not_to_use: "on texts without sentence punctuation (take feature=shingles), and where a sentence is often changed a little",
+    inputs: "text",
+    params: &[
+        ParamSpec {
+            name: "feature",
+            kind: Kind::Choice(&["sentences", "shingles"]),
+            default: "sentences",
+            help: "what is counted: sentences, or windows of ngram words (Chinese: characters)",
+        },
+        ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "5", help: "words of feature=shingles" },
+        ParamSpec {
+            name: "share",
+            kind: Kind::Real(0.01, 1.0),
+            default: "0.8",
+            help: "of the features, repeated in the corpus for a suspect, common to both documents for a pair",
+        },
+        ParamSpec {
+            name: "min_features",
+            kind: Kind::Int(1, 1_000_000),
+            default: "3",
+            help: "documents with fewer distinct features have no signature",
+        },
+        ParamSpec {
+            name: "filter_mib",
+            kind: Kind::Int(1, 1 << 20),
+            default: "64",
+            help: "the most MiB of counters; fewer than 7.2 bytes a feature make more suspects, not other pairs",
+        },
+    ],
+    presets: &[],
+};
+
+impl Algorithm for Repeats {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn learner<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Option<Box<dyn Learner + 'c>>> {
+        let most_bytes = params.count("filter_mib") << 20;
+        Ok(Some(Box::new(RepeatsLearner { features: FeaturesOf::new(params), most_bytes })))
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let features = FeaturesOf::new(params);
+        let share = params.real("share");
+        Ok(Box::new(RepeatsSigner {
+            features,
+            check: CommonShare { features, share },
+            min_features: params.count("min_features"),
+            filter: CountingBloom::of_numbers(corpus.model.iter().copied()),
+        }))
+    }
+}
+
+/// What the features of a document are.
+#[derive(Clone, Copy)]
+struct FeaturesOf {
+    shingles: bool,
+    ngram: usize,
+}
+
+impl FeaturesOf {
+    fn new(params: &Params) -> FeaturesOf {
+        FeaturesOf { shingles: params.word("feature") == "shingles", ngram: params.count("ngram") }
+    }
+
+    /// The distinct features, in ascending order of their hashes.
+    fn of(self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        if self.shingles {
+            shingles(document.tokens(), self.ngram, false, out);
+        } else {
+            Sentences.of(document, out);
+        }
+        distinct(out);
+    }
+
+    /// Appends them; what stands in `out` stays as it is.
+    fn append(self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut features = Vec::new();
+        self.of(document, &mut features);
+        out.append(&mut features);
+    }
+}
+
+struct RepeatsLearner {
+    features: FeaturesOf,
+    most_bytes: usize,
+}
+
+impl Learner for RepeatsLearner {
+    fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        self.features.append(document, out);
+    }
+
+    fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>> {
+        /// The share of single features that may pass for repeated ones, where there is room for it.
+        const RATE: f64 = 1e-3;
+        /// How many times the filter is there while it is handed on.
+        const AT_ONCE: u64 = 3;
+        let features = (0..notes.len()).map(|at| notes.get(at).len() as u64).sum();
+        // The numbers that are handed on and the signer's own stand beside the filter for a while. Its size is not that of the
+        // machine's memory: which documents are suspects depends on it.
+        let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
+        let room = notes.memory_bytes() as u64 / AT_ONCE;
+        if bytes > room {
+            return Err(Error::usage(format!(
+                "repeats: a filter of {} MiB for {features} features is more than {memory} has room for; expected {memory} of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
+                bytes >> 20,
+                ((bytes - room) * AT_ONCE).div_ceil(1 << 20),
+                room >> 20,
+                memory = opt("memory")
+            )));
+        }
+        let filter = CountingBloom::new(features, RATE, self.most_bytes);
+        for at in 0..notes.len() {
+            notes.go_on()?;
+            notes.get(at).iter().for_each(|&feature| filter.insert(feature));
+        }
+        Ok(filter.numbers().collect())
+    }
+}
+
+struct RepeatsSigner {
+    features: FeaturesOf,
+    check: CommonShare,
+    min_features: usize,
+    /// None for a corpus from which nothing was learnt: then every feature counts as repeated.
+    filter: Option<CountingBloom>,
+}
+
+impl Sign for RepeatsSigner {
+    fn shape(&self) -> RowShape {
+        RowShape::KEY64
+    }
+
+    /// The rarest features of a page of usual length.
+    fn rows_a_document(&self) -> u64 {
+        8
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let mut features = out.take_numbers();
+        self.features.of(document, &mut features);
+        let count = features.len();
+        if count == 0 {
+            return out.none("no features");
+        }
+        if count < self.min_features {
+            return out.none("fewer features than min_features");
+        }
+        let times = |feature: u64| self.filter.as_ref().map_or(2, |filter| filter.count(feature));
+        let mut counted: Vec<(u8, u64)> = features.iter().map(|&feature| (times(feature), feature)).collect();
+        out.leave_numbers(features);
+        let repeated = counted.iter().filter(|one| one.0 >= 2).count();
+        // A hair less, for the product was rounded: one feature more in the lists does no harm.
+        let needed = (self.check.share * count as f64 - 1e-9).ceil() as usize;
+        if repeated < needed {
+            return out.none("too few repeated features");
+        }
+        counted.sort_unstable();
+        // A document that shares so many features with this one shares one of the first ones; single ones find none.
+        let first = &counted[..count + 1 - needed.clamp(1, count)];
+        first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
+        if first.iter().all(|one| one.0 < 2) {
+            out.none("too few repeated features");
+        }
+    }
+}
+
+impl Match for RepeatsSigner {
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["common_features"]
+    }
+
+    fn verify(&self) -> Option<&dyn Verify> {
+        Some(&self.check)
+    }
+}
+
+impl Describe for RepeatsSigner {}
+
+/// Common features over the features of the larger document.
+struct CommonShare {
+    features: FeaturesOf,
+    share: f64,
+}
+
+impl Verify for CommonShare {
+    fn name(&self) -> String {
+        format!("common:{}", self.share)
+    }
+
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        self.features.append(document, out);
+    }
+
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let common = a.iter().filter(|feature| b.binary_search(feature).is_ok()).count();
+        let similarity = common as f64 / a.len().max(b.len()).max(1) as f64;
+        Ok((similarity >= self.share).then_some(similarity as f32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{Pages, params, sign, sign_with};
+    use crate::corpus::CorpusStats;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    const A: &str = "Один. Два. Три. Четыре. Пять.";
+    const B: &str = "Один. Два. Три. Четыре. Шесть. Один.";
+    const C: &str = "Икс. Игрек. Зет. Один.";
+
+    #[test]
+    fn suspects_meet_in_a_repeated_feature_and_are_checked() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(3, &stats);
+        let learner = Repeats.learner(&params(&Repeats, ""), &corpus).unwrap().unwrap();
+        let notes = [A, B, C].map(|text| {
+            let mut note = Vec::new();
+            learner.note(&pipeline.analyse(text), &mut note);
+            note
+        });
+        let model = learner.learn(&Pages(notes.to_vec())).unwrap();
+        let signer = Repeats.signer(&params(&Repeats, ""), &Corpus { model: &model, ..corpus }).unwrap();
+        let keys =
+            |text| sign_with(signer.as_ref(), text).map(|rows| rows.into_iter().map(|row| row.1).collect::<Vec<_>>());
+        let (a, b) = (keys(A).unwrap(), keys(B).unwrap());
+        // Two of five features are indexed; one of them, the single "пять", finds none.
+        assert_eq!((a.len(), b.len()), (1, 1));
+        assert_eq!(a, b);
+        assert_eq!(keys(C), Err("too few repeated features"));
+        let check = signer.verify().unwrap();
+        let evidence = |text| {
+            let mut numbers = Vec::new();
+            check.evidence(&pipeline.analyse(text), &mut numbers);
+            numbers
+        };
+        assert_eq!(check.verify(&evidence(A), &evidence(B)), Ok(Some(0.8)));
+        assert_eq!(check.verify(&evidence(A), &evidence(C)), Ok(None));
+    }
+
+    #[test]
+    fn a_filter_that_memory_has_no_room_for_is_refused_and_not_made_smaller() {
+        struct Scarce(Vec<u64>);
+        impl Notes for Scarce {
+            fn len(&self) -> usize {
+                1
+            }
+            fn get(&self, _: usize) -> &[u64] {
+                &self.0
+            }
+            fn memory_bytes(&self) -> usize {
+                5 << 20
+            }
+            fn go_on(&self) -> Result<()> {
+                Ok(())
+            }
+        }
+        let stats = CorpusStats::none();
+        let notes = Scarce((0..1 << 20).collect());
+        let learn = |settings| {
+            let learner = Repeats.learner(&params(&Repeats, settings), &Corpus::new(3, &stats)).unwrap().unwrap();
+            learner.learn(&notes)
+        };
+        let refused = learn("").unwrap_err().to_string();
+        assert!(refused.contains("filter_mib=1 ") && refused.contains("17 MiB more"), "{refused}");
+        assert!(learn("filter_mib=1").is_ok());
+    }
+
+    /// 7 of 25 is .28, and .28 times 25 a hair more than 7.
+    #[test]
+    fn a_share_that_is_reached_exactly_is_reached() {
+        let text = |own: &str| {
+            (0..25).map(|n| if n < 7 { format!("Общее {n}. ") } else { format!("{own} {n}. ") }).collect::<String>()
+        };
+        let texts = [text("Моё"), text("Твоё")];
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(2, &stats);
+        let learner = Repeats.learner(&params(&Repeats, "share=0.28"), &corpus).unwrap().unwrap();
+        let notes = texts.each_ref().map(|text| {
+            let mut note = Vec::new();
+            learner.note(&pipeline.analyse(text), &mut note);
+            note
+        });
+        let model = learner.learn(&Pages(notes.to_vec())).unwrap();
+        let signer = Repeats.signer(&params(&Repeats, "share=0.28"), &Corpus { model: &model, ..corpus }).unwrap();
+        let rows = texts.each_ref().map(|text| sign_with(signer.as_ref(), text).unwrap());
+        assert!(rows[0].iter().any(|row| rows[1].iter().any(|other| row.1 == other.1)));
+    }
+
+    #[test]
+    fn small_documents_have_no_signature() {
+        assert_eq!(sign(&Repeats, "", "Один. Два."), Err("fewer features than min_features"));
+        assert_eq!(sign(&Repeats, "", "?!"), Err("no features"));
+        assert_eq!(sign(&Repeats, "feature=shingles", "один два три четыре пять шесть семь восемь").unwrap().len(), 1);
+    }
+}

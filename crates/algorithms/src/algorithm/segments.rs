@@ -1,0 +1,390 @@
+//! `segments`: documents are cut into segments, each with a fingerprint; enough common ones make a duplicate.
+//!
+//! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first
+//! pass for the counts of fingerprints, O(text) to cut, a row for each fingerprint that may find a pair, and the
+//! fingerprints of the candidates once more.
+//!
+//! A pair has at least M common fingerprints (and, with `ratio`, that share of the smaller set). So of n fingerprints, in
+//! one order that all documents share, the first n - M + 1 are enough to meet; that order is the rarest first, and one that
+//! stands in no other document needs no row. A document with fewer than M is a duplicate only of one with the same set.
+//!
+//! ```text
+//! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
+//! ```
+//!
+//! Limits: `equal` shifts all borders after one insertion. Navigation text that many pages share makes false pairs, and
+//! its lists cost the square of their length: `max_df` drops such segments.
+
+use super::contract::{Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
+use super::kit::passages::{Passage, lines, paragraphs};
+use super::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use crate::measure::common;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::{combine, hash64};
+use dupsift_core::row::{RowShape, Signatures};
+use dupsift_text::text::Analysis;
+
+/// The member.
+pub struct Segments;
+
+const FACTS: Facts = Facts {
+    name: "segments",
+    aliases: &[],
+    source: "Shivakumar, Garcia-Molina 1999, Finding near-replicas of documents on the web; segment signature",
+    summary: "Two documents are duplicates if enough of their paragraphs, or other segments, are the same.",
+    when_not_to_use: "where most pages share navigation text or a licence of several paragraphs (set max_df, or ratio), and for copies with small changes in every paragraph",
+    inputs: "text, segment counts",
+    params: &[
+        ParamSpec {
+            name: "segment",
+            kind: Kind::Choice(&["paragraph", "lines", "equal", "words"]),
+            default: "paragraph",
+            help: "paragraph: between blank lines (in a text without any, each line); lines: size lines; equal: size parts of equal word count, the first ones a word longer where they do not come out even; words: size words",
+        },
+        ParamSpec {
+            name: "size",
+            kind: Kind::Int(0, 1_000_000),
+            default: "0",
+            help: "lines, parts or words, see segment; 0: 4 lines, 10 parts, 50 words",
+        },
+        ParamSpec {
+            name: "min_seg_words",
+            kind: Kind::Int(1, 10_000),
+            default: "5",
+            help: "shorter segments are dropped; of paragraphs and lines a word is a run of letters and digits, or two characters of a script without spaces",
+        },
+        ParamSpec {
+            name: "min_common",
+            kind: Kind::Int(1, 10_000),
+            default: "3",
+            help: "M: common segments that make a duplicate; documents with fewer must have the same ones",
+        },
+        ParamSpec {
+            name: "ratio",
+            kind: Kind::Real(0.0, 1.0),
+            default: "0",
+            help: "common segments must also be this share of those of the document that has fewer; 0: any share",
+        },
+        ParamSpec {
+            name: "max_df",
+            kind: Kind::Int(0, i64::MAX),
+            default: "0",
+            help: "drop segments that occur in more documents than this (boilerplate); 0: drop none",
+        },
+    ],
+    presets: &[("lines2", "segment=lines,size=2,min_common=25"), ("lines4", "segment=lines,size=4,min_common=15")],
+};
+
+impl Algorithm for Segments {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
+        Some(Box::new(Cutter::new(params)))
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let cutter = Cutter::new(params);
+        if cutter.mode == "words" && cutter.size < cutter.least {
+            return Err(Error::usage(format!(
+                "segments: no segment of size={} words has min_seg_words={}; raise size or lower min_seg_words",
+                cutter.size, cutter.least
+            )));
+        }
+        Ok(Box::new(SegmentsSigner {
+            cutter,
+            min_common: params.count("min_common"),
+            ratio: params.real("ratio"),
+            max_df: params.count("max_df") as u64,
+            stats: corpus.stats,
+        }))
+    }
+}
+
+/// How documents are cut.
+#[derive(Clone, Copy)]
+struct Cutter {
+    mode: &'static str,
+    size: usize,
+    /// Words of the shortest segment that counts.
+    least: usize,
+    /// Keeps fingerprints of one way to cut apart from those of others.
+    salt: u64,
+}
+
+impl Cutter {
+    fn new(params: &Params) -> Cutter {
+        let mode = params.word("segment");
+        let size = match (params.count("size"), mode) {
+            (_, "paragraph") => 0,
+            (0, "lines") => 4,
+            (0, "equal") => 10,
+            (0, _) => 50,
+            (size, _) => size,
+        };
+        let cutter = Cutter { mode, size, least: params.count("min_seg_words"), salt: 0 };
+        Cutter { salt: hash64(cutter.name().as_bytes()), ..cutter }
+    }
+}
+
+impl Features for Cutter {
+    fn name(&self) -> String {
+        format!("segments:{}:{}:{}", self.mode, self.size, self.least)
+    }
+
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let salt = self.salt;
+        let mut words = document.words();
+        match self.mode {
+            "words" => {
+                let parts = words.chunks(self.size).filter(|part| part.len() >= self.least);
+                out.extend(parts.map(|part| part.iter().fold(salt, |hash, word| combine(hash, word.hash))));
+            }
+            "equal" => {
+                for part in (1..=self.size).rev() {
+                    let (now, rest) = words.split_at(words.len().div_ceil(part));
+                    words = rest;
+                    if now.len() >= self.least {
+                        out.push(now.iter().fold(salt, |hash, word| combine(hash, word.hash)));
+                    }
+                }
+            }
+            mode => {
+                let places = if mode == "lines" {
+                    let lines = lines(document);
+                    let chunks = lines.chunks(self.size);
+                    chunks.map(|lines| lines[0].place.start..lines[lines.len() - 1].place.end).collect()
+                } else {
+                    paragraphs(document)
+                };
+                let mut passage = Passage::default();
+                for place in places {
+                    passage.clear();
+                    passage.add(&document.text()[place]);
+                    if passage.half_words() >= 2 * self.least {
+                        out.push(combine(salt, passage.fingerprint()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct SegmentsSigner<'c> {
+    cutter: Cutter,
+    min_common: usize,
+    ratio: f64,
+    max_df: u64,
+    stats: &'c CorpusStats,
+}
+
+impl SegmentsSigner<'_> {
+    /// The distinct fingerprints of a document in ascending order, boilerplate too.
+    fn fingerprints(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        self.cutter.of(document, out);
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// Fingerprints with the number of documents that have them; without boilerplate.
+    fn counted(&self, fingerprints: &[u64]) -> Vec<(u64, u64)> {
+        let mut counted = Vec::with_capacity(fingerprints.len());
+        let mut next = fingerprints.iter();
+        self.stats.feature_df_of_many(fingerprints.iter().copied(), |df| {
+            if let Some(&fingerprint) = next.next()
+                && (self.max_df == 0 || df <= self.max_df)
+            {
+                counted.push((df, fingerprint));
+            }
+        });
+        counted
+    }
+}
+
+impl Sign for SegmentsSigner<'_> {
+    fn shape(&self) -> RowShape {
+        RowShape::KEY64
+    }
+
+    /// The rarest segments of a page of usual length.
+    fn rows_a_document(&self) -> u64 {
+        8
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let mut fingerprints = out.take_numbers();
+        self.fingerprints(document, &mut fingerprints);
+        let found = fingerprints.len();
+        let mut counted = self.counted(&fingerprints);
+        out.leave_numbers(fingerprints);
+        if found == 0 {
+            return out.none("no segment of min_seg_words");
+        }
+        if counted.is_empty() {
+            return out.none("every segment is too common");
+        }
+        if counted.len() < found {
+            out.flag("segments above max_df left out");
+        }
+        if counted.len() < self.min_common {
+            out.flag("fewer segments than min_common");
+        }
+        counted.sort_unstable();
+        let enough = (counted.len() + 1).saturating_sub(self.min_common).max(1);
+        // Where the counts cover the corpus, one that stands in this document alone finds no pair. One row there must be: a
+        // document without any would have no signature, and its exact copies no pairs.
+        let alone = |df: u64| df <= 1 && self.stats.covers();
+        let useless = counted[..enough].iter().take_while(|one| alone(one.0)).count();
+        for (_, fingerprint) in &counted[useless.min(enough - 1)..enough] {
+            out.push(0, (*fingerprint).into(), 0, &[]);
+        }
+    }
+}
+
+impl Match for SegmentsSigner<'_> {
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["segments"]
+    }
+
+    fn verify(&self) -> Option<&dyn Verify> {
+        Some(self)
+    }
+}
+
+impl Describe for SegmentsSigner<'_> {}
+
+impl Verify for SegmentsSigner<'_> {
+    fn name(&self) -> String {
+        format!("common segments:{}", self.min_common)
+    }
+
+    /// The fingerprints that count, ascending.
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut fingerprints = Vec::new();
+        self.fingerprints(document, &mut fingerprints);
+        out.extend(self.counted(&fingerprints).into_iter().map(|(_, fingerprint)| fingerprint));
+    }
+
+    /// Common fingerprints over those of the document that has fewer.
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let fewer = a.len().min(b.len());
+        if fewer < self.min_common {
+            return Ok((fewer > 0 && a == b).then_some(1.0));
+        }
+        let common = common(a, b);
+        let share = common as f64 / fewer as f64;
+        Ok((common >= self.min_common && share >= self.ratio).then_some(share as f32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::algorithm::kit::examples::{params, sign};
+    use crate::algorithm::kit::in_memory::{all_pairs, run};
+    use dupsift_core::hash::splitmix64;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    /// How many fingerprints a text has.
+    fn count(typed: &str, text: &str) -> usize {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let mut all = Vec::new();
+        Cutter::new(&params(&Segments, typed)).of(&pipeline.analyse(text), &mut all);
+        all.len()
+    }
+
+    #[test]
+    fn modes_and_short_segments() {
+        let text = "a b c d e f\ng h i j k\n\nl m n o\n\n网页搜索引擎去重算法";
+        assert_eq!(count("", text), 2);
+        assert_eq!(count("min_seg_words=4", text), 3);
+        assert_eq!(count("min_seg_words=6", text), 1);
+        assert_eq!(count("segment=lines,size=1", text), 3);
+        // 11 words and nine half words.
+        assert_eq!(count("segment=lines,size=2", text), 2);
+        let words = (0..23).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
+        assert_eq!(count("segment=words,size=6", &words), 4);
+        assert_eq!(count("segment=words,size=9", &words), 3);
+        assert_eq!(count("segment=words,size=7", &words), 3);
+        assert_eq!(count("segment=equal,size=4", &words), 4);
+        assert_eq!(count("segment=equal,size=5", &words), 3);
+        assert_eq!(count("segment=equal,size=100,min_seg_words=1", &words), 23);
+        // Marks and quotes do not count, letters do.
+        let rows = |text| sign(&Segments, "", text).unwrap();
+        assert_eq!(rows("One, two: \"three\" four-five six."), rows("\n ONE two three four five six"));
+        assert_ne!(rows("One two three four five six."), rows("One two three four five seven."));
+    }
+
+    #[test]
+    fn rows_reasons_and_contradictions() {
+        let text = |n: usize| (0..n).map(|n| format!("a b c d e{n}\n\n")).collect::<String>();
+        // n - M + 1 of them.
+        assert_eq!(sign(&Segments, "", &text(7)).unwrap().len(), 5);
+        assert_eq!(sign(&Segments, "", &text(2)).unwrap().len(), 1);
+        assert_eq!(sign(&Segments, "min_common=1", &text(7)).unwrap().len(), 7);
+        assert_eq!(sign(&Segments, "", "too few words"), Err("no segment of min_seg_words"));
+        let stats = CorpusStats::none();
+        let signer = |typed| Segments.signer(&params(&Segments, typed), &Corpus::new(9, &stats)).err();
+        assert!(signer("segment=words,size=4").unwrap().to_string().contains("min_seg_words=5"));
+        assert!(signer("segment=words").is_none());
+    }
+
+    /// Documents of random paragraphs out of a small stock, some common, some rare.
+    fn made(count: u64) -> (Vec<String>, Vec<BTreeSet<u64>>) {
+        let mut at = 0;
+        let mut random = |below: u64| {
+            at += 1;
+            splitmix64(7, at) % below
+        };
+        let sets: Vec<BTreeSet<u64>> =
+            (0..count).map(|_| (0..random(9)).map(|_| random(40) * random(40) / 12).collect()).collect();
+        let text =
+            |set: &BTreeSet<u64>| set.iter().rev().map(|n| format!("the paragraph of number p{n}\n\n")).collect();
+        (sets.iter().map(text).collect(), sets)
+    }
+
+    #[test]
+    fn equals_comparing_all_with_all() {
+        let (texts, sets) = made(160);
+        for (typed, min_common, ratio, max_df) in [
+            ("", 3, 0.0, usize::MAX),
+            ("min_common=1", 1, 0.0, usize::MAX),
+            ("min_common=2,ratio=0.7", 2, 0.7, usize::MAX),
+            ("min_common=2,max_df=12", 2, 0.0, 12),
+        ] {
+            let df = |n: &u64| sets.iter().filter(|set| set.contains(n)).count();
+            let kept: Vec<BTreeSet<u64>> =
+                sets.iter().map(|set| set.iter().filter(|n| df(n) <= max_df).copied().collect()).collect();
+            let expected = all_pairs(texts.len(), |a, b| {
+                let (a, b) = (&kept[a], &kept[b]);
+                let (common, fewer) = (a.intersection(b).count(), a.len().min(b.len()));
+                match fewer {
+                    0 => false,
+                    _ if fewer < min_common => a == b,
+                    _ => common >= min_common && common as f64 / fewer as f64 >= ratio,
+                }
+            });
+            let found = run(&Segments, typed, &texts);
+            assert_eq!(found.numbers(), expected, "{typed}");
+            assert!(expected.len() > 20, "{typed}: {}", expected.len());
+            for ((a, b), pair) in &found.pairs {
+                let common = kept[*a].intersection(&kept[*b]).count();
+                assert_eq!(pair.score.similarity, (common as f64 / kept[*a].len().min(kept[*b].len()) as f64) as f32);
+            }
+            let reason = |doc: usize| match (sets[doc].is_empty(), kept[doc].is_empty()) {
+                (true, _) => Some("no segment of min_seg_words"),
+                (_, true) => Some("every segment is too common"),
+                _ => None,
+            };
+            (0..texts.len()).for_each(|doc| assert_eq!(found.unsigned.get(&doc).copied(), reason(doc)));
+        }
+    }
+}

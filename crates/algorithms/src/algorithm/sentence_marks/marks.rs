@@ -1,0 +1,183 @@
+//! What stands beside the punctuation of a text, in three parts (docs/methods/sentence_marks.md).
+//!
+//! Marks are found in the raw text, where full-width ones still are what they are and U+2026 is no three dots; what stands
+//! beside them is taken from the normalised text.
+
+use crate::algorithm::kit::passages::is_unspaced;
+use crate::algorithm::kit::raw_places::RawPlaces;
+use dupsift_core::hash::hash64;
+use dupsift_text::text::Analysis;
+
+/// Which characters are marks, what is taken beside them, and how that is cut.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Marks {
+    /// Whether a letter is a unit, not a word, where characters are not written without spaces anyway.
+    pub letters: bool,
+    /// Whether U+3001 and U+FF1B are marks.
+    pub more: bool,
+    /// Whether parts have as many characters, not as many groups.
+    pub by_chars: bool,
+}
+
+/// What stands beside one mark: up to two units on its left, and two on its right.
+pub type Group<'t> = [Option<&'t str>; 4];
+
+impl Marks {
+    /// The hashes of three parts, the earlier ones larger where they cannot be as large; none for fewer than three groups.
+    /// A space stands behind each unit and a line feed behind each group, but for parts of characters.
+    pub fn parts(&self, document: &Analysis<'_>) -> Option<[u64; 3]> {
+        let groups = self.groups(document);
+        if groups.len() < 3 {
+            return None;
+        }
+        let mut string = String::new();
+        let mut ends = Vec::with_capacity(groups.len());
+        for group in &groups {
+            for unit in group.iter().flatten() {
+                string.push_str(unit);
+                if !self.by_chars {
+                    string.push(' ');
+                }
+            }
+            if !self.by_chars {
+                string.push('\n');
+                ends.push(string.len());
+            }
+        }
+        if self.by_chars {
+            ends.extend(string.char_indices().map(|(at, c)| at + c.len_utf8()));
+        }
+        let mut start = 0;
+        Some([ends.len().div_ceil(3), (2 * ends.len()).div_ceil(3), ends.len()].map(|count| {
+            let part = &string.as_bytes()[start..ends[count - 1]];
+            start = ends[count - 1];
+            hash64(part)
+        }))
+    }
+
+    /// The groups of a document in order, each with at least one unit. None is fetched over another mark; white space and
+    /// all else that is no letter or digit is passed over.
+    pub fn groups<'t>(&self, document: &'t Analysis<'_>) -> Vec<Group<'t>> {
+        let (raw, text) = (document.raw(), document.text());
+        let mut places = RawPlaces::new(document);
+        let mut groups: Vec<Group<'t>> = Vec::new();
+        let mut close = |start: usize, end: usize, is_last: bool| {
+            let piece = &text[start..end];
+            if let Some(group) = groups.last_mut() {
+                [group[2], group[3]] = two(piece, |rest| first_unit(rest, self.letters));
+            }
+            if !is_last {
+                let [near, far] = two(piece, |rest| last_unit(rest, self.letters));
+                groups.push([far, near, None, None]);
+            }
+        };
+        let (mut start, mut at) = (0, 0);
+        while at < raw.len() {
+            let mark = self.mark_at(raw, at);
+            if mark > 0 {
+                close(start, places.to(at), false);
+                start = places.to(at + mark);
+            }
+            at += mark.max(1);
+        }
+        close(start, text.len(), true);
+        groups.retain(|group| group.iter().any(Option::is_some));
+        groups
+    }
+
+    /// The length of the mark that begins at this byte of the raw text; 0 where none does. A dot or comma between two
+    /// digits is none.
+    fn mark_at(&self, raw: &str, at: usize) -> usize {
+        let bytes = raw.as_bytes();
+        match (bytes[at], bytes.get(at + 1), bytes.get(at + 2)) {
+            (b'!' | b'?', ..) => 1,
+            (b'.' | b',', ..) => {
+                let is_digit = |c: char| c.is_ascii_digit() || ('０'..='９').contains(&c);
+                let before = raw[..at].chars().next_back().is_some_and(is_digit);
+                usize::from(!(before && raw[at + 1..].chars().next().is_some_and(is_digit)))
+            }
+            // U+3002; U+FF0C, U+FF01, U+FF1F; U+3001, U+FF1B.
+            (0xE3, Some(0x80), Some(0x82)) | (0xEF, Some(0xBC), Some(0x8C | 0x81 | 0x9F)) => 3,
+            (0xE3, Some(0x80), Some(0x81)) | (0xEF, Some(0xBC), Some(0x9B)) if self.more => 3,
+            _ => 0,
+        }
+    }
+}
+
+/// The first two units that `next` finds, which also says what is left behind each.
+fn two<'t>(piece: &'t str, next: impl Fn(&'t str) -> Option<(&'t str, &'t str)>) -> [Option<&'t str>; 2] {
+    let Some((first, rest)) = next(piece) else { return [None, None] };
+    [Some(first), next(rest).map(|second| second.0)]
+}
+
+/// Whether a character goes on a word that has begun.
+fn goes_on(c: char, letters: bool) -> bool {
+    !letters && c.is_alphanumeric() && !is_unspaced(c)
+}
+
+/// The first unit of a piece, and what stands behind it.
+fn first_unit(piece: &str, letters: bool) -> Option<(&str, &str)> {
+    let start = piece.find(char::is_alphanumeric)?;
+    let piece = &piece[start..];
+    let first = piece.chars().next()?;
+    let end = match goes_on(first, letters) {
+        true => piece.find(|c| !goes_on(c, letters)).unwrap_or(piece.len()),
+        false => first.len_utf8(),
+    };
+    Some(piece.split_at(end))
+}
+
+/// The last unit of a piece, and what stands before it.
+fn last_unit(piece: &str, letters: bool) -> Option<(&str, &str)> {
+    let end = piece.rfind(char::is_alphanumeric)?;
+    let last = piece[end..].chars().next()?;
+    let end = end + last.len_utf8();
+    let start = match goes_on(last, letters) {
+        true => piece[..end].trim_end_matches(|c| goes_on(c, letters)).len(),
+        false => end - last.len_utf8(),
+    };
+    Some((&piece[start..end], &piece[..start]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    const EXAMPLE: &str = "今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。";
+    const PLAIN: Marks = Marks { letters: false, more: false, by_chars: false };
+
+    fn groups(marks: Marks, text: &str) -> Vec<String> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let document = pipeline.analyse(text);
+        marks.groups(&document).iter().map(|group| group.map(Option::unwrap_or_default).join(" ")).collect()
+    }
+
+    #[test]
+    fn worked_groups() {
+        assert_eq!(groups(PLAIN, EXAMPLE), ["很 好 我 们", "园 玩 大 家", "高 兴 你 觉", "么 样 明 天", "天 见  "]);
+        // Words; quotes and spaces are passed over, no mark is. Marks in numbers do not count, nor does U+2026, though it
+        // is three dots once it is normal. A group without units is none.
+        assert_eq!(groups(PLAIN, "One two three, four «FIVE» six."), ["two three four five", "five six  "]);
+        assert_eq!(groups(PLAIN, "В 3.14 и 1,000 Раза！…да"), ["000 раза да "]);
+        assert_eq!(groups(PLAIN, "a?! b... c"), [" a  ", "  b ", " b  ", "  c "]);
+        let letters = Marks { letters: true, ..PLAIN };
+        assert_eq!(groups(letters, "One two, four 网."), ["w o f o", "r 网  "]);
+        assert_eq!(groups(Marks { more: true, ..PLAIN }, "一、二；三"), [" 一 二 ", " 二 三 "]);
+        assert!(groups(PLAIN, "一、二；三").is_empty());
+    }
+
+    #[test]
+    fn worked_parts() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let parts = |marks: Marks, text: &str| marks.parts(&pipeline.analyse(text));
+        let hashes = |parts: [&str; 3]| Some(parts.map(|part| hash64(part.as_bytes())));
+        assert_eq!(
+            parts(PLAIN, EXAMPLE),
+            hashes(["很 好 我 们 \n园 玩 大 家 \n", "高 兴 你 觉 \n么 样 明 天 \n", "天 见 \n"])
+        );
+        let by_chars = Marks { by_chars: true, ..PLAIN };
+        assert_eq!(parts(by_chars, EXAMPLE), hashes(["很好我们园玩", "大家高兴你觉", "么样明天天见"]));
+        assert_eq!(parts(PLAIN, "one. two."), None);
+    }
+}

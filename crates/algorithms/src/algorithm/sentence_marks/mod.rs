@@ -1,0 +1,370 @@
+//! `sentence_marks`: what stands beside the punctuation, in three parts, and the title.
+//!
+//! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation and question mark the
+//! two units on its left and the two on its right are a group; a unit is a Chinese character, or a word of any other
+//! script, and none is fetched over another mark. The groups in order are cut into three parts. An equal part counts 1, an
+//! equal title 1.5; 3 make a duplicate: three parts, or two and the title. Cost: O(text), three rows a document, one for
+//! documents without a title.
+//!
+//! ```text
+//! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
+//! 很好 我们 | 园玩 大家 | 高兴 你觉 | 么样 明天 | 天见      groups 1 2, groups 3 4, group 5
+//! ```
+//!
+//! The sources do not say what a unit of other scripts is, how the string is cut, or what numbers are: a dot or comma
+//! between two digits is no mark here. Two documents meet under each two parts that agree, so all pairs are found.
+//! Limits: one sentence more near the start shifts the borders of all parts; lists are all commas.
+
+mod marks;
+
+use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
+use crate::algorithm::kit::title::longest;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::{combine, hash64};
+use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
+use dupsift_text::text::{Analysis, Field};
+use marks::Marks;
+
+/// The member.
+pub struct SentenceMarks;
+
+const FACTS: Facts = Facts {
+    name: "sentence_marks",
+    aliases: &[],
+    source: "sentence-based method of the survey of ten methods: characters beside punctuation, and the title",
+    summary: "Two documents are duplicates if the words beside their punctuation marks agree in three parts of three, or in two and the title.",
+    when_not_to_use: "on texts with few punctuation marks or long lists, and where copies have a sentence more near the start",
+    inputs: "text, title",
+    params: &[
+        ParamSpec {
+            name: "title_weight",
+            kind: Kind::Real(0.0, 10.0),
+            default: "1.5",
+            help: "what an equal title counts; an equal part counts 1",
+        },
+        ParamSpec {
+            name: "threshold",
+            kind: Kind::Real(0.1, 13.0),
+            default: "3",
+            help: "what duplicates reach; similarity is what they reach over what they could: 3, or 4.5 where both have a title",
+        },
+        ParamSpec {
+            name: "letters",
+            kind: Kind::Flag,
+            default: "false",
+            help: "take two letters beside a mark where there is no Chinese, not two words",
+        },
+        ParamSpec {
+            name: "any_order",
+            kind: Kind::Flag,
+            default: "false",
+            help: "compare each part with each; else the first with the first, and so on",
+        },
+        ParamSpec {
+            name: "cut",
+            kind: Kind::Choice(&["groups", "chars"]),
+            default: "groups",
+            help: "groups: parts of as many marks; chars: of as many characters of the long string",
+        },
+        ParamSpec {
+            name: "more_marks",
+            kind: Kind::Flag,
+            default: "false",
+            help: "the enumeration comma and the full-width semicolon are marks too",
+        },
+        ParamSpec {
+            name: "strip_suffix",
+            kind: Kind::Flag,
+            default: "false",
+            help: "compare titles by their longest part alone",
+        },
+    ],
+    presets: &[],
+};
+
+impl Algorithm for SentenceMarks {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn fields(&self, _: &Params) -> &'static [Field] {
+        &[Field::Title]
+    }
+
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (title_weight, threshold) = (params.real("title_weight"), params.real("threshold"));
+        if threshold > 3.0 + title_weight {
+            return Err(Error::usage(format!(
+                "sentence_marks: nothing reaches threshold={threshold}; three parts and a title of \
+                 title_weight={title_weight} count {}",
+                3.0 + title_weight
+            )));
+        }
+        // 4 where three parts are not enough.
+        let parts = |title: f64| (0..4u8).find(|&parts| f64::from(parts) + title >= threshold).unwrap_or(4).into();
+        Ok(Box::new(MarksSigner {
+            title_weight,
+            parts: parts(0.0),
+            parts_with_title: parts(title_weight),
+            marks: Marks {
+                letters: params.flag("letters"),
+                more: params.flag("more_marks"),
+                by_chars: params.word("cut") == "chars",
+            },
+            any_order: params.flag("any_order"),
+            strip_suffix: params.flag("strip_suffix"),
+        }))
+    }
+}
+
+struct MarksSigner {
+    title_weight: f64,
+    /// Equal parts that are enough without a title; more than 3: no number is.
+    parts: usize,
+    /// Equal parts that are enough with an equal title.
+    parts_with_title: usize,
+    marks: Marks,
+    any_order: bool,
+    strip_suffix: bool,
+}
+
+/// Position of the title's key; others are at the set of their parts, as bits.
+const TITLE: u32 = 0;
+/// Bytes of the sketch: half of the hash of each part, and of the title or 0.
+const SKETCH: usize = 16;
+
+impl MarksSigner {
+    /// The hash of the title; none where there is no letter or digit in it.
+    fn title(&self, document: &Analysis<'_>) -> Option<u64> {
+        let title = document.field(Field::Title)?.text();
+        let title = if self.strip_suffix { &title[longest(title)] } else { title };
+        title.contains(char::is_alphanumeric).then(|| hash64(title.as_bytes()))
+    }
+
+    fn judge_rows(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
+        let (a_words, b_words) = (a.sketch.as_chunks::<4>().0, b.sketch.as_chunks::<4>().0);
+        let ([a_parts @ .., a_title], [b_parts @ .., b_title]) = (a_words, b_words) else { return None };
+        let equal = if self.any_order {
+            // A part of one is used up by its equal in the other.
+            let mut left: Vec<_> = b_parts.iter().collect();
+            let mut take = |part| left.iter().position(|other| *other == part).map(|at| left.swap_remove(at));
+            a_parts.iter().filter(|&part| take(part).is_some()).count()
+        } else {
+            a_parts.iter().zip(b_parts).filter(|(x, y)| x == y).count()
+        };
+        let titled = *a_title != [0; 4] && *b_title != [0; 4];
+        let same_title = titled && a_title == b_title;
+        let weight = |yes: bool| if yes { self.title_weight } else { 0.0 };
+        let score = equal as f64 + weight(same_title);
+        if equal < if same_title { self.parts_with_title } else { self.parts } {
+            return None;
+        }
+        let similarity = (score / (3.0 + weight(titled))) as f32;
+        let matched = u16::from(equal >= self.parts) | u16::from(same_title) << 1;
+        Some(Pair::new(a.doc, b.doc, Score { similarity, distance: None }, matched))
+    }
+}
+
+impl Sign for MarksSigner {
+    fn shape(&self) -> RowShape {
+        RowShape { positions: 8, key_bits: 64, ordered: false, sketch: SKETCH }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let Some(mut parts) = self.marks.parts(document) else { return out.none("fewer than three punctuation marks") };
+        let title = self.title(document);
+        if title.is_none() {
+            if self.parts > 3 {
+                let there = document.has_column(Field::Title);
+                return out.none(if there { "no title" } else { "no column" });
+            }
+            out.flag("no title, compared by its parts alone");
+        }
+        if self.any_order {
+            parts.sort_unstable();
+        }
+        let half = |hash: u64| (hash >> 32) as u32;
+        let halves = [half(parts[0]), half(parts[1]), half(parts[2]), title.map_or(0, |title| half(title).max(1))];
+        let sketch: [u8; SKETCH] = bytemuck::cast(halves.map(u32::to_be_bytes));
+
+        // With an equal title this many parts agree, without one at least as many.
+        let mut size = self.parts_with_title;
+        if size == 0 {
+            if let Some(title) = title {
+                out.push(TITLE, title.into(), 0, &sketch);
+            }
+            size = self.parts;
+        }
+        let mut keys = [0; 3];
+        let mut count = 0;
+        for set in 1..8u32 {
+            if set.count_ones() as usize != size {
+                continue;
+            }
+            let chosen = parts.iter().enumerate().filter(|(part, _)| set >> part & 1 == 1);
+            let key = chosen.fold(0, |key, (_, &part)| combine(key, part));
+            let position = if self.any_order { 1 } else { set };
+            // Equal parts make equal keys.
+            if self.any_order && keys[..count].contains(&key) {
+                continue;
+            }
+            keys[count] = key;
+            count += 1;
+            out.push(position, key.into(), 0, &sketch);
+            // What a document without a title needs all three parts for is met under any two of them.
+            if title.is_none() && self.parts == 3 {
+                break;
+            }
+        }
+    }
+}
+
+impl Match for MarksSigner {
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        self.judge_rows(a, b).map(|pair| pair.score)
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["parts", "title_and_parts"]
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        out.compare_all(window, |a, b| self.judge_rows(a, b));
+    }
+}
+
+impl Describe for MarksSigner {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{params, sign};
+    use crate::algorithm::kit::in_memory::{all_pairs, run_beside};
+    use crate::corpus::CorpusStats;
+    use dupsift_core::hash::splitmix64;
+    use dupsift_text::text::FieldValue;
+    use dupsift_text::text::FieldValue::{NoColumn, Null, Text};
+
+    const EXAMPLE: &str = "今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。";
+
+    #[test]
+    fn reasons_and_contradictions() {
+        assert_eq!(sign(&SentenceMarks, "", "one. two."), Err("fewer than three punctuation marks"));
+        let stats = CorpusStats::none();
+        let unreachable = SentenceMarks.signer(&params(&SentenceMarks, "threshold=4.6"), &Corpus::new(9, &stats));
+        assert!(unreachable.err().unwrap().to_string().contains("count 4.5"));
+    }
+
+    /// The pairs of the example with other parts and titles, by the numbers of the documents.
+    #[test]
+    fn worked_scores() {
+        let changed = |part: &str, by: &str| EXAMPLE.replace(part, by);
+        let texts = [
+            EXAMPLE.to_string(),
+            EXAMPLE.to_string() + " ",
+            changed("明天见", "后天走"),
+            changed("明天见", "后天走").replace("很好", "不错"),
+            changed("大家", "我们"),
+        ];
+        let title = |text: &'static str| [Text(text), NoColumn, NoColumn];
+        let find = |typed: &str, titles: [FieldValue<'static>; 5]| -> Vec<(usize, usize, f32, u16)> {
+            let fields = titles.map(|title| [title, NoColumn, NoColumn]);
+            let found = run_beside(&SentenceMarks, typed, &texts, &fields);
+            found.pairs.iter().map(|((a, b), pair)| (*a, *b, pair.score.similarity, pair.matched)).collect()
+        };
+        let same = title("Погода - Сайт")[0];
+        let near = |a, b| (a, b, 3.5 / 4.5, 2);
+        // The third text differs in parts 2 and 3, for its new words stand on both sides of a mark; the fourth in all, but
+        // from the third in part 1 alone; the fifth in part 1.
+        assert_eq!(find("", [Null; 5]), [(0, 1, 1.0, 1)]);
+        assert_eq!(find("", [same; 5]), [(0, 1, 1.0, 3), near(0, 4), near(1, 4), near(2, 3)]);
+        let other = title("погода | другой")[0];
+        assert_eq!(find("", [same, other, same, same, same]), [(0, 1, 3.0 / 4.5, 1), near(0, 4), near(2, 3)]);
+        assert_eq!(find("strip_suffix=true", [same, other, Null, Null, Null]), [(0, 1, 1.0, 3)]);
+        // An empty title matches nothing.
+        assert_eq!(find("", [Text(" — "); 5]), [(0, 1, 1.0, 1)]);
+        assert_eq!(find("threshold=3.5", [Null; 5]), []);
+        assert_eq!(find("threshold=1,title_weight=1", [same; 5]).len(), 10);
+        let reason = |title| run_beside(&SentenceMarks, "threshold=3.5", &texts[..1], &[[title, NoColumn, NoColumn]]);
+        assert_eq!(reason(Null).unsigned[&0], "no title");
+        assert_eq!(reason(NoColumn).unsigned[&0], "no column");
+    }
+
+    /// Texts of three or more sentences, each like the one before but for some words, with few titles.
+    fn made(count: usize) -> (Vec<Vec<Vec<String>>>, Vec<usize>) {
+        let mut at = 0;
+        let mut random = |below: u64| {
+            at += 1;
+            splitmix64(11, at) % below
+        };
+        let mut all: Vec<Vec<Vec<String>>> = Vec::new();
+        for _ in 0..count {
+            let mut text = match all.last() {
+                Some(last) if random(5) > 0 => last.clone(),
+                _ => (0..3 + random(4))
+                    .map(|_| (0..1 + random(4)).map(|_| format!("w{}", random(30))).collect())
+                    .collect(),
+            };
+            match random(4) {
+                0 => text[0][0] = format!("w{}", random(3)),
+                1 => text.last_mut().unwrap()[0] = format!("w{}", random(3)),
+                2 => text.rotate_left(3),
+                _ => {}
+            }
+            all.push(text);
+        }
+        let titles = (0..count).map(|_| random(4) as usize).collect();
+        (all, titles)
+    }
+
+    #[test]
+    fn equals_comparing_all_with_all() {
+        let (made, titles) = made(150);
+        let texts: Vec<String> =
+            made.iter().map(|text| text.iter().map(|sentence| sentence.join(" ") + ". ").collect()).collect();
+        let values = [Null, Text("одно"), Text("другое"), Text("одно")];
+        let fields: Vec<_> = titles.iter().map(|&title| [values[title], NoColumn, NoColumn]).collect();
+        let parts: Vec<Vec<String>> = made
+            .iter()
+            .map(|text| {
+                let groups: Vec<String> = (0..text.len())
+                    .map(|at| {
+                        let left = text[at].iter().rev().take(2).rev();
+                        let right = text.get(at + 1).into_iter().flatten().take(2);
+                        left.chain(right).cloned().collect::<Vec<_>>().join(" ")
+                    })
+                    .collect();
+                let (one, more) = (groups.len() / 3, groups.len() % 3);
+                let (first, second) = (one + usize::from(more > 0), one + usize::from(more > 1));
+                let (head, tail) = groups.split_at(first);
+                let (middle, tail) = tail.split_at(second);
+                [head, middle, tail].map(|part| part.join("|")).to_vec()
+            })
+            .collect();
+        for any_order in [false, true] {
+            for (threshold, title_weight) in [(3.0, 1.5), (2.0, 1.5), (1.0, 1.0), (3.5, 1.5), (3.0, 0.0), (0.5, 2.0)] {
+                let score = |a: usize, b: usize| {
+                    let equal = match any_order {
+                        false => parts[a].iter().zip(&parts[b]).filter(|(x, y)| x == y).count(),
+                        true => {
+                            let mut left = parts[b].clone();
+                            let mut take = |x: &String| left.iter().position(|y| x == y).map(|at| left.remove(at));
+                            parts[a].iter().filter(|x| take(x).is_some()).count()
+                        }
+                    };
+                    let same = titles[a] > 0 && values[titles[a]] == values[titles[b]];
+                    equal as f64 + if same { title_weight } else { 0.0 }
+                };
+                let typed = format!("threshold={threshold},title_weight={title_weight},any_order={any_order}");
+                let expected = all_pairs(texts.len(), |a, b| score(a, b) >= threshold);
+                assert_eq!(run_beside(&SentenceMarks, &typed, &texts, &fields).numbers(), expected, "{typed}");
+                assert!(expected.len() > 20, "{typed}: {}", expected.len());
+            }
+        }
+    }
+}

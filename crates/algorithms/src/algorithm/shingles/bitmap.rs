@@ -1,0 +1,137 @@
+//! Bitmaps of sets: a bit for the hash of each element. What two sets have in common lies in bits that both have, so
+//!
+//! ```text
+//! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
+//! ```
+//!
+//! which with some bits to spare for each element rules out nearly every pair of sets that are not alike, many times as
+//! fast as counting what they have in common. Bitmaps have a power of two of bits, at least about eight an element where
+//! that is not too many; the larger one of a pair is folded to the size of the smaller.
+
+use dupsift_core::cpu::Level;
+use dupsift_core::hash::mix64;
+
+/// Words of the smallest bitmap.
+pub const LEAST_WORDS: usize = 16;
+/// Words of the largest bitmap.
+pub const MOST_WORDS: usize = 1 << 10;
+
+/// Words of the bitmap of so many different elements.
+pub fn words_of(distinct: u32) -> usize {
+    (distinct as usize).div_ceil(8).next_power_of_two().clamp(LEAST_WORDS, MOST_WORDS)
+}
+
+/// Appends the bitmap of a set of different elements.
+pub fn write(set: &[u64], out: &mut Vec<u64>) {
+    let (from, words) = (out.len(), words_of(u32::try_from(set.len()).unwrap_or(u32::MAX)));
+    out.resize(from + words, 0);
+    for element in set {
+        // Mixed, for some sets are chosen by the low bits of their elements.
+        let bit = mix64(*element) as usize & (words * 64 - 1);
+        out[from + bit / 64] |= 1 << (bit % 64);
+    }
+}
+
+/// Appends a bitmap as one of so many words, which is a power of two and no more than it has.
+pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
+    let from = out.len();
+    out.extend_from_slice(&bitmap[..words]);
+    for more in bitmap[words..].chunks_exact(words) {
+        out[from..].iter_mut().zip(more).for_each(|(to, bits)| *to |= bits);
+    }
+}
+
+/// A set as it is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Folded<'b> {
+    bits: &'b [u64],
+    /// Elements that share a bit with another of their set.
+    hidden: u32,
+}
+
+impl<'b> Folded<'b> {
+    /// A bitmap, folded or not, of so many different elements.
+    pub fn new(bits: &'b [u64], distinct: u32) -> Folded<'b> {
+        let set: u32 = bits.iter().map(|word| word.count_ones()).sum();
+        Folded { bits, hidden: distinct.saturating_sub(set) }
+    }
+
+    /// The most elements that two sets can have in common; both bitmaps have the same size.
+    pub fn most_common(&self, other: &Folded<'_>, level: Level) -> u32 {
+        common_bits(level, self.bits, other.bits) + self.hidden.min(other.hidden)
+    }
+}
+
+/// How many bits are set in both; the bitmaps have the same length.
+#[allow(unsafe_code)]
+fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
+    match level {
+        Level::Plain => count(a, b),
+        // SAFETY: `Level::best` found the features of this level.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { x86::avx2(a, b) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { x86::avx512(a, b) },
+    }
+}
+
+/// A plain loop, which compilers turn into vector code where they may.
+#[inline(always)]
+fn count(a: &[u64], b: &[u64]) -> u32 {
+    a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum()
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    #[target_feature(enable = "avx2")]
+    pub fn avx2(a: &[u64], b: &[u64]) -> u32 {
+        super::count(a, b)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
+    pub fn avx512(a: &[u64], b: &[u64]) -> u32 {
+        super::count(a, b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::hash::splitmix64;
+
+    #[test]
+    fn all_levels_give_the_same() {
+        for words in [0, 1, 7, 16, 33, 128] {
+            let bits = |seed| (0..words).map(|n| splitmix64(seed, n) & splitmix64(seed + 9, n)).collect::<Vec<u64>>();
+            let (a, b) = (bits(1), bits(2));
+            let both = |n: usize| (0..64).filter(|bit| a[n] >> bit & 1 == 1 && b[n] >> bit & 1 == 1).count();
+            let expected: usize = (0..words as usize).map(both).sum();
+            assert!(words < 16 || expected > 0);
+            for level in Level::all() {
+                assert_eq!(common_bits(level, &a, &b) as usize, expected, "{level:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_bound_is_never_too_low_and_seldom_much_too_high() {
+        for (size, common) in [(3, 1), (100, 0), (900, 300), (5_000, 50), (60_000, 20_000)] {
+            let set = |seed: u64, size: u64| -> Vec<u64> {
+                (0..size).map(|n| splitmix64(if n < common { 1 } else { seed }, n)).collect()
+            };
+            // Of unlike sizes, so that one is folded.
+            let (a, b) = (set(2, size), set(3, size / 2 + common));
+            let (mut bits_a, mut bits_b, mut folded) = (vec![7], Vec::new(), Vec::new());
+            write(&a, &mut bits_a);
+            write(&b, &mut bits_b);
+            let bits_a = &bits_a[1..];
+            assert_eq!(bits_a.len(), words_of(size as u32));
+            fold(bits_a, bits_a.len().min(bits_b.len()), &mut folded);
+            let (x, y) = (Folded::new(&folded, a.len() as u32), Folded::new(&bits_b[..folded.len()], b.len() as u32));
+            let bound = u64::from(x.most_common(&y, Level::best()));
+            assert!(bound >= common && bound <= common + size / 2, "{bound} for {common} of {size}");
+        }
+        assert_eq!((words_of(0), words_of(129), words_of(u32::MAX)), (LEAST_WORDS, 32, MOST_WORDS));
+    }
+}

@@ -1,0 +1,291 @@
+//! `sim`: the heaviest keywords of two texts are the same, or their weights point nearly the same way.
+//!
+//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, a row for the digest and
+//! about two for the angle; each row carries the keywords, so nothing is read again.
+//!
+//! ```text
+//! printed:  SIM = MD5(sort(T_i)) / sqrt(sum W_ia sum W_ja) < delta         which cannot be evaluated
+//! read as:  md5   the sorted keywords are the same
+//!           sim   d(W_i, W_j) < delta over the union of both keyword sets
+//! d = 1 - sum W_ia W_ja / sqrt(sum W_ia^2 sum W_ja^2)      distance=cosine: 0 for parallel vectors, 1 for disjoint sets
+//! d = sum (W_ia - W_ja)^2 / (sum W_ia^2 + sum W_ja^2)      distance=quad: .2 for a vector and its double
+//! ```
+//!
+//! Whether both conditions or one of them make a pair the paper leaves open; `combine=or` is our reading, for the second is
+//! introduced because the first misses pairs. Weights are relative to the length of the text. Limits: with five keywords, one
+//! of five equally heavy ones replaced is .2 away; of 12 : 10 : 7 the third replaced .167. With weight=tf_over_df or
+//! tf_over_cf rare words win, so that typing errors become keywords; `min_df` keeps at least those of one document out.
+
+use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use crate::algorithm::kit::prefix::{Term, leading, rare_first, rests};
+use crate::algorithm::kit::top_words::Heaviest;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::{hash64, md5};
+use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
+use dupsift_text::text::{Analysis, Frequency};
+
+/// The member.
+pub struct Sim;
+
+/// Keywords that fit a row, twelve bytes each.
+const MOST_KEYWORDS: i64 = 21;
+
+const FACTS: Facts = Facts {
+    name: "sim",
+    aliases: &["keyword_sim"],
+    source: "Web page purification and duplicate removal by DocView and SIM, 2011",
+    summary: "Two documents are duplicates if their heaviest keywords are the same, or the weights of these are nearly parallel.",
+    when_not_to_use: "for texts on one topic that must be told apart: five keywords say little more than the topic; without a list of stop words with weight=tf",
+    inputs: "text, word counts",
+    params: &[
+        ParamSpec { name: "words", kind: Kind::Int(1, MOST_KEYWORDS), default: "5", help: "keywords, N" },
+        ParamSpec {
+            name: "delta",
+            kind: Kind::Real(0.0, 1.0),
+            default: "0.1",
+            help: "distances below this are near; every such pair is found",
+        },
+        ParamSpec {
+            name: "combine",
+            kind: Kind::Choice(&["or", "and", "sim_only", "md5_only"]),
+            default: "or",
+            help: "which of the two conditions make a pair: equal keywords (md5), near weights (sim)",
+        },
+        ParamSpec {
+            name: "distance",
+            kind: Kind::Choice(&["cosine", "quad"]),
+            default: "cosine",
+            help: "cosine: 1 - cos; quad: sum of squared differences over sum of squares",
+        },
+        ParamSpec {
+            name: "weight",
+            kind: Kind::Choice(&["tf_idf", "tf", "tf_over_df", "tf_over_cf"]),
+            default: "tf_idf",
+            help: "tf ln(N / df), tf, tf / df, tf / cf; the last is what the paper says",
+        },
+        ParamSpec {
+            name: "min_df",
+            kind: Kind::Int(1, i64::MAX),
+            default: "2",
+            help: "words in fewer documents are no keywords: they cannot help to find a copy",
+        },
+        ParamSpec {
+            name: "min_keywords",
+            kind: Kind::Int(1, MOST_KEYWORDS),
+            default: "3",
+            help: "documents with fewer keywords have no signature; at most words",
+        },
+    ],
+    presets: &[("paper", "words=5,delta=0.1"), ("wide", "words=10,delta=0.2")],
+};
+
+impl Algorithm for Sim {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::WORDS
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
+        if min_keywords > words {
+            return Err(Error::usage(format!(
+                "sim: min_keywords={min_keywords} is more than words={words}, so that no document would have a signature"
+            )));
+        }
+        let combine = params.word("combine");
+        Ok(Box::new(SimSigner {
+            words,
+            min_keywords,
+            delta: params.real("delta"),
+            quad: params.word("distance") == "quad",
+            by_digest: combine != "sim_only",
+            by_distance: matches!(combine, "or" | "sim_only"),
+            both: combine == "and",
+            weight: params.word("weight"),
+            min_df: params.int("min_df") as u64,
+            stats: corpus.stats,
+        }))
+    }
+}
+
+struct SimSigner<'c> {
+    words: usize,
+    min_keywords: usize,
+    delta: f64,
+    quad: bool,
+    /// Rows of the digest; rows of the leading keywords; whether the first are pairs only if the distance is small.
+    by_digest: bool,
+    by_distance: bool,
+    both: bool,
+    weight: &'static str,
+    min_df: u64,
+    stats: &'c CorpusStats,
+}
+
+/// Position of the digest, and bit of the rule `md5`.
+const MD5: u32 = 0;
+/// Position of the leading keywords, and bit of the rule `sim`.
+const SIM: u32 = 1;
+/// What a word of all documents weighs: next to nothing, so that a corpus of copies still has keywords.
+const LEAST_IDF: f64 = 1e-6;
+/// Bytes of a keyword in a row: its hash and its weight.
+const KEYWORD: usize = 12;
+
+impl SimSigner<'_> {
+    /// The weight of a word, relative to the length of the text; not above 0 for what is no keyword.
+    fn weigh(&self, tf: u32, frequency: Frequency, length: usize) -> f64 {
+        let tf = f64::from(tf) / length as f64;
+        // A corpus that was not counted has nothing to weigh by.
+        let counted = self.stats.documents() > 0;
+        // By frozen counts a word may be in more documents than they say.
+        if self.stats.covers() && frequency.df < self.min_df {
+            return 0.0;
+        }
+        match self.weight {
+            "tf_idf" if counted => tf * self.stats.idf(frequency.df).max(LEAST_IDF),
+            "tf_over_df" => tf / frequency.df as f64,
+            "tf_over_cf" => tf / frequency.cf as f64,
+            _ => tf,
+        }
+    }
+
+    /// The heaviest keywords, rare first, and the digest of their sorted list.
+    fn keywords(&self, document: &Analysis<'_>) -> (Vec<Term>, u128) {
+        let mut heaviest = Heaviest::new(self.words);
+        let length = document.words().len();
+        for (counted, &frequency) in document.counted().iter().zip(document.frequencies()) {
+            let weight = if counted.word.stop { 0.0 } else { self.weigh(counted.tf, frequency, length) };
+            if weight > 0.0 {
+                heaviest.push(weight, document, counted);
+            }
+        }
+        let (weights, mut words): (Vec<f64>, Vec<&str>) = heaviest.weighed().unzip();
+        let term = |(&weight, word): (&f64, &&str)| {
+            let hash = hash64(word.as_bytes());
+            // As it stands in the row, so that the bounds and the distance speak of the same number.
+            Term { hash, weight: f64::from((weight as f32).max(f32::MIN_POSITIVE)), df: self.stats.df(hash) }
+        };
+        let mut terms: Vec<Term> = weights.iter().zip(&words).map(term).collect();
+        rare_first(&mut terms);
+        words.sort_unstable();
+        (terms, md5(words.join(" ").as_bytes()))
+    }
+
+    /// The distance of two lists of keywords; none if they met at another keyword than their first common one, `met`.
+    fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
+        let (mut product, mut first) = (0.0, true);
+        for (hash, weight) in keywords(a.sketch) {
+            let Some((_, other)) = keywords(b.sketch).find(|(other, _)| *other == hash) else { continue };
+            if first && met.is_some_and(|met| met != hash) {
+                return None;
+            }
+            first = false;
+            product += weight * other;
+        }
+        let square = |row: &Row<'_>| keywords(row.sketch).map(|(_, weight)| weight * weight).sum::<f64>();
+        let (a, b) = (square(a), square(b));
+        // The sum of squared differences is a + b - 2 product.
+        let similarity = if self.quad { 2.0 * product / (a + b) } else { product / (a * b).sqrt() };
+        Some((1.0 - similarity).clamp(0.0, 1.0))
+    }
+
+    fn judge_pair(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
+        if self.is_equivalence() {
+            return Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1 << MD5));
+        }
+        let distance = self.distance(a, b, (a.position == SIM).then_some(a.key as u64))?;
+        let near = distance < self.delta;
+        if !near && (a.position == SIM || self.both) {
+            return None;
+        }
+        let score = Score { similarity: (1.0 - distance) as f32, distance: Some(distance as f32) };
+        let near = u16::from(near) << SIM;
+        let equal = u16::from(a.position == MD5) << MD5;
+        Some(Pair::new(a.doc, b.doc, score, near | equal))
+    }
+}
+
+/// The keywords of a row: hash and weight.
+fn keywords(sketch: &[u8]) -> impl Iterator<Item = (u64, f64)> {
+    sketch.chunks_exact(KEYWORD).filter_map(|bytes| {
+        let (hash, weight) = bytes.split_first_chunk::<8>()?;
+        let weight = f32::from_le_bytes(weight.try_into().ok()?);
+        // Places that are not used are all 0.
+        (weight > 0.0).then_some((u64::from_le_bytes(*hash), f64::from(weight)))
+    })
+}
+
+fn sketch(terms: &[Term], words: usize) -> Vec<u8> {
+    let mut sketch = Vec::with_capacity(words * KEYWORD);
+    for term in terms {
+        sketch.extend_from_slice(&term.hash.to_le_bytes());
+        sketch.extend_from_slice(&(term.weight as f32).to_le_bytes());
+    }
+    sketch.resize(words * KEYWORD, 0);
+    sketch
+}
+
+impl Sign for SimSigner<'_> {
+    fn shape(&self) -> RowShape {
+        let sketch = if self.by_distance || self.both { self.words * KEYWORD } else { 0 };
+        RowShape { positions: 1 + SIM, key_bits: 128, ordered: false, sketch }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let (terms, digest) = self.keywords(document);
+        if terms.is_empty() {
+            return out.none("no keywords");
+        }
+        if terms.len() < self.min_keywords {
+            return out.none("fewer keywords than min_keywords");
+        }
+        if !self.by_distance && !self.both {
+            return out.push(MD5, digest, 0, &[]);
+        }
+        let sketch = sketch(&terms, self.words);
+        if self.by_digest {
+            out.push(MD5, digest, 0, &sketch);
+        }
+        if self.by_distance {
+            // The distance of squares is never below 1 - cos, so the same lists hold its pairs.
+            let lists = leading(&rests(&terms), 1.0 - self.delta);
+            terms[..lists].iter().for_each(|term| out.push(SIM, term.hash.into(), 0, &sketch));
+        }
+    }
+}
+
+impl Match for SimSigner<'_> {
+    fn is_equivalence(&self) -> bool {
+        !self.by_distance && !self.both
+    }
+
+    fn equal(&self) -> Score {
+        Score { distance: (!self.is_equivalence()).then_some(0.0), ..Score::EQUAL }
+    }
+
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        self.judge_pair(a, b).map(|pair| pair.score)
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["md5", "sim"]
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        out.compare_all(window, |a, b| self.judge_pair(a, b));
+    }
+}
+
+impl Describe for SimSigner<'_> {
+    fn signature_bits(&self) -> Option<u32> {
+        self.is_equivalence().then_some(128)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,390 @@
+//! `simhash`: one bit vector a document, duplicates within a Hamming distance, found completely by block tables.
+//!
+//! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables).
+//! Cost: about five operations a feature, one row a document, then one row a table for each distinct fingerprint.
+//! Limits: short texts behave badly in both directions, so a document with fewer than `min_features` distinct features has
+//! no signature; 3 bits of 64 mean an angle of cosine .989, so only slightly changed texts are found; near pairs chain.
+//!
+//! ```text
+//! V[i] += w if bit i of the feature's hash is 1, else V[i] -= w;   bit i of the fingerprint = V[i] > 0
+//! V = (+3, +1, -2, -1, 0, +5) -> 110001
+//! ```
+//!
+//! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han. `preset=s3` is the
+//! program of a Chinese article: words, 128 bits, V >= 0, the hash of strings of CPython 2, which mixes short ones badly.
+
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Sketched, Stats};
+use super::kit::bits::differing;
+use super::kit::blocks::{Blocks, table_count};
+use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
+use super::kit::near_words;
+use super::kit::top_words::distinct_words;
+use super::kit::votes::majority;
+use super::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::float;
+use dupsift_core::hash::{mix64, scalar_hash};
+use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window};
+use dupsift_text::text::Analysis;
+use dupsift_text::text::shingle::distinct;
+
+/// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
+const MOST_TABLES: u64 = 1_000;
+
+/// The member.
+pub struct SimHash;
+
+const FACTS: Facts = Facts {
+    name: "simhash",
+    aliases: &["sim_hash"],
+    source: "Charikar 2002; Manku, Jain, Das Sarma 2007, Detecting near-duplicates for web crawling",
+    summary: "Two documents are duplicates if their fingerprints differ in few bits.",
+    when_not_to_use: "on short texts, and where a tenth of the text may differ: the distance grows too fast",
+    inputs: "text; word counts with weight=tf_idf",
+    params: &[
+        ParamSpec { name: "bits", kind: Kind::Choice(&["64", "128"]), default: "64", help: "width of the fingerprint" },
+        ParamSpec {
+            name: "distance",
+            kind: Kind::Int(0, 16),
+            default: "3",
+            help: "the most differing bits of a pair; every such pair is found",
+        },
+        ParamSpec {
+            name: "blocks",
+            kind: Kind::Int(0, 24),
+            default: "0",
+            help: "blocks of the search tables, above the distance; 0: chosen by the size of the corpus",
+        },
+        FEATURES,
+        FEATURE_NGRAM,
+        ParamSpec {
+            name: "weight",
+            kind: Kind::Choice(&["tf", "one", "tf_idf"]),
+            default: "tf",
+            help: "weight of a feature; tf_idf goes with features=words",
+        },
+        ParamSpec {
+            name: "zero",
+            kind: Kind::Choice(&["0", "1"]),
+            default: "0",
+            help: "the bit where votes are even: 0 is the rule V > 0, 1 the rule V >= 0",
+        },
+        MIN_FEATURES,
+        ParamSpec {
+            name: "hash",
+            kind: Kind::Choice(&["mixed", "s3"]),
+            default: "mixed",
+            help: "hash of a feature; s3: that of strings in CPython 2, over the characters of features=words or chars",
+        },
+    ],
+    presets: &[("s3", "bits=128,features=words,hash=s3,zero=1")],
+};
+
+impl Algorithm for SimHash {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, params: &Params) -> Stats {
+        if params.word("weight") == "tf_idf" { Stats::WORDS } else { Stats::NONE }
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let features = params.word("features");
+        let weight = params.word("weight");
+        if weight == "tf_idf" && features != "words" {
+            return Err(Error::usage(format!(
+                "simhash: weight=tf_idf needs features=words, for only words are counted over the corpus; features={features} came"
+            )));
+        }
+        let s3 = params.word("hash") == "s3";
+        if s3 && (weight == "tf_idf" || !["words", "chars"].contains(&features)) {
+            return Err(Error::usage(format!(
+                "simhash: hash=s3 reads the letters of a feature, so it needs features=words or chars, and weight=tf or one; \
+                 features={features} and weight={weight} came"
+            )));
+        }
+        let bits = if params.word("bits") == "128" { 128 } else { 64 };
+        let (distance, blocks) = (params.count("distance") as u32, params.count("blocks") as u32);
+        if blocks > 0 && blocks <= distance {
+            return Err(Error::usage(format!(
+                "simhash: blocks={blocks} cannot find distance={distance}; it takes at least {} blocks, or 0 to choose",
+                distance + 1
+            )));
+        }
+        let tables = if blocks > 0 { table_count(blocks, distance) } else { 0 };
+        if tables > MOST_TABLES {
+            return Err(Error::usage(format!(
+                "simhash: blocks={blocks} with distance={distance} makes {tables} search tables, each a row a document; \
+                 expected at most {MOST_TABLES}, so fewer blocks, or 0 to choose"
+            )));
+        }
+        Ok(Box::new(SimHashSigner {
+            bits,
+            blocks: Blocks::new(bits, distance, corpus.documents, blocks),
+            features: Features::new(params),
+            s3,
+            weight,
+            min_features: params.count("min_features"),
+            zero: params.word("zero") == "1",
+            stats: corpus.stats,
+        }))
+    }
+}
+
+struct SimHashSigner<'c> {
+    bits: u32,
+    blocks: Blocks<u128>,
+    features: Features,
+    /// The hash of the Chinese article instead of a well-mixed one.
+    s3: bool,
+    weight: &'static str,
+    min_features: usize,
+    zero: bool,
+    stats: &'c CorpusStats,
+}
+
+impl SimHashSigner<'_> {
+    /// The fingerprint of features of which each occurrence counts: a weight is a number of votes.
+    fn voted(&self, features: &[u64]) -> u128 {
+        let high = if self.bits == 64 { 0 } else { majority(features, self.zero, second_half) };
+        u128::from(high) << 64 | u128::from(majority(features, self.zero, |feature| feature))
+    }
+
+    /// The fingerprint by the hash of the article, whose bits from 64 on cannot be made from the others.
+    fn voted_s3(&self, document: &Analysis<'_>) -> std::result::Result<u128, Reason> {
+        let mut hashes = Vec::new();
+        self.features.texts(document, |text| hashes.push(scalar_hash(text, self.bits)));
+        if self.weight == "one" {
+            hashes.sort_unstable();
+            hashes.dedup();
+        }
+        let low: Vec<u64> = hashes.iter().map(|&hash| hash as u64).collect();
+        enough(&low, self.min_features)?;
+        let high: Vec<u64> = hashes.iter().map(|&hash| (hash >> 64) as u64).collect();
+        let high = if self.bits == 64 { 0 } else { majority(&high, self.zero, |half| half) };
+        Ok(u128::from(high) << 64 | u128::from(majority(&low, self.zero, |half| half)))
+    }
+
+    /// The fingerprint of words weighed by the corpus, in whole thousandths: the order of addition cannot matter then.
+    fn weighed(&self, document: &Analysis<'_>) -> u128 {
+        let weigh = |tf: u32, term: u64| {
+            let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);
+            (f64::from(tf) * float::ln(n / df) * 1000.0).round() as i64
+        };
+        let words = distinct_words(document);
+        let features: Vec<(u64, i64)> =
+            words.iter().map(|word| (word.word.hash, weigh(word.tf, word.word.hash))).collect();
+        fingerprint(&features, self.bits, self.zero)
+    }
+}
+
+/// What a feature votes for in bits 64 to 127.
+fn second_half(feature: u64) -> u64 {
+    mix64(feature ^ 0x5851_F42D_4C95_7F2D)
+}
+
+/// The fingerprint of weighed features: bit i is 1 if the weight of features with bit i set exceeds that of the others.
+fn fingerprint(features: &[(u64, i64)], bits: u32, zero: bool) -> u128 {
+    let total: i64 = features.iter().map(|(_, weight)| weight).sum();
+    let mut set = [0i64; 128];
+    for &(feature, weight) in features {
+        let halves = [feature, second_half(feature)];
+        for (half, set) in halves.iter().zip(set[..bits as usize].chunks_exact_mut(64)) {
+            for (bit, sum) in set.iter_mut().enumerate() {
+                *sum += weight & -((half >> bit & 1) as i64);
+            }
+        }
+    }
+    set[..bits as usize]
+        .iter()
+        .enumerate()
+        .fold(0, |all, (bit, &sum)| all | u128::from(2 * sum > total || (zero && 2 * sum == total)) << bit)
+}
+
+impl Sign for SimHashSigner<'_> {
+    fn shape(&self) -> RowShape {
+        RowShape { key_bits: self.bits, ..RowShape::KEY64 }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        if self.s3 {
+            return match self.voted_s3(document) {
+                Ok(print) => out.push(0, print, 0, &[]),
+                Err(reason) => out.none(reason),
+            };
+        }
+        let mut features = out.take_numbers();
+        self.features.cut(document, &mut features);
+        if let Err(reason) = enough(&features, self.min_features) {
+            return out.none(reason);
+        }
+        let print = match self.weight {
+            "tf_idf" => self.weighed(document),
+            "one" => {
+                distinct(&mut features);
+                self.voted(&features)
+            }
+            _ => self.voted(&features),
+        };
+        out.leave_numbers(features);
+        out.push(0, print, 0, &[]);
+    }
+}
+
+impl Match for SimHashSigner<'_> {
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    fn equal(&self) -> Score {
+        Score { similarity: 1.0, distance: Some(0.0) }
+    }
+
+    fn sketched(&self) -> Option<&dyn Sketched> {
+        Some(self)
+    }
+
+    fn probe_shape(&self) -> Option<RowShape> {
+        Some(RowShape {
+            positions: self.blocks.tables() as u32,
+            key_bits: 64,
+            ordered: false,
+            sketch: self.bits as usize / 8,
+        })
+    }
+
+    fn probes(&self, row: &Row<'_>, out: &mut Signatures) {
+        let sketch = row.key.to_be_bytes();
+        let sketch = &sketch[16 - self.bits as usize / 8..];
+        for (table, key) in self.blocks.keys(row.key).enumerate() {
+            out.push(table as u32, key.into(), 0, sketch);
+        }
+    }
+
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        let vector = |row: &Row<'_>| match row.sketch.try_into() {
+            Ok(bytes) => u64::from_be_bytes(bytes).into(),
+            Err(_) => row.sketch.try_into().map_or(0, u128::from_be_bytes),
+        };
+        let distance = self.blocks.judge(a.position, vector(a), vector(b))?;
+        let similarity = 1.0 - distance as f32 / self.bits as f32;
+        Some(Score { similarity, distance: Some(distance as f32) })
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["hamming"]
+    }
+}
+
+/// The fingerprint.
+impl Sketched for SimHashSigner<'_> {
+    fn words(&self) -> usize {
+        self.bits as usize / 64
+    }
+
+    fn keep(&self, signed: &Signatures, to: &mut Vec<u64>) {
+        let prints = signed.rows(0).map(|row| [row.key as u64, (row.key >> 64) as u64]);
+        prints.for_each(|print| to.extend(&print[..self.words()]));
+    }
+
+    fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
+        differing(a, b) <= self.blocks.distance()
+    }
+}
+
+impl Describe for SimHashSigner<'_> {
+    fn notes(&self) -> Vec<String> {
+        vec![self.blocks.describe()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{params, sign};
+
+    #[test]
+    fn the_six_bit_illustration() {
+        // Bit 0 is written last: V = (+3, +1, -2, -1, 0, +5) from bit 5 to bit 0.
+        let features = [(0b110001u64, 1i64), (0b110001, 1), (0b100011, 1), (0b010101, 1), (0b101001, 1)];
+        let votes = |bit: u32| features.iter().map(|(f, w)| if f >> bit & 1 == 1 { *w } else { -w }).sum::<i64>();
+        let print = fingerprint(&features, 64, false);
+        for bit in 0..6 {
+            assert_eq!(print >> bit & 1 == 1, votes(bit) > 0, "bit {bit}");
+        }
+        // A tie gives 0.
+        assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, false), 0);
+        // By the other rule it gives 1; bits that no feature has stay 0.
+        assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, true), 0b11);
+    }
+
+    /// Votes, one an occurrence, are the sums of whole weights.
+    #[test]
+    fn votes_and_weights_agree() {
+        let stats = CorpusStats::none();
+        let features: Vec<u64> = (0..999).map(|n| mix64(n % 77)).collect();
+        let mut sorted = features.clone();
+        sorted.sort_unstable();
+        let weighed: Vec<(u64, i64)> = sorted.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as i64)).collect();
+        for (bits, zero) in [(64, false), (64, true), (128, false), (128, true)] {
+            let signer = SimHashSigner {
+                bits,
+                blocks: Blocks::new(bits, 3, 10, 0),
+                features: Features::new(&params(&SimHash, "")),
+                s3: false,
+                weight: "tf",
+                min_features: 1,
+                zero,
+                stats: &stats,
+            };
+            assert_eq!(signer.voted(&features), fingerprint(&weighed, bits, zero));
+        }
+    }
+
+    /// The features a, b and c, under both rules for even votes.
+    #[test]
+    fn the_fingerprint_of_the_article() {
+        for zero in ["0", "1"] {
+            let typed = format!("hash=s3,features=chars,ngram=1,min_features=1,zero={zero}");
+            assert_eq!(sign(&SimHash, &typed, "abc").unwrap()[0].1, 0x2_E30F_F1E2);
+            let wide = sign(&SimHash, &format!("{typed},bits=128"), "abc").unwrap()[0].1;
+            assert_eq!(wide as u64, 0x2_E30F_F1E2);
+        }
+        let words = |typed: &str, text: &str| sign(&SimHash, typed, text).map(|rows| rows[0].1);
+        let s3 = "bits=128,features=words,hash=s3,min_features=2";
+        assert_eq!(words(s3, "кот пёс кот"), words(s3, "кот кот, пёс"));
+        assert_ne!(words(s3, "кот пёс кот"), words(&format!("{s3},weight=one"), "кот пёс кот"));
+        assert_eq!(words(s3, "кот кот"), Err("fewer features than min_features"));
+        assert_eq!(words(s3, "?"), Err("no features"));
+    }
+
+    #[test]
+    fn equal_features_give_equal_fingerprints_and_few_give_none() {
+        let key = |typed: &str, text: &str| sign(&SimHash, typed, text).map(|rows| rows[0].1);
+        let text = "один два три четыре пять шесть семь восемь девять десять одиннадцать";
+        assert_eq!(key("", text), key("", "ОДИН два три; четыре пять шесть семь восемь девять десять одиннадцать."));
+        assert_eq!(key("bits=128", text).unwrap() as u64, key("", text).unwrap() as u64);
+        assert_eq!(key("", "один два"), Err("fewer features than min_features"));
+        assert_eq!(key("", "?"), Err("no features"));
+        assert!(key("min_features=1", "网页搜索引擎").is_ok());
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(10, &stats);
+        let refuse = |typed| SimHash.signer(&params(&SimHash, typed), &corpus).err().expect("an error").to_string();
+        assert!(refuse("weight=tf_idf").contains("features=words"));
+        assert!(refuse("hash=s3").contains("features=words or chars"));
+        assert!(refuse("hash=s3,features=words,weight=tf_idf").contains("weight=tf or one"));
+        assert!(refuse("blocks=3,distance=3").contains("at least 4 blocks"));
+        assert!(refuse("blocks=24,distance=8").contains("735471 search tables"));
+        assert!(SimHash.signer(&params(&SimHash, "blocks=8,distance=3"), &corpus).is_ok());
+    }
+}

@@ -1,0 +1,54 @@
+//! `first_words`: the first words of the text. The example of ARCHITECTURE.md for a new member; tests alone have it.
+//!
+//! Source: none. Cost: O(words), one row a document. Limits: pages that begin with one menu are all duplicates.
+//!
+//! ```text
+//! "Кот, пёс; птица" with words=2 -> "кот пёс"
+//! ```
+
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer};
+use super::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::Result;
+use dupsift_core::hash::hash128;
+use dupsift_core::row::Reason;
+use dupsift_text::text::Analysis;
+
+/// The member.
+pub struct FirstWords;
+
+const FACTS: Facts = Facts {
+    name: "first_words",
+    aliases: &[],
+    source: "none, an example",
+    summary: "Two documents are duplicates if they begin with the same words.",
+    when_not_to_use: "where pages begin with the same menu",
+    inputs: "text",
+    params: &[ParamSpec { name: "words", kind: Kind::Int(1, 100), default: "8", help: "words in the signature" }],
+    presets: &[],
+};
+
+impl Algorithm for FirstWords {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        Ok(Box::new(FirstWordsSigner { words: params.count("words") }))
+    }
+}
+
+struct FirstWordsSigner {
+    words: usize,
+}
+
+impl KeySigner for FirstWordsSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        let first = document.words().get(..self.words).ok_or("fewer words than the signature takes")?;
+        let first: Vec<&str> = first.iter().map(|word| document.word(word)).collect();
+        Ok(hash128(first.join(" ").as_bytes()).into())
+    }
+
+    fn bits(&self) -> u32 {
+        128
+    }
+}

@@ -1,0 +1,290 @@
+//! Document and collection frequencies, gathered by one worker in bounded memory and drained when they fill it.
+//!
+//! A partial count is a row of fixed width, (term, df, cf); rows of one term from all workers are added up after a sort.
+//! Sums of integers do not depend on the order, so neither threads nor the memory budget can show in a statistic.
+
+use dupsift_core::cpu::ask_for;
+
+/// Bytes of a partial count.
+pub const COUNT_WIDTH: usize = 16;
+/// Bytes at its front that name the term.
+pub const COUNT_GROUP: usize = 8;
+
+/// A row's bytes: term, df, cf, big-endian, so that rows sort by term.
+pub fn encode_count(term: u64, df: u32, cf: u32) -> [u8; COUNT_WIDTH] {
+    let mut out = [0; COUNT_WIDTH];
+    out[..8].copy_from_slice(&term.to_be_bytes());
+    out[8..12].copy_from_slice(&df.to_be_bytes());
+    out[12..].copy_from_slice(&cf.to_be_bytes());
+    out
+}
+
+/// The term, df and cf of a row; `bytes` are [`COUNT_WIDTH`] long.
+pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
+    let part = |range: std::ops::Range<usize>| bytes[range].iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
+    (part(0..8), part(8..12) as u32, part(12..16) as u32)
+}
+
+/// Slots for early terms: 768 KiB.
+const EARLY: usize = 1 << 15;
+
+/// Slots of the table of the other terms at first.
+const FIRST: usize = 1 << 10;
+/// Terms whose slots are asked for before the first of them is counted.
+const AT_ONCE: usize = 64;
+
+/// A term with its counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    term: u64,
+    /// 0 for a term that was only numbered.
+    df: u32,
+    cf: u32,
+    /// From 1 on in the order in which terms came first; 0 marks a free slot.
+    number: u32,
+}
+
+/// A term of the document at hand that is not among the early ones: where it stands there, and how often it occurs.
+type Late = (u64, u32, u32);
+
+/// The counts of one worker. Terms are 64-bit hashes, which need no second hashing.
+pub struct Counts {
+    /// Terms that came early, each in the slot of its lowest bits: the commonest ones nearly always are among them, and
+    /// the slots stay in the processor's cache, which the table of all terms does not.
+    early: Vec<Slot>,
+    /// The others, each in the slot of its upper bits or one of the next; half of the slots are free.
+    slots: Vec<Slot>,
+    /// How many of the others there are.
+    terms: usize,
+    limit: usize,
+    occurrences: u64,
+    scratch: Vec<u64>,
+    late: Vec<Late>,
+    /// How many terms have a number.
+    numbered: u32,
+    numbers: Vec<u32>,
+    fresh: Vec<u32>,
+}
+
+impl Counts {
+    /// Counts within about that many bytes.
+    pub fn new(memory_bytes: usize) -> Counts {
+        // A slot takes 24 bytes, of which there are two to four a term, and half as many more while the table grows.
+        let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
+        Counts {
+            early: vec![Slot::default(); EARLY],
+            slots: vec![Slot::default(); FIRST],
+            terms: 0,
+            limit,
+            occurrences: 0,
+            scratch: Vec::new(),
+            late: Vec::new(),
+            numbered: 0,
+            numbers: Vec::new(),
+            fresh: Vec::new(),
+        }
+    }
+
+    /// Adds one document's terms, repeated as often as they occur.
+    pub fn add_document(&mut self, terms: impl Iterator<Item = u64>) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.extend(terms);
+        scratch.sort_unstable();
+        self.add_counted(scratch.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)));
+        self.scratch = scratch;
+    }
+
+    /// Adds one document's different terms, each with how often it occurs.
+    pub fn add_counted(&mut self, terms: impl Iterator<Item = (u64, u32)>) {
+        self.add(terms, 1);
+    }
+
+    /// Gives terms their numbers without counting them.
+    pub fn number(&mut self, terms: impl Iterator<Item = u64>) {
+        self.add(terms.map(|term| (term, 0)), 0);
+    }
+
+    /// The numbers of the terms that came last, in their order: 0 is the first term of all since the last drain.
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+
+    /// Those of the terms that came last which had not come before, by their places among them, in order of their numbers.
+    pub fn fresh(&self) -> &[u32] {
+        &self.fresh
+    }
+
+    fn add(&mut self, terms: impl Iterator<Item = (u64, u32)>, documents: u32) {
+        self.numbers.clear();
+        self.fresh.clear();
+        for (place, (term, times)) in terms.enumerate() {
+            let place = place as u32;
+            self.occurrences += u64::from(times);
+            let slot = &mut self.early[term as usize % EARLY];
+            if slot.number == 0 {
+                self.numbered += 1;
+                slot.number = self.numbered;
+                self.fresh.push(place);
+            } else if slot.term != term {
+                // Waiting for memory is nearly all of the work in a large table: so it is asked for ahead.
+                ask_for(&self.slots, slot_of(term, self.slots.len()));
+                self.late.push((term, place, times));
+                self.numbers.push(0);
+                if self.late.len() == AT_ONCE {
+                    self.add_late(documents);
+                }
+                continue;
+            }
+            *slot = Slot { term, df: slot.df + documents, cf: slot.cf + times, ..*slot };
+            self.numbers.push(slot.number - 1);
+        }
+        self.add_late(documents);
+    }
+
+    fn add_late(&mut self, documents: u32) {
+        for at in 0..self.late.len() {
+            let (term, place, times) = self.late[at];
+            if 2 * self.terms >= self.slots.len() {
+                self.grow();
+            }
+            let slot = place_of(&self.slots, term);
+            let slot = &mut self.slots[slot];
+            if slot.number == 0 {
+                self.terms += 1;
+                self.numbered += 1;
+                slot.number = self.numbered;
+                self.fresh.push(place);
+            }
+            *slot = Slot { term, df: slot.df + documents, cf: slot.cf + times, ..*slot };
+            self.numbers[place as usize] = slot.number - 1;
+        }
+        self.late.clear();
+    }
+
+    /// Makes twice as many slots.
+    fn grow(&mut self) {
+        let mut slots = vec![Slot::default(); 2 * self.slots.len()];
+        for slot in self.slots.iter().filter(|slot| slot.number > 0) {
+            let at = place_of(&slots, slot.term);
+            slots[at] = *slot;
+        }
+        self.slots = slots;
+    }
+
+    /// Terms that may be counted between two drains: a document of more is better a part of its own.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Whether the memory is used up, or a 32-bit partial count could be, so that the counts must be drained.
+    pub fn is_full(&self) -> bool {
+        self.terms >= self.limit || self.occurrences >= 1 << 31
+    }
+
+    /// Hands over every partial count and starts again.
+    pub fn drain<E>(&mut self, mut each: impl FnMut(u64, u32, u32) -> Result<(), E>) -> Result<(), E> {
+        (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
+        let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
+        slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
+        // A document of more words than the limit made these longer than any other needs.
+        if self.slots.len() / 4 > self.limit {
+            self.slots = vec![Slot::default(); FIRST];
+            (self.numbers, self.fresh) = Default::default();
+        }
+        Ok(())
+    }
+}
+
+/// The slot in which a term would stand if all were free; there are a power of two of them.
+#[inline]
+fn slot_of(term: u64, slots: usize) -> usize {
+    (term >> 32) as usize & (slots - 1)
+}
+
+/// The slot of a term, or the free one that it would take.
+#[inline]
+fn place_of(slots: &[Slot], term: u64) -> usize {
+    let mut at = slot_of(term, slots.len());
+    while slots[at].number > 0 && slots[at].term != term {
+        at = (at + 1) & (slots.len() - 1);
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn counts_add_up_whatever_the_drains() {
+        let documents = [vec![1u64, 1, 2], vec![2, 3], vec![], vec![1]];
+        for drain_each in [false, true] {
+            let mut counts = Counts::new(0);
+            let mut rows = Vec::new();
+            for document in &documents {
+                counts.add_document(document.iter().copied());
+                if drain_each {
+                    counts.drain(|t, d, c| Ok::<_, ()>(rows.push((t, d, c)))).unwrap();
+                }
+            }
+            counts.drain(|t, d, c| Ok::<_, ()>(rows.push((t, d, c)))).unwrap();
+            let sum =
+                |term| rows.iter().filter(|row| row.0 == term).fold((0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2));
+            assert_eq!([sum(1), sum(2), sum(3)], [(2, 3), (2, 2), (1, 1)]);
+        }
+    }
+
+    #[test]
+    fn terms_are_numbered_as_they_come() {
+        let mut counts = Counts::new(0);
+        let mut numbers = BTreeMap::new();
+        let mut list = |counts: &Counts, terms: &[u64]| {
+            for (&place, number) in counts.fresh().iter().zip(numbers.len() as u32..) {
+                assert_eq!(counts.numbers()[place as usize], number);
+            }
+            for (&term, &number) in terms.iter().zip(counts.numbers()) {
+                assert_eq!(*numbers.entry(term).or_insert(number), number);
+            }
+            assert_eq!(counts.numbers().len(), terms.len());
+        };
+        // Terms that share slots of the early ones, so that both tables take part, and grow.
+        let terms = |from: u64| (from..from + 900).map(|n| n % 700 * (EARLY as u64 / 2 + 1)).collect::<BTreeSet<_>>();
+        for from in [0, 100, 650, 0] {
+            let terms: Vec<u64> = terms(from).into_iter().collect();
+            counts.add_counted(terms.iter().map(|&term| (term, 2)));
+            list(&counts, &terms);
+        }
+        // What was only numbered is in no count.
+        let only = [7, 1 << 50, 0];
+        counts.number(only.into_iter());
+        list(&counts, &only);
+        assert_eq!(counts.fresh().len(), 2);
+        counts.add_counted([(9, 1), (1 << 50, 1)].into_iter());
+        list(&counts, &[9, 1 << 50]);
+        assert_eq!(numbers.values().copied().collect::<BTreeSet<u32>>(), (0..numbers.len() as u32).collect());
+        let mut drained = BTreeMap::new();
+        counts.drain(|term, df, cf| Ok::<_, ()>(_ = drained.insert(term, (df, cf)))).unwrap();
+        assert!(!drained.contains_key(&7) && drained[&(1 << 50)] == (1, 1) && drained[&0] == (4, 8));
+        assert_eq!(drained.len(), numbers.len() - 1);
+        counts.add_counted([(5, 1)].into_iter());
+        assert_eq!((counts.numbers(), counts.fresh()), (&[0][..], &[0][..]));
+    }
+
+    #[test]
+    fn rows_survive_the_trip() {
+        let row = encode_count(u64::MAX - 5, 7, u32::MAX);
+        assert_eq!(decode_count(&row), (u64::MAX - 5, 7, u32::MAX));
+        assert!(encode_count(1, 9, 9) < encode_count(2, 0, 0));
+    }
+
+    #[test]
+    fn a_full_table_says_so() {
+        let mut counts = Counts::new(0);
+        counts.add_document(0..EARLY as u64 + 1023);
+        assert!(!counts.is_full());
+        counts.add_document(u64::MAX - 1..u64::MAX);
+        assert!(counts.is_full());
+    }
+}

@@ -1,0 +1,11 @@
+//! What makes two documents duplicates, and what follows from it?
+//!
+//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+
+// Tests write files into folders of their own, and compute with the library of the platform.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod algorithm;
+pub mod corpus;
+pub mod measure;
+pub mod stage;

@@ -1,0 +1,241 @@
+//! Versions, contained texts and forms: a rule for pairs that a cosine has found, in five sentences.
+//!
+//! Source: ours, found by experiment; docs/versions.md says what it reaches, what each sentence is worth and what is doubtful.
+//! Cost: a few microseconds a pair. Limits: a short form and a short correction may both differ in one word.
+//!
+//! 1. The facts agree: at least `numbers` of the distinct numbers of the text that has fewer stand in the other one, or at
+//!    least `both` of the 3-grams of each stand in the other.
+//! 2. No single word tells the two apart: none stands so much oftener in one of them that the surplus has more than `word` of
+//!    that text's weight (in a short text more than `short` average words). Not asked where the first lines are equal.
+//! 3. A pair that passes is a version if it is contained: at least `contained` of the 3-grams of one stand in the other. Then
+//!    sentence 2 looks at the better contained text alone, for the other one may add what it likes.
+//! 4. Or if it stands alone: its cosine exceeds by `gap` the next best that either document has outside of the near group (the
+//!    two, and what has a cosine of `near` to either).
+//! 5. Or if both have the same title and nothing outside of the near group is nearer. All else is a form.
+//!
+//! ```text
+//! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
+//! numbers: 0 of 1 agree, 3-grams: 1 of 4 stand in the other  -> form, the numbers differ
+//! ```
+
+use super::Contained;
+use dupsift_core::row::{Related, RelationKind, Why};
+
+/// Below this share of the other text a contained text's partner is larger, and the pair is called contained.
+const MOST_OF_BOTH: f64 = 0.8;
+/// Similarities are Float32.
+const HAIR: f64 = 1e-6;
+
+/// The rule with its bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Versions {
+    /// The least cosine of a pair that is looked at; it stands for the next best where there is none.
+    pub least: f64,
+    /// The share of the numbers of the text with fewer that stand in the other.
+    pub numbers: f64,
+    /// The share of the 3-grams of each that stand in the other, where the numbers differ.
+    pub both: f64,
+    /// The share of a text's weight that the surplus of one word may have.
+    pub word: f64,
+    /// The average words that it may have in a short text.
+    pub short: f64,
+    /// The share of 3-grams from which on a text is contained.
+    pub contained: f64,
+    /// How much nearer the two must be than the next best.
+    pub gap: f64,
+    /// The least cosine within a near group.
+    pub near: f64,
+    /// A first line that more texts have is no title.
+    pub titles: u64,
+    /// The least cosine of a form that is reported.
+    pub forms: f64,
+}
+
+/// What a document's first line says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FirstLine {
+    /// Whether the two have the same one, and few others have it.
+    pub same: bool,
+    /// Whether both may be titles.
+    pub titles: bool,
+}
+
+/// The word that stands oftener in one text than in another, by weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Surplus {
+    /// The share of the text's weight that the surplus has.
+    pub share: f64,
+    /// The word, by a number of the algorithm that found it; 0 where there is none.
+    pub word: u64,
+    /// Words of the text, repeated ones counted each time.
+    pub words: u64,
+}
+
+/// All that the rule asks of two documents a and b.
+#[derive(Clone, Copy, Debug)]
+pub struct Both {
+    /// Their cosine.
+    pub cosine: f64,
+    /// How much of a stands in b, and of b in a.
+    pub contained: [Contained; 2],
+    /// The surplus of a over b, and of b over a.
+    pub surplus: [Surplus; 2],
+    /// Their first lines.
+    pub lines: FirstLine,
+    /// The cosine of the next best.
+    pub next_best: f64,
+}
+
+impl Versions {
+    /// With the bounds that were found by experiment, for pairs by [`cosine`](super::cosine()) of .6 and more.
+    pub const DEFAULT: Versions = Versions {
+        least: 0.6,
+        numbers: 0.7,
+        both: 0.75,
+        word: 0.02,
+        short: 2.0,
+        contained: 0.88,
+        gap: 0.15,
+        near: 0.9,
+        titles: 10,
+        forms: 0.68,
+    };
+
+    /// What equal texts are.
+    pub fn same(&self) -> Related {
+        Related { relation: RelationKind::Version, why: Why::Same, next_best: self.least as f32 }
+    }
+
+    /// The five sentences, in their order.
+    pub fn relate(&self, both: &Both) -> Related {
+        let outcome = |relation, why| Related { relation, why, next_best: both.next_best as f32 };
+        let shares = both.contained.map(|contained| contained.grams.share().unwrap_or(0.0));
+        let (larger, smaller) = (shares[0].max(shares[1]), shares[0].min(shares[1]));
+        if !self.facts_agree(both.contained, smaller) {
+            return outcome(RelationKind::Form, Why::Numbers);
+        }
+        let tells = both.surplus.map(|surplus| !both.lines.same && self.tells_apart(surplus));
+        // Of two equally contained texts the first one is looked at.
+        let inner = usize::from(shares[0] < shares[1]);
+        let contained = larger >= self.contained;
+        let relation =
+            if contained && smaller < MOST_OF_BOTH { RelationKind::Contained } else { RelationKind::Version };
+        if contained && !tells[inner] {
+            return outcome(relation, Why::Contained);
+        }
+        let gap = both.cosine - both.next_best + HAIR;
+        let (alone, told_apart) = (gap >= self.gap, tells[0] || tells[1]);
+        match () {
+            () if alone && !told_apart => outcome(relation, Why::Alone),
+            () if both.lines.same && both.lines.titles && gap >= 0.0 => outcome(relation, Why::Title),
+            () if told_apart && (alone || contained) => outcome(RelationKind::Form, Why::Word),
+            () if both.next_best <= self.least + HAIR => outcome(RelationKind::Form, Why::Far),
+            () => outcome(RelationKind::Form, Why::Near),
+        }
+    }
+
+    /// The share of a text's weight that the surplus of one word may have.
+    pub fn most(&self, surplus: Surplus) -> f64 {
+        self.word.max(self.short / surplus.words.max(1) as f64)
+    }
+
+    fn tells_apart(&self, surplus: Surplus) -> bool {
+        surplus.share > self.most(surplus)
+    }
+
+    fn facts_agree(&self, [a, b]: [Contained; 2], smaller: f64) -> bool {
+        let fewer = a.numbers.all.min(b.numbers.all);
+        fewer == 0 || a.numbers.common as f64 / fewer as f64 >= self.numbers || smaller >= self.both
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Part;
+
+    fn contained(grams: (u64, u64), numbers: (u64, u64)) -> Contained {
+        let part = |(common, all)| Part { common, all };
+        Contained { grams: part(grams), numbers: part(numbers) }
+    }
+
+    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that tells them apart, near to others.
+    fn both() -> Both {
+        let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
+        let contained = contained((500, 1000), (0, 0));
+        Both {
+            cosine: 0.7,
+            contained: [contained; 2],
+            surplus: [surplus; 2],
+            lines: FirstLine::default(),
+            next_best: 0.69,
+        }
+    }
+
+    fn outcome(both: Both) -> (RelationKind, Why) {
+        let Related { relation, why, .. } = Versions::DEFAULT.relate(&both);
+        (relation, why)
+    }
+
+    #[test]
+    fn facts_come_first() {
+        let of = |grams, numbers, other| {
+            let contained = [contained(grams, numbers), contained(grams, other)];
+            outcome(Both { contained, next_best: 0.5, ..both() })
+        };
+        assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Form, Why::Numbers));
+        assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
+        // Three quarters of each text in common outweigh the numbers; a text without numbers has none that differ.
+        assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
+        assert_eq!(of((500, 1000), (0, 9), (0, 0)), (RelationKind::Version, Why::Alone));
+    }
+
+    #[test]
+    fn one_word_tells_two_texts_apart() {
+        let heavy = Surplus { share: 0.021, word: 7, words: 1000 };
+        let alone = Both { next_best: 0.55, ..both() };
+        for surplus in [[heavy, alone.surplus[0]], [alone.surplus[0], heavy]] {
+            assert_eq!(outcome(Both { surplus, ..alone }), (RelationKind::Form, Why::Word));
+            // Not where the first lines are equal.
+            let lines = FirstLine { same: true, titles: false };
+            assert_eq!(outcome(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
+        }
+        // In a text of 80 words it may have .025.
+        let short = Surplus { words: 80, ..heavy };
+        assert_eq!(outcome(Both { surplus: [short; 2], ..alone }), (RelationKind::Version, Why::Alone));
+    }
+
+    #[test]
+    fn what_is_contained_may_be_in_a_text_that_adds_what_it_likes() {
+        let heavy = Surplus { share: 0.3, word: 7, words: 1000 };
+        let light = Surplus { share: 0.001, word: 7, words: 1000 };
+        let of = |common, all_a, all_b, surplus| {
+            let contained = [contained((common, all_a), (0, 0)), contained((common, all_b), (0, 0))];
+            outcome(Both { contained, surplus, ..both() })
+        };
+        assert_eq!(of(880, 1000, 2000, [light, heavy]), (RelationKind::Contained, Why::Contained));
+        assert_eq!(of(880, 2000, 1000, [heavy, light]), (RelationKind::Contained, Why::Contained));
+        assert_eq!(of(880, 1000, 1100, [light, light]), (RelationKind::Version, Why::Contained));
+        assert_eq!(of(880, 1000, 2000, [heavy, light]), (RelationKind::Form, Why::Word));
+        assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Form, Why::Near));
+    }
+
+    #[test]
+    fn what_stands_alone_and_what_has_one_title() {
+        // .15 is enough, as it is written.
+        assert_eq!(outcome(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
+        assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Form, Why::Near));
+        let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };
+        assert_eq!(outcome(titles), (RelationKind::Version, Why::Title));
+        assert_eq!(outcome(Both { next_best: 0.71, ..titles }), (RelationKind::Form, Why::Near));
+        assert_eq!(
+            outcome(Both { lines: FirstLine { same: true, titles: false }, ..titles }),
+            (RelationKind::Form, Why::Near)
+        );
+        assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
+        // Without any next best, for which the least cosine stands as the Float32 that it is, no others are as near.
+        let none = Both { cosine: 0.74, next_best: 0.6f32.into(), ..both() };
+        assert_eq!(outcome(none), (RelationKind::Form, Why::Far));
+        assert_eq!(outcome(Both { next_best: 0.61, ..none }), (RelationKind::Form, Why::Near));
+    }
+}

@@ -1,0 +1,150 @@
+//! alone: the signature of one text and the similarity of two, without a corpus; by the code that signs and judges in a run.
+
+use std::sync::OnceLock;
+
+use super::judge::Judge;
+use super::recipe::Recipe;
+use crate::algorithm::Corpus;
+use crate::corpus::CorpusStats;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{Reason, Signatures};
+use dupsift_text::text::{Pipeline, TextOptions};
+
+/// What an algorithm says of one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The rows by which texts meet; none where there is a reason.
+    pub rows: Vec<SignatureRow>,
+    /// What the texts that met are compared by, where the method keeps that.
+    pub sketch: Vec<u64>,
+    /// Why the text has no signature.
+    pub reason: Option<Reason>,
+}
+
+/// One row of a signature: texts that share position and key meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignatureRow {
+    /// Which of the algorithm's keys this is: a table, a band, a rule.
+    pub position: u32,
+    /// The key.
+    pub key: u128,
+    /// What rows of one key are ordered by, such as a length; else 0.
+    pub order: u32,
+    /// The algorithm's own bytes.
+    pub sketch: Vec<u8>,
+}
+
+/// The signature of a text by an algorithm as it is typed for a run, such as `simhash` or `minhash:bands=20,rows=5`.
+///
+/// # Errors
+/// [`Error::Usage`]: an unknown name or parameter, more than one algorithm, or one that needs a corpus.
+pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
+    let chosen = Recipe::parse_algorithms(algorithm)?;
+    let [one] = chosen.as_slice() else {
+        return Err(Error::usage(format!("{algorithm:?} names {} algorithms; expected one", chosen.len())));
+    };
+    let none = CorpusStats::none();
+    let corpus = Corpus::new(1, &none);
+    if one.needs_stats().any() || one.algorithm.learner(&one.params, &corpus)?.is_some() {
+        return Err(Error::usage(format!(
+            "{}: its signatures depend on all texts of a corpus; expected an algorithm that asks for one text alone, such as exact, \
+             minhash or simhash",
+            one.label
+        )));
+    }
+    let mut out = Signatures::default();
+    one.algorithm.signer(&one.params, &corpus)?.sign(&pipeline()?.analyse(text), &mut out);
+    let rows = out.rows(0).map(|row| SignatureRow {
+        position: row.position,
+        key: row.key,
+        order: row.order,
+        sketch: row.sketch.to_vec(),
+    });
+    Ok(Signature { rows: rows.collect(), sketch: out.sketch_of_document().to_vec(), reason: out.reason() })
+}
+
+/// How alike two texts are, from 0 to 1: `lcs`, 2 LCS / (|a| + |b|) on characters; `words`, the same on words; `jaccard`, of
+/// shingles of five words, or of others, as `jaccard:words3` and `jaccard:chars8`. Texts without words are like no other.
+///
+/// # Errors
+/// [`Error::Usage`]: an unknown measure, or texts so long that comparing them would take more than about a second.
+pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
+    let judge = Judge::measure(measure)?;
+    let evidence = |text: &str| -> Result<Vec<u64>> {
+        let mut out = Vec::new();
+        judge.evidence(&pipeline()?.analyse(text), &mut out);
+        Ok(out)
+    };
+    let similarity = judge.similarity(&evidence(a)?, &evidence(b)?).map_err(|_| {
+        Error::usage(format!("the texts are too long to be compared by {measure}; expected shorter ones, or jaccard"))
+    })?;
+    Ok(similarity.unwrap_or(0.0))
+}
+
+/// Words as they are cut by default.
+fn pipeline() -> Result<&'static Pipeline> {
+    static PIPELINE: OnceLock<Pipeline> = OnceLock::new();
+    match PIPELINE.get() {
+        Some(made) => Ok(made),
+        None => Pipeline::new(&TextOptions::default()).map(|made| PIPELINE.get_or_init(|| made)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::ALGORITHMS;
+
+    #[test]
+    fn equal_texts_have_equal_signatures_and_no_text_has_none() {
+        let mut signed = 0;
+        for algorithm in ALGORITHMS {
+            let text = "The cat sat on the mat. The dog lay beside it, and slept for three hours.";
+            match sign(text, algorithm.name()) {
+                Ok(signature) => {
+                    signed += 1;
+                    assert_eq!(signature, sign(text, algorithm.name()).unwrap());
+                    assert_eq!(signature.rows.is_empty(), signature.reason.is_some(), "{}", algorithm.name());
+                    assert!(sign("", algorithm.name()).unwrap().reason.is_some(), "{}", algorithm.name());
+                }
+                Err(error) => assert!(error.to_string().contains("depend on all texts"), "{error}"),
+            }
+        }
+        assert!(signed > 8 && signed < ALGORITHMS.len(), "{signed}");
+    }
+
+    #[test]
+    fn near_texts_share_keys() {
+        let keys = |text: &str| sign(text, "minhash").unwrap().rows.into_iter().map(|row| (row.position, row.key));
+        let text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen ";
+        let other = text.repeat(6) + "sixteen";
+        assert!(keys(&text.repeat(6)).any(|key| keys(&other).any(|other| other == key)));
+    }
+
+    #[test]
+    fn worked_similarities() {
+        assert_eq!(similarity("a b c d e f", "b c d e f g", "jaccard").unwrap(), 1.0 / 3.0);
+        assert_eq!(similarity("a b c d e f", "b c d e f g", "jaccard:words5").unwrap(), 1.0 / 3.0);
+        assert_eq!(similarity("a b c d", "A, b c e!", "jaccard:words2").unwrap(), 0.5);
+        assert_eq!(similarity("abcd", "bcde", "jaccard:chars2").unwrap(), 0.5);
+        assert_eq!(similarity("a b c d", "a b c e", "lcs").unwrap(), 12.0 / 14.0);
+        assert_eq!(similarity("one two three four", "one two three five", "words").unwrap(), 0.75);
+        for measure in ["lcs", "words", "jaccard"] {
+            assert_eq!(similarity("кот", "", measure).unwrap(), 0.0);
+            assert_eq!(similarity("?!", "?!", measure).unwrap(), 0.0);
+            assert_eq!(similarity("Кот спит.", "кот спит", measure).unwrap(), 1.0);
+            assert_eq!(similarity("кот", "пёс", measure).unwrap(), 0.0);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let fail = |error: Error| error.to_string();
+        assert!(fail(sign("a", "minhsh").unwrap_err()).contains("did you mean \"minhash\"?"));
+        assert!(fail(sign("a", "exact,minhash").unwrap_err()).contains("names 2 algorithms"));
+        assert!(fail(similarity("a", "b", "jacard").unwrap_err()).contains("did you mean \"jaccard\"?"));
+        for measure in ["jaccard:", "jaccard:words0", "jaccard:words1001", "jaccard:5", "jaccard:0.5", "lcs:words5"] {
+            assert!(fail(similarity("a", "b", measure).unwrap_err()).contains("jaccard:words5"), "{measure}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! An algorithm bound to a corpus: its method, its rules over all pairs, and the checks of its pairs on the texts.
+
+use crate::algorithm::kit::margin::MARGIN;
+use crate::algorithm::kit::shingling::Shingling;
+use crate::algorithm::kit::verify::{VERIFY, check as check_of};
+use crate::algorithm::{Algorithm, Corpus, Margin, Params, SignWithEvidence, Signer, Verify};
+use crate::measure::Decided;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{Pair, RowLayout};
+use dupsift_text::text::Analysis;
+
+/// An algorithm bound to a corpus.
+pub struct Bound<'c> {
+    /// The name of its output folder.
+    pub label: String,
+    /// The method.
+    pub signer: Box<dyn Signer + 'c>,
+    /// What its pairs are held against once they are judged.
+    pub margin: Option<Margin>,
+    /// Whether documents meet within their scopes alone.
+    pub scoped: bool,
+    check: Option<Box<dyn Verify>>,
+}
+
+impl<'c> Bound<'c> {
+    /// Binds one.
+    ///
+    /// # Errors
+    /// Parameters that contradict each other.
+    pub fn new(label: String, algorithm: &dyn Algorithm, params: &Params, corpus: &Corpus<'c>) -> Result<Bound<'c>> {
+        let signer = algorithm.signer(params, corpus)?;
+        // A member with a parameter `verify` of its own does what that says by itself.
+        let own = algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
+        let check = params.verify(VERIFY.name).filter(|_| !own);
+        let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
+        let margin = params.margin(MARGIN.name);
+        let bound = Bound { label, signer, margin, scoped: false, check };
+        if margin.is_some() && bound.signer.relating().is_some() {
+            return Err(Error::usage(format!(
+                "{}: margin= and relate= are two rules of one kind; leave one of them out",
+                bound.label
+            )));
+        }
+        if margin.is_some() && bound.verify().is_none() && bound.signer.is_equivalence() {
+            return Err(Error::usage(format!(
+                "{}: margin= needs similarities, and equal signatures have none; add verify=, or leave margin= out",
+                bound.label
+            )));
+        }
+        Ok(bound)
+    }
+
+    /// How its rows are laid out in a corpus of so many documents.
+    pub fn layout(&self, documents: u64) -> RowLayout {
+        RowLayout::new(self.signer.shape(), documents).scoped(self.scoped)
+    }
+
+    /// How its second-round rows are laid out, where the method sends some.
+    pub fn probe_layout(&self, documents: u64) -> Option<RowLayout> {
+        self.signer.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
+    }
+
+    /// The check of its pairs on the texts: the method's own, what `verify=` asked for, or both.
+    pub fn verify(&self) -> Option<Check<'_>> {
+        match (self.signer.verify(), self.check.as_deref()) {
+            (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
+            (Some(one), None) | (None, Some(one)) => Some(Check { first: one, second: None }),
+            (None, None) => None,
+        }
+    }
+
+    /// The check of candidates: all of [`Bound::verify`], but for what comes after a rule that looks at all pairs.
+    pub fn verify_candidates(&self) -> Option<Check<'_>> {
+        if self.verifies_last() { self.signer.verify().map(Check::one) } else { self.verify() }
+    }
+
+    /// What `verify=` asks for, where a rule that looks at all pairs comes before it: a margin, or what tells versions from
+    /// forms, goes by the method's own score, so that the check can only take pairs away.
+    pub fn verify_last(&self) -> Option<Check<'_>> {
+        self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
+    }
+
+    /// Equal signatures have no score but that of the check.
+    fn verifies_last(&self) -> bool {
+        let has_score = self.signer.verify().is_some() || !self.signer.is_equivalence();
+        self.check.is_some() && has_score && (self.margin.is_some() || self.signer.relating().is_some())
+    }
+
+    /// The way to sign that takes the evidence for the check of candidates along; none where that is taken by a reading of its own.
+    pub fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
+        let own = self.check.is_none() || self.verifies_last();
+        self.signer.with_evidence().filter(|_| own && self.signer.verify().is_some())
+    }
+
+    /// Whether the evidence for the check of candidates is taken when a document is signed.
+    pub fn takes_evidence_early(&self) -> bool {
+        self.with_evidence().is_some()
+    }
+
+    /// Whether equal keys are pairs without a further look.
+    pub fn equal_keys_are_pairs(&self) -> bool {
+        self.verify().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())
+    }
+}
+
+/// One check on the texts, or two that a pair has to pass one after the other.
+#[derive(Clone, Copy)]
+pub struct Check<'b> {
+    first: &'b dyn Verify,
+    second: Option<&'b dyn Verify>,
+}
+
+impl<'b> Check<'b> {
+    fn one(first: &'b dyn Verify) -> Check<'b> {
+        Check { first, second: None }
+    }
+
+    /// The settings as the user writes them.
+    pub fn name(&self) -> String {
+        let second = self.second.map(|second| format!(" and {}", second.name()));
+        self.first.name() + &second.unwrap_or_default()
+    }
+
+    /// The checks one by one, in their order.
+    pub fn each(&self) -> impl Iterator<Item = &dyn Verify> {
+        [Some(self.first), self.second].into_iter().flatten()
+    }
+
+    /// Appends what the comparison needs of one document; of two checks the length of the first one's before all.
+    pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let Some(second) = self.second else { return self.first.evidence(document, out) };
+        let at = out.len();
+        out.push(0);
+        self.first.evidence(document, out);
+        out[at] = (out.len() - at - 1) as u64;
+        second.evidence(document, out);
+    }
+
+    /// The pair as it stays, with the similarity of the last check.
+    ///
+    /// # Errors
+    /// [`Undecided`](crate::measure::Undecided) by the first of the checks that does not say no.
+    pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
+        let Some(second) = self.second else { return self.first.judge(a, b, met) };
+        let (a, b) = (parts(a), parts(b));
+        self.first.judge(a.0, b.0, met)?.map_or(Ok(None), |passed| second.judge(a.1, b.1, passed))
+    }
+}
+
+/// The evidence of the first and of the second check; nothing for a document that was not read.
+fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
+    evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
+}

@@ -1,0 +1,67 @@
+//! connect: clusters as connected components, by union-find with the smaller number as the root.
+//!
+//! The parents are a slice that the caller supplies (a memory-mapped file, so that a billion documents cost no anonymous
+//! memory): 0 says that a node is its own root, n + 1 that its parent is n. Paths are halved while they are walked, so a
+//! union costs a nearly constant number of steps; the root is the smallest number of its component, in any order.
+
+use dupsift_core::row::Slots;
+
+/// A forest over as many nodes as there are parents.
+pub struct Forest<'p> {
+    parents: Slots<'p>,
+}
+
+impl<'p> Forest<'p> {
+    /// A forest over parents that are all 0, or a finished one.
+    pub fn new(parents: Slots<'p>) -> Forest<'p> {
+        Forest { parents }
+    }
+
+    /// The smallest node of the component.
+    pub fn root(&mut self, node: u64) -> u64 {
+        let mut node = node;
+        while let Some(parent) = self.parent(node) {
+            if let Some(grandparent) = self.parent(parent) {
+                self.parents.set(node, grandparent + 1);
+            }
+            node = parent;
+        }
+        node
+    }
+
+    /// Joins the components of two nodes.
+    pub fn union(&mut self, x: u64, y: u64) {
+        let (x, y) = (self.root(x), self.root(y));
+        if x != y {
+            self.parents.set(x.max(y), x.min(y) + 1);
+        }
+    }
+
+    fn parent(&self, node: u64) -> Option<u64> {
+        self.parents.get(node).checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        /// Against the definition: labels spread over the edges until nothing changes.
+        #[test]
+        fn components_are_those_of_the_definition(edges in proptest::collection::vec((0u64..30, 0u64..30), 0..40)) {
+            let mut parents = vec![0; 30];
+            let mut forest = Forest::new(Slots::Narrow(&mut parents));
+            edges.iter().for_each(|&(x, y)| forest.union(x, y));
+            let mut labels: Vec<u64> = (0..30).collect();
+            for _ in 0..30 {
+                for &(x, y) in &edges {
+                    let label = labels[x as usize].min(labels[y as usize]);
+                    labels[x as usize] = label;
+                    labels[y as usize] = label;
+                }
+            }
+            proptest::prop_assert_eq!((0..30).map(|node| forest.root(node)).collect::<Vec<_>>(), labels);
+        }
+    }
+}

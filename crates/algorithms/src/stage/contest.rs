@@ -1,0 +1,223 @@
+//! contest: who is compared with whom. A contestant is an algorithm that was asked for by itself, or a preset: the union of the
+//! pairs of its algorithms.
+//!
+//! What is typed for `compare` is a list of algorithms in which names of presets may stand: `minhash,balanced,strict`. An
+//! algorithm that a preset holds runs once, also where several ask for it.
+//!
+//! ```text
+//! minhash,balanced -> algorithms   minhash, exact, cosine
+//!                     contestants  minhash {0}, balanced {1, 2}
+//! ```
+
+use super::preset::{PRESETS, Preset, preset};
+use super::recipe::{Chosen, Named, Recipe, split_list};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+
+/// One of those that are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contestant {
+    /// The label of the algorithm, or the name of the preset.
+    pub name: String,
+    /// The places of its algorithms in the list of all that run.
+    pub algorithms: Vec<usize>,
+    /// Whether it is a preset.
+    pub preset: bool,
+    /// What to type for a run of it: `--preset balanced`, `--algorithms minhash`; of a preset with options of its own, for removal, the
+    /// algorithms alone.
+    pub typed: String,
+}
+
+/// All of them.
+#[derive(Clone)]
+pub struct Contest {
+    /// What runs, labels unique: those that were asked for, then those that presets alone ask for.
+    pub algorithms: Vec<Chosen>,
+    /// Who is compared: the algorithms that were asked for, then the presets.
+    pub contestants: Vec<Contestant>,
+}
+
+impl Contest {
+    /// Parses a list of algorithms as [`Recipe::parse_algorithms`] does, and of names of presets.
+    ///
+    /// # Errors
+    /// As that function; a preset with parameters, or two contestants of one name.
+    pub fn parse(typed: &str) -> Result<Contest> {
+        let (named, presets) = split_presets(typed)?;
+        let algorithms = if named.is_empty() && !presets.is_empty() { Vec::new() } else { Recipe::choose_all(named)? };
+        let mut contest = Contest { contestants: Vec::new(), algorithms };
+        for (at, chosen) in contest.algorithms.iter().enumerate() {
+            contest.contestants.push(alone(at, chosen)?);
+        }
+        presets.into_iter().try_for_each(|preset| contest.add(preset))?;
+        Ok(contest)
+    }
+
+    /// A preset and its algorithms; one of a single algorithm is that algorithm.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn of_preset(name: &str) -> Result<Contest> {
+        let preset = preset(name)?;
+        let mut contest = Contest::parse(preset.algorithms)?;
+        if contest.algorithms.len() == 1 {
+            contest.contestants.clear();
+        }
+        contest.add(preset)?;
+        Ok(contest)
+    }
+
+    fn add(&mut self, preset: &'static Preset) -> Result<()> {
+        if self.contestants.iter().any(|one| one.name == preset.name) {
+            return Err(Error::usage(format!(
+                "{0} is the name of a preset, and stands in the list twice; expected it once, and as= with another name for an algorithm",
+                preset.name
+            )));
+        }
+        let mut algorithms = Vec::new();
+        for chosen in Recipe::parse_algorithms(preset.algorithms)? {
+            let same = |one: &Chosen| one.algorithm.name() == chosen.algorithm.name() && one.params == chosen.params;
+            let at = match self.algorithms.iter().position(same) {
+                Some(at) => at,
+                None => {
+                    let taken = |label: &str| self.algorithms.iter().any(|one| one.label == label);
+                    let mut label = chosen.label.clone();
+                    while taken(&label) {
+                        label = format!("{}_{label}", preset.name);
+                    }
+                    self.algorithms.push(Chosen { label, ..chosen });
+                    self.algorithms.len() - 1
+                }
+            };
+            algorithms.push(at);
+        }
+        // What it does beside, to be like another tool, is no part of what was compared.
+        let typed = match preset.options {
+            [] => opt("preset").with(preset.name),
+            _ => opt("algorithms").with(preset.algorithms),
+        };
+        self.contestants.push(Contestant { name: preset.name.into(), algorithms, preset: true, typed });
+        Ok(())
+    }
+}
+
+impl Contestant {
+    /// Whether one of its algorithms is among those of these bits.
+    pub fn finds(&self, found: u64) -> bool {
+        self.algorithms.iter().any(|&at| found >> at & 1 == 1)
+    }
+}
+
+/// By contestant: the bits of those that hold all of its algorithms, or none but some of them; itself among them.
+pub fn related(contestants: &[Contestant]) -> Vec<u64> {
+    let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
+    let of = |one: &Contestant| {
+        let others = contestants.iter().enumerate();
+        others.filter(|(_, other)| within(one, other) || within(other, one)).fold(0, |bits, (at, _)| bits | 1 << at)
+    };
+    contestants.iter().map(of).collect()
+}
+
+/// The contestants, as bits, that find what the algorithms of these bits find.
+pub fn finders(contestants: &[Contestant], found: u64) -> u64 {
+    contestants.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.finds(found)) << at)
+}
+
+/// Whether names of presets stand in a list of algorithms; the first of them.
+///
+/// # Errors
+/// A list that cannot be taken apart.
+pub fn names_preset(typed: &str) -> Result<Option<&'static Preset>> {
+    Ok(split_presets(typed)?.1.into_iter().next())
+}
+
+/// The list without the names of presets, and these.
+fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
+    let (mut named, mut presets) = (Vec::new(), Vec::new());
+    for (name, values) in split_list(typed)? {
+        match PRESETS.iter().find(|preset| preset.name == name) {
+            Some(_) if !values.is_empty() => {
+                return Err(Error::wrong_value(
+                    opt("algorithms"),
+                    format_args!("{name}:..."),
+                    "a preset takes no parameters",
+                ));
+            }
+            Some(preset) => presets.push(preset),
+            None => named.push((name, values)),
+        }
+    }
+    Ok((named, presets))
+}
+
+/// An algorithm by itself; one with the parameters that it has anyway is typed by its name.
+fn alone(at: usize, chosen: &Chosen) -> Result<Contestant> {
+    let name = chosen.algorithm.name();
+    let plain = Recipe::parse_algorithms(name)?;
+    let same = plain.iter().any(|plain| plain.params == chosen.params);
+    let typed = if same { name.to_string() } else { format!("{name}:{}", chosen.params) };
+    let typed = opt("algorithms").with(typed);
+    Ok(Contestant { name: chosen.label.clone(), algorithms: vec![at], preset: false, typed })
+}
+
+/// The list that `compare` takes where nothing is typed: every algorithm and every preset.
+pub const EVERYTHING: &str = "all,balanced,strict,broad,fineweb";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(typed: &str) -> (Vec<String>, Vec<(String, Vec<usize>)>) {
+        let contest = Contest::parse(typed).unwrap();
+        let labels = contest.algorithms.iter().map(|one| one.label.clone()).collect();
+        (labels, contest.contestants.iter().map(|one| (one.name.clone(), one.algorithms.clone())).collect())
+    }
+
+    #[test]
+    fn worked_examples() {
+        let one = |name: &str, at: &[usize]| (name.to_string(), at.to_vec());
+        let (labels, contestants) = parsed("balanced,minhash");
+        assert_eq!(labels, ["minhash", "exact", "cosine"]);
+        assert_eq!(contestants, [one("minhash", &[0]), one("balanced", &[1, 2])]);
+        // The cosine of the preset is another one than that by itself, and broad holds what balanced holds.
+        let (labels, contestants) = parsed("cosine,exact,balanced,broad");
+        assert_eq!(labels, ["cosine", "exact", "balanced_cosine", "minhash"]);
+        assert_eq!(contestants[2..], [one("balanced", &[1, 2]), one("broad", &[1, 2, 3])]);
+        let contest = Contest::of_preset("balanced").unwrap();
+        let names: Vec<&str> = contest.contestants.iter().map(|one| one.typed.as_str()).collect();
+        assert!(names[0] == "algorithms=\"exact\"" && names[1].starts_with("algorithms=\"cosine:"), "{names:?}");
+        assert_eq!(names[2], "preset=\"balanced\"");
+        let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
+        assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "algorithms=\"minhash:preset=fineweb\""));
+        // Each of the last two is related to exact, and to the other.
+        assert_eq!(
+            related(&Contest::parse("cosine,exact,balanced,broad").unwrap().contestants),
+            [1, 0b1110, 0b1110, 0b1110]
+        );
+        // Who finds a pair that the second and the fourth algorithm find.
+        assert_eq!(finders(&Contest::parse("cosine,exact,balanced,broad").unwrap().contestants, 0b1010), 0b1110);
+    }
+
+    #[test]
+    fn everything_is_every_algorithm_and_every_preset() {
+        let contest = Contest::parse(EVERYTHING).unwrap();
+        let count = crate::algorithm::ALGORITHMS.len();
+        assert_eq!(contest.contestants.len(), count + PRESETS.len());
+        assert!(contest.contestants[..count].iter().all(|one| one.typed == opt("algorithms").with(&one.name)));
+        let presets = contest.contestants[count..].iter().map(|one| one.name.as_str());
+        assert!(presets.eq(PRESETS.iter().map(|preset| preset.name)));
+        // What is typed for the list itself is taken by a run.
+        let all: Vec<String> = contest.algorithms.iter().map(ToString::to_string).collect();
+        assert!(Recipe::parse_algorithms(&all.join(",")).is_ok());
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        let fail = |typed: &str| Contest::parse(typed).err().expect("this should not pass").to_string();
+        assert!(fail("balanced:bands=3").contains("a preset takes no parameters"), "{}", fail("balanced:bands=3"));
+        assert!(fail("balanced,balanced").contains("twice"));
+        assert!(fail("minhash:as=strict,strict").contains("as= with another name"));
+        assert!(fail("balansed").contains("balansed"));
+        assert!(fail("").contains("name at least one"));
+    }
+}

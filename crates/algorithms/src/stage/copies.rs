@@ -1,0 +1,109 @@
+//! copies: exact copies are found by a hash of their texts, and their smallest document represents them all.
+//!
+//! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the
+//! representative goes on; the copies come back where classes are written down, and when pairs are.
+//!
+//! ```text
+//! (hash, document) of each text -> sorted -> the documents of one hash -> (smallest, document): the links of a class
+//! ```
+
+use dupsift_core::error::Result;
+use dupsift_core::row::{Docs, LinkLayout, number};
+use dupsift_text::text::Analysis;
+
+/// Bytes of a row: the hash of the text, and the document.
+pub const ROW: usize = 24;
+/// Bytes at the front of a row that name its group: the hash.
+pub const GROUP: usize = 16;
+
+/// The row of one document. Texts without a visible character are no copies of each other: nothing may call them so.
+pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
+    if document.raw().trim_start().is_empty() {
+        return None;
+    }
+    let mut row = [0; ROW];
+    row[..GROUP].copy_from_slice(&document.copy_hash().to_be_bytes());
+    row[GROUP..].copy_from_slice(&doc.to_be_bytes());
+    Some(row)
+}
+
+/// Takes all rows of one hash, in order; `link` gets the smallest document and each of them, where there are several.
+///
+/// # Errors
+/// What `link` returns.
+pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
+    let docs = rows.chunks_exact(ROW).map(|row| number(&row[GROUP..]));
+    match docs.clone().next() {
+        Some(first) if rows.len() > ROW => docs.into_iter().try_for_each(|doc| link(first, doc)),
+        _ => Ok(()),
+    }
+}
+
+/// The documents of a class, from all of its links in order, of any kind: a document may have come by several ways.
+/// Where it is one document alone, it is no class.
+pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    let mut last = None;
+    let docs = links.chunks_exact(layout.width()).map(move |link| layout.decode(link).1);
+    docs.filter(move |&doc| last.replace(doc) != Some(doc))
+}
+
+/// What the driver knows of exact copies.
+pub trait Copies {
+    /// Whether a smaller document is equal to this one.
+    fn is_surplus(&self, doc: u64) -> bool;
+
+    /// The documents that are equal to this one, itself included, ascending; none if it is alone.
+    fn members(&self, doc: u64) -> Docs<'_>;
+
+    /// How many documents have this text.
+    fn count(&self, doc: u64) -> u64 {
+        self.members(doc).len().max(1) as u64
+    }
+}
+
+/// A corpus without copies, or one whose rows are of representatives alone.
+#[derive(Clone, Copy, Debug)]
+pub struct NoCopies;
+
+impl Copies for NoCopies {
+    fn is_surplus(&self, _: u64) -> bool {
+        false
+    }
+
+    fn members(&self, _: u64) -> Docs<'_> {
+        Docs::NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    #[test]
+    fn equal_texts_are_linked_to_the_first() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let texts = ["a b", "", "a b", " \n", "a  b", "a b", " \n"];
+        let mut rows: Vec<[u8; ROW]> =
+            texts.iter().enumerate().filter_map(|(doc, text)| row(doc as u64, &pipeline.analyse(text))).collect();
+        // White space is no text; other white space is another text.
+        assert_eq!(rows.len(), 4);
+        rows.sort_unstable();
+        let mut links = Vec::new();
+        for rows in rows.chunk_by(|a, b| a[..GROUP] == b[..GROUP]) {
+            group(&rows.concat(), |first, doc| Ok(links.push((first, doc)))).unwrap();
+        }
+        assert_eq!(links, [(0, 0), (0, 2), (0, 5)]);
+    }
+
+    #[test]
+    fn a_document_that_came_twice_is_in_its_class_once() {
+        let layout = LinkLayout::new(100);
+        let of = |docs: &[u64]| {
+            let links: Vec<u8> =
+                docs.iter().flat_map(|&doc| layout.encode(3, doc)[..layout.width()].to_vec()).collect();
+            class(layout, &links).collect::<Vec<_>>()
+        };
+        assert_eq!((of(&[3, 3, 4, 4, 4, 9]), of(&[3, 3]), of(&[])), (vec![3, 4, 9], vec![3], vec![]));
+    }
+}

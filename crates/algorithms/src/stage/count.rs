@@ -1,0 +1,108 @@
+//! count: what one worker adds to the statistics of the corpus, document by document.
+
+use crate::algorithm::{Features, Stats};
+use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
+use dupsift_text::text::Analysis;
+
+/// The counts of one worker; sums of several workers' tallies are the statistics of the corpus.
+pub struct Tally<'f> {
+    /// Documents with at least one word.
+    pub documents: u64,
+    /// Words of all documents.
+    pub tokens: u64,
+    /// Word counts, where an algorithm needs them.
+    pub words: Option<Counts>,
+    /// Counts of features, where an algorithm needs them.
+    pub features: Option<Counts>,
+    kinds: &'f [Box<dyn Features>],
+    scratch: Vec<u64>,
+}
+
+impl Tally<'_> {
+    /// What `stats` asks for, within about that much memory; `kinds` are the features to count.
+    pub fn new(stats: Stats, kinds: &[Box<dyn Features>], memory_bytes: usize) -> Tally<'_> {
+        let share = memory_bytes / 2;
+        Tally {
+            documents: 0,
+            tokens: 0,
+            words: stats.words.then(|| Counts::new(share)),
+            features: stats.features.then(|| Counts::new(share)),
+            kinds,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Counts one document; one without words does not count at all.
+    pub fn add(&mut self, document: &Analysis<'_>) {
+        if let Some(counts) = self.words.as_mut().filter(|_| !document.words().is_empty()) {
+            counts.add_counted(document.counted().iter().map(|counted| (counted.word.hash, counted.tf)));
+        }
+        self.add_but_words(document);
+    }
+
+    /// The same without the counts of its words, which are another's to keep.
+    pub fn add_but_words(&mut self, document: &Analysis<'_>) {
+        let words = document.words();
+        if words.is_empty() {
+            return;
+        }
+        self.documents += 1;
+        self.tokens += words.len() as u64;
+        if let Some(counts) = &mut self.features {
+            self.scratch.clear();
+            self.kinds.iter().for_each(|kind| kind.of(document, &mut self.scratch));
+            counts.add_document(self.scratch.iter().copied());
+        }
+    }
+}
+
+/// Words are kept from the first document on.
+pub const LEAST_WORDS: u64 = 1;
+/// A feature of one document alone is as good as unknown.
+pub const LEAST_FEATURES: u64 = 2;
+
+/// Takes all partial counts of one term: the term, in how many documents it is, and how often; none where that is in fewer
+/// documents than `least`.
+pub fn sum(rows: &[u8], least: u64) -> Option<(u64, u64, u64)> {
+    let counts = rows.chunks_exact(COUNT_WIDTH).map(decode_count);
+    let counts = counts.map(|(term, df, cf)| (term, u64::from(df), u64::from(cf)));
+    counts.reduce(|sum, one| (sum.0, sum.1 + one.1, sum.2 + one.2)).filter(|sum| sum.1 >= least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::recipe::Recipe;
+    use dupsift_core::hash::hash64;
+    use dupsift_text::text::{Pipeline, TextOptions};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn documents_words_and_sentences_are_counted() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        // Two algorithms ask for sentences, which are counted once.
+        let algorithms = Recipe::parse_algorithms("long_sent:max_sentence_df=9,A12:max_sentence_df=5").unwrap();
+        let kinds = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            within: None,
+            purify: dupsift_pages::purify::PurifyOptions::default(),
+        }
+        .features();
+        let mut tally = Tally::new(Stats { words: true, features: true }, &kinds, 0);
+        for text in ["Кот спит. Кот спит. Пёс не спит.", "кот СПИТ!", "?!", ""] {
+            tally.add(&pipeline.analyse(text));
+        }
+        assert_eq!((tally.documents, tally.tokens), (2, 9));
+        let collect = |counts: Option<Counts>| {
+            let mut all = BTreeMap::new();
+            counts.unwrap().drain(|term, df, cf| Ok::<_, ()>(assert!(all.insert(term, (df, cf)).is_none()))).unwrap();
+            all
+        };
+        let (words, sentences) = (collect(tally.words), collect(tally.features));
+        let of = |text: &str| hash64(text.as_bytes());
+        assert_eq!((words[&of("кот")], words[&of("спит")], words[&of("пёс")]), ((2, 3), (2, 4), (1, 1)));
+        assert_eq!((sentences[&of("кот спит")], sentences[&of("пёс не спит")]), ((2, 3), (1, 1)));
+    }
+}

@@ -1,0 +1,184 @@
+//! estimate: how many duplicates there are, from those among the pairs of a sample that were judged, and how sure that is.
+//!
+//! **The estimate.** Pairs of one probability are a stratum. How many pairs a stratum has is known, so the duplicates in it are
+//! estimated by its pairs times the share of duplicates among those judged (post-stratification: Holt and Smith 1979), and
+//! strata are added. The same is done for any part of the pool, such as the pairs of one algorithm.
+//!
+//! **The interval.** 95 %: Wilson's (1927) for the share of a stratum, with the correction for a finite population; sums, and the
+//! ratio of the duplicates found to those missed, by the recovery of variances from the intervals of the parts (MOVER: Zou
+//! and Donner 2008, Donner and Zou 2012). A stratum of which no pair was judged counts as without duplicates, and its interval
+//! says that all of its pairs may be some. Where all is judged, the interval is the value.
+//!
+//! Pairs of copies, or of one large cluster, are not independent; the intervals do not know that.
+
+use dupsift_core::float;
+
+/// Pairs of one part of one stratum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// All of them.
+    pub pairs: u64,
+    /// Those that were judged.
+    pub judged: u64,
+    /// Those of the judged that are duplicates.
+    pub duplicates: u64,
+}
+
+impl Cell {
+    /// With another one.
+    pub fn plus(self, other: Cell) -> Cell {
+        Cell {
+            pairs: self.pairs + other.pairs,
+            judged: self.judged + other.judged,
+            duplicates: self.duplicates + other.duplicates,
+        }
+    }
+
+    /// Without a part of it.
+    pub fn minus(self, part: Cell) -> Cell {
+        Cell {
+            pairs: self.pairs - part.pairs,
+            judged: self.judged - part.judged,
+            duplicates: self.duplicates - part.duplicates,
+        }
+    }
+}
+
+/// Part of the pool: a cell for each stratum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part(pub Vec<Cell>);
+
+impl Part {
+    /// Its pairs.
+    pub fn pairs(&self) -> u64 {
+        self.0.iter().map(|cell| cell.pairs).sum()
+    }
+
+    /// Its judged pairs.
+    pub fn judged(&self) -> u64 {
+        self.0.iter().map(|cell| cell.judged).sum()
+    }
+
+    /// How many duplicates it has.
+    pub fn duplicates(&self) -> Number {
+        let (mut value, mut below, mut above) = (0.0, 0.0, 0.0);
+        for cell in &self.0 {
+            let share = cell.share();
+            let pairs = cell.pairs as f64;
+            value += pairs * share.value;
+            below += (pairs * (share.value - share.low)).powi(2);
+            above += (pairs * (share.high - share.value)).powi(2);
+        }
+        let pairs = self.pairs() as f64;
+        Number { value, low: (value - below.sqrt()).max(0.0), high: (value + above.sqrt()).min(pairs) }
+    }
+
+    /// What is in this part and not in that part of it.
+    pub fn without(&self, part: &Part) -> Part {
+        self.each(part, Cell::minus)
+    }
+
+    /// What a function makes of the cells of both.
+    pub fn each(&self, other: &Part, of: impl Fn(Cell, Cell) -> Cell) -> Part {
+        Part(self.0.iter().zip(&other.0).map(|(&a, &b)| of(a, b)).collect())
+    }
+}
+
+/// A number with the ends of its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// The estimate.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Number {
+    /// This number over `pairs`, which are known; none of none.
+    pub fn over(&self, pairs: u64) -> Option<Number> {
+        let share = |value: f64| value / pairs as f64;
+        (pairs > 0).then(|| Number { value: share(self.value), low: share(self.low), high: share(self.high) })
+    }
+
+    /// This number over the sum of it and another one, both estimated apart; none where both are 0.
+    pub fn of_both(&self, other: &Number) -> Option<Number> {
+        let all = self.value + other.value;
+        if all <= 0.0 {
+            return None;
+        }
+        let value = self.value / all;
+        // With x of the one and y of the other, the share r solves (1 - r) x = r y; r is in the interval where 0 is in that of
+        // the difference.
+        let end = |apart: &dyn Fn(f64) -> f64| {
+            let (mut from, mut to) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = (from + to) / 2.0;
+                if apart(middle) > 0.0 { from = middle } else { to = middle }
+            }
+            from
+        };
+        let difference = |r: f64| (1.0 - r) * self.value - r * other.value;
+        let reach = |r: f64, own: f64, others: f64| float::hypot((1.0 - r) * own, r * others);
+        let (own_low, own_high) = (self.value - self.low, self.high - self.value);
+        let (other_low, other_high) = (other.value - other.low, other.high - other.value);
+        let low = end(&|r| difference(r) - reach(r, own_low, other_high));
+        let high = end(&|r| difference(r) + reach(r, own_high, other_low));
+        // Where both numbers are certain, so is the share.
+        let exact = |end: f64, first: f64, second: f64| if first == 0.0 && second == 0.0 { value } else { end };
+        Some(Number {
+            value,
+            low: exact(low, own_low, other_high).min(value),
+            high: exact(high, own_high, other_low).max(value),
+        })
+    }
+}
+
+const Z: f64 = 1.959_963_984_540_054;
+
+impl Cell {
+    /// The share of duplicates among its pairs.
+    fn share(&self) -> Number {
+        wilson(self.duplicates, self.judged, self.pairs)
+    }
+}
+
+/// The share of `hits` in `seen`, as an estimate of the share in all of a population of that size (`u64::MAX`: without end), of
+/// which `seen` were drawn at random.
+pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
+    if seen == 0 {
+        return Number { value: 0.0, low: 0.0, high: if population > 0 { 1.0 } else { 0.0 } };
+    }
+    let (count, all) = (seen as f64, population as f64);
+    let value = hits as f64 / count;
+    if seen >= population {
+        return Number { value, low: value, high: value };
+    }
+    let count = count * (all - 1.0) / (all - count);
+    let (square, scale) = (Z * Z / count, 1.0 / (1.0 + Z * Z / count));
+    let middle = (value + square / 2.0) * scale;
+    let half = Z * scale * (value * (1.0 - value) / count + square / (4.0 * count)).sqrt();
+    // What was seen is certain.
+    let least = hits as f64 / all;
+    let most = 1.0 - (seen - hits) as f64 / all;
+    Number { value, low: (middle - half).max(least).min(value), high: (middle + half).min(most).max(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_of_shares() {
+        // Without end: the textbook interval; all seen: none; some seen of few: narrower, and what was seen is certain.
+        let open = wilson(9, 10, u64::MAX);
+        assert!((open.low - 0.5958).abs() < 1e-4 && (open.high - 0.9821).abs() < 1e-4, "{open:?}");
+        assert_eq!(wilson(9, 10, 10), Number { value: 0.9, low: 0.9, high: 0.9 });
+        let few = wilson(9, 10, 12);
+        assert!(few.low > open.low && few.low >= 9.0 / 12.0 && few.high <= 11.0 / 12.0, "{few:?}");
+        assert_eq!(wilson(0, 0, 7), Number { value: 0.0, low: 0.0, high: 1.0 });
+        let unseen = wilson(0, 2_000, 100_000);
+        assert!(unseen.value == 0.0 && unseen.high > 0.001 && unseen.high < 0.003, "{unseen:?}");
+    }
+}

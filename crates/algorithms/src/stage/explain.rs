@@ -1,0 +1,396 @@
+//! explain: what one algorithm says of two documents by themselves, and what keeps it from calling them a pair.
+//!
+//! The rows of the two go through the windows that the third pass would make of them if there were no other document, and
+//! through the check on the texts. What else stood in a window (a chain of neighbours, a bound on comparisons) the tables of
+//! the run tell, not this.
+
+use super::bound::{Bound, Check};
+use super::copies::NoCopies;
+use super::group::{self, Equal, EqualKeys, folds};
+use super::groups::of_rows;
+use super::shared_windows::Windows;
+use crate::algorithm::Verify;
+use crate::measure::{Surplus, Undecided, Versions};
+use dupsift_core::error;
+use dupsift_core::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
+use dupsift_text::text::{Analysis, Heading};
+
+/// A document with its number.
+pub type Numbered<'d, 'a> = (u64, &'d Analysis<'a>);
+
+/// One signature row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    /// As in [`Row`].
+    pub position: u32,
+    /// As in [`Row`].
+    pub key: u128,
+    /// As in [`Row`].
+    pub order: u32,
+    /// As in [`Row`].
+    pub sketch: Vec<u8>,
+    /// What the row says, where a person can read it.
+    pub told: Option<String>,
+}
+
+/// How far two documents come by themselves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ended {
+    /// One of them has no signature.
+    Unsigned,
+    /// Their scopes are two, so that they are not compared.
+    Scoped,
+    /// No key in common.
+    Apart,
+    /// They have a key in common; their sketches say no.
+    Sketched,
+    /// They met; the method itself says no.
+    Judged,
+    /// They met; the check on the texts says no.
+    Checked,
+    /// They met; the check on the texts would take too long for texts of this length.
+    Undecided,
+    /// A pair.
+    Pair(Pair),
+}
+
+/// What one check on the texts gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The check as the user writes it.
+    pub name: String,
+    /// Whether the two pass.
+    pub passes: bool,
+    /// The similarity; below the threshold only where the same check with a low threshold tells it.
+    pub similarity: Option<f32>,
+}
+
+/// What one algorithm says.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// The rows of both documents, in order of position and key, or why there are none.
+    pub signatures: [Result<Vec<Emitted>, Reason>; 2],
+    /// How far they come.
+    pub ended: Ended,
+    /// The method's own score where it says no, if it tells one with a lower threshold.
+    pub own: Option<Score>,
+    /// The checks on the texts, where both have a signature.
+    pub checks: Vec<Checked>,
+    /// Bits in which the fingerprints differ, of a method that compares these.
+    pub bits_apart: Option<u32>,
+    /// What the sketches of the documents say, of a method that keeps some.
+    pub sketches: Option<String>,
+    /// What the rule that tells versions from forms asks of the texts, with the rule.
+    pub telling: Option<Telling>,
+    /// The windows in which they meet, where each may keep two documents of a pair apart for being large.
+    pub windows: Option<Windows>,
+    /// Why each of these windows did so.
+    pub cut: Option<String>,
+}
+
+/// What the rule that tells versions from forms asks of two texts, beside what stands in each other.
+#[derive(Clone, Debug)]
+pub struct Telling {
+    /// The rule.
+    pub rule: Versions,
+    /// The word by which each differs most.
+    pub words: [SurplusWord; 2],
+    /// Whether the first lines are equal.
+    pub same_line: bool,
+}
+
+/// The word by which a text differs most from another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurplusWord {
+    /// Its surplus.
+    pub surplus: Surplus,
+    /// Its letters.
+    pub word: Option<String>,
+}
+
+/// Looks at two different documents, the one with the smaller number first, of a corpus of so many rows. `loose` is the same
+/// algorithm with low thresholds, where the score below the threshold is wanted.
+pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
+    let signatures = documents.map(|document| emitted(bound, document));
+    let mut look = Look {
+        signatures,
+        ended: Ended::Unsigned,
+        own: None,
+        checks: Vec::new(),
+        bits_apart: None,
+        sketches: None,
+        telling: None,
+        windows: None,
+        cut: None,
+    };
+    let [Ok(a), Ok(b)] = &look.signatures else { return look };
+    let both = [(documents[0].0, a.as_slice()), (documents[1].0, b.as_slice())];
+    let (met, pair) = meet(bound, rows, both);
+    let loose = loose.filter(|loose| loose.signer.shape() == bound.signer.shape());
+    look.bits_apart = bound.signer.probe_shape().and_then(|_| bits_apart(a, b));
+    let texts = documents.map(|(_, text)| text);
+    look.telling = telling(bound, texts);
+    if let Some(check) = bound.verify() {
+        look.checks = checked(check, loose.and_then(Bound::verify), texts);
+    }
+    let (mut near, mut windows) = (true, None);
+    if bound.signer.sketch_words() > 0 {
+        let sketches = texts.map(|text| sketch(bound, text));
+        near = bound.signer.judge_sketches(&sketches[0], &sketches[1]);
+        look.sketches = bound.signer.describe_sketches(&sketches[0], &sketches[1]);
+        let place = |row: &Emitted| (row.position, row.key);
+        let of_b: Vec<(u32, u128)> = b.iter().map(place).collect();
+        // Rows are in order of position and key.
+        let keys = a.iter().map(place).filter(|key| of_b.binary_search(key).is_ok()).collect();
+        windows = Windows::of(bound, keys, sketches);
+    }
+    look.ended = match (met, pair, bound.verify()) {
+        _ if texts[0].scope() != texts[1].scope() => Ended::Scoped,
+        (false, ..) => Ended::Apart,
+        (true, ..) if !near => Ended::Sketched,
+        (true, None, _) => {
+            look.own = loose.and_then(|loose| meet(loose, rows, both).1).map(|pair| pair.score);
+            Ended::Judged
+        }
+        (true, Some(pair), None) => Ended::Pair(pair),
+        (true, Some(pair), Some(check)) => {
+            let [a, b] = evidence(texts, |text, out| check.evidence(text, out));
+            match check.judge(&a, &b, pair) {
+                Ok(checked) => checked.map_or(Ended::Checked, Ended::Pair),
+                Err(Undecided) => Ended::Undecided,
+            }
+        }
+    };
+    look.windows = windows.filter(|_| matches!(look.ended, Ended::Pair(_)));
+    look
+}
+
+/// The rows of a document.
+fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitted>, Reason> {
+    let mut out = Signatures::default();
+    bound.signer.sign(text, &mut out);
+    if let Some(reason) = out.reason() {
+        return Err(reason);
+    }
+    let emitted = |row: Row<'_>| Emitted {
+        position: row.position,
+        key: row.key,
+        order: row.order,
+        sketch: row.sketch.to_vec(),
+        told: bound.signer.describe_row(&row),
+    };
+    let mut rows: Vec<Emitted> = out.rows(doc).map(emitted).collect();
+    rows.sort_by_key(|row| (row.position, row.key));
+    Ok(rows)
+}
+
+/// The sketch of a document.
+fn sketch(bound: &Bound<'_>, text: &Analysis<'_>) -> Vec<u64> {
+    let mut out = Signatures::default();
+    bound.signer.sign(text, &mut out);
+    std::mem::take(out.document_sketch())
+}
+
+/// The rows of one document with its number.
+type Side<'r> = (u64, &'r [Emitted]);
+
+fn rows<'r>(sides: [Side<'r>; 2]) -> impl Iterator<Item = Row<'r>> {
+    sides.into_iter().flat_map(|(doc, rows)| {
+        let row = move |one: &'r Emitted| Row {
+            position: one.position,
+            key: one.key,
+            order: one.order,
+            doc,
+            sketch: &one.sketch,
+        };
+        rows.iter().map(row)
+    })
+}
+
+/// Whether two documents meet, and the pair that the method makes of them before any check on the texts.
+fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Option<Pair>) {
+    let layout = bound.layout(documents);
+    let encoded = rows(sides).map(|row| bytes(layout, &row)).collect();
+    if !folds(bound) {
+        return compare(bound, layout, encoded);
+    }
+    let (mut keys, mut out) = (EqualKeys::new(bound, documents, &NoCopies), EqualRows::default());
+    for rows in of_rows(encoded, layout.group_width()) {
+        // In memory nothing fails.
+        _ = keys.group(&rows, true, &mut out);
+    }
+    if out.linked {
+        return (true, Some(Pair::new(sides[0].0, sides[1].0, bound.signer.equal(), 1)));
+    }
+    bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
+}
+
+/// What equal keys give of two documents.
+#[derive(Default)]
+struct EqualRows {
+    /// Whether they are in one class.
+    linked: bool,
+    probes: Vec<Vec<u8>>,
+}
+
+impl Equal for EqualRows {
+    fn link(&mut self, representative: u64, doc: u64) -> error::Result<()> {
+        self.linked |= representative != doc;
+        Ok(())
+    }
+
+    fn probe(&mut self, row: &[u8]) -> error::Result<()> {
+        self.probes.push(row.to_vec());
+        Ok(())
+    }
+}
+
+/// Whether both documents stand in one window, and what the method makes of them.
+fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, Option<Pair>) {
+    let (mut met, mut found) = (false, None);
+    let mut sink = |pair: Pair| found = Some(found.map_or(pair, |known: Pair| known.merge(pair)));
+    let out = Pairs::new(u64::MAX, &mut sink);
+    let mut windows = group::Windows::new(&*bound.signer, layout, None::<&NoCopies>, out);
+    let mut scratch = Vec::new();
+    for rows in of_rows(rows, layout.group_width()) {
+        let mut docs = rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
+        let first = docs.next();
+        met |= docs.any(|doc| Some(doc) != first);
+        // In memory nothing fails.
+        _ = windows.group(&rows, &mut scratch, |_| false);
+    }
+    windows.finish();
+    (met, found)
+}
+
+fn bytes(layout: RowLayout, row: &Row<'_>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(layout.width());
+    layout.encode(row, &mut bytes);
+    bytes
+}
+
+/// Bits that differ between two fingerprints: key and sketch of the only row that each has.
+fn bits_apart(a: &[Emitted], b: &[Emitted]) -> Option<u32> {
+    let ([a], [b]) = (a, b) else { return None };
+    let sketch = a.sketch.iter().zip(&b.sketch).map(|(x, y)| (x ^ y).count_ones());
+    Some((a.key ^ b.key).count_ones() + sketch.sum::<u32>())
+}
+
+fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]) -> Vec<Checked> {
+    let similarity = |check: &dyn Verify| {
+        let [a, b] = evidence(texts, |text, out| check.evidence(text, out));
+        let judged = check.judge(&a, &b, Pair::new(0, 1, Score::EQUAL, 1));
+        judged.ok().flatten().map(|pair| pair.score.similarity)
+    };
+    let loose: Vec<&dyn Verify> = loose.iter().flat_map(Check::each).collect();
+    let each = check.each().enumerate().map(|(at, check)| {
+        let passed = similarity(check);
+        let reached = || loose.get(at).copied().and_then(similarity);
+        Checked { name: check.name(), passes: passed.is_some(), similarity: passed.or_else(reached) }
+    });
+    each.collect()
+}
+
+/// What the rule that tells versions from forms is told of the texts.
+fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
+    let ((rule, relating), own) = (bound.signer.relating()?, bound.signer.verify()?);
+    let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
+    let [of_a, of_b] = relating.surplus(&a, &b);
+    let word = |surplus: Surplus, text: &Analysis<'_>| {
+        let counted = text.counted().iter().find(|counted| relating.is_word(surplus, counted.word.hash));
+        SurplusWord { surplus, word: counted.map(|counted| text.word(&counted.word).to_string()) }
+    };
+    let lines = texts.map(|text| Heading::of(text).map(Heading::line));
+    let same_line = lines[0].is_some() && lines[0] == lines[1];
+    Some(Telling { rule: *rule, words: [word(of_a, texts[0]), word(of_b, texts[1])], same_line })
+}
+
+fn evidence(texts: [&Analysis<'_>; 2], take: impl Fn(&Analysis<'_>, &mut Vec<u64>)) -> [Vec<u64>; 2] {
+    texts.map(|text| {
+        let mut out = Vec::new();
+        take(text, &mut out);
+        out
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Corpus;
+    use crate::corpus::CorpusStats;
+    use crate::stage::recipe::{Chosen, Recipe};
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    fn look_at(algorithm: &str, a: &str, b: &str) -> Look {
+        let recipe = |algorithms: Vec<Chosen>| Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            within: None,
+            purify: dupsift_pages::purify::PurifyOptions::default(),
+        };
+        let chosen = Recipe::parse_algorithms(algorithm).unwrap();
+        let loose = recipe(chosen.iter().map(Chosen::loosened).collect());
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(100, &stats);
+        let bound = recipe(chosen).bind(&corpus, &[]).unwrap();
+        let loose = loose.bind(&corpus, &[]).unwrap();
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let (a, b) = (pipeline.analyse(a), pipeline.analyse(b));
+        look(&bound[0], loose.first(), 100, [(3, &a), (7, &b)])
+    }
+
+    const A: &str =
+        "The quick brown fox jumps over the lazy dog near the old stone bridge. Then it sleeps all day long.";
+    const B: &str =
+        "The quick brown fox jumps over the lazy dog near the old stone bridge. Then it sleeps all night long.";
+    const C: &str = "Собака спит на крыльце. Кот видит рыбу.";
+
+    const D: &str = "Собака спит на крыльце, а кот видит рыбу в пруду за домом и ждёт, пока хозяин уйдёт на работу.";
+
+    fn pair(look: &Look) -> Option<(u64, u64, f32)> {
+        let Ended::Pair(pair) = look.ended else { return None };
+        Some((pair.a, pair.b, pair.score.similarity))
+    }
+
+    #[test]
+    fn the_ways_it_can_end() {
+        assert_eq!(pair(&look_at("exact", A, A)), Some((3, 7, 1.0)));
+        assert_eq!(look_at("exact", A, B).ended, Ended::Apart);
+        assert_eq!(look_at("exact", A, " ").ended, Ended::Unsigned);
+        assert!(look_at("exact", A, " ").signatures[1].is_err());
+        assert!(pair(&look_at("minhash", A, B)).is_some_and(|(_, _, similarity)| similarity > 0.7));
+        assert_eq!(look_at("minhash", A, C).ended, Ended::Apart);
+        let strict = look_at("minhash:verify=jaccard:0.95", A, B);
+        assert_eq!(strict.ended, Ended::Checked);
+        let check = &strict.checks[0];
+        assert!(!check.passes && check.similarity.is_some_and(|reached| reached > 0.7 && reached < 0.95));
+    }
+
+    /// Two checks, each with its own word; a threshold that a member has by another name.
+    #[test]
+    fn every_check_tells_its_score() {
+        let look = look_at("shingles:threshold=0.9,verify=lcs:0.5", A, B);
+        let told: Vec<(bool, bool)> =
+            look.checks.iter().map(|check| (check.passes, check.similarity.is_some())).collect();
+        assert_eq!(told, [(false, true), (true, true)]);
+    }
+
+    #[test]
+    fn fingerprints_meet_in_the_second_round() {
+        let look = look_at("simhash:distance=16", A, B);
+        let Ended::Pair(pair) = look.ended else { panic!("{look:?}") };
+        assert_eq!(pair.score.distance, look.bits_apart.map(|bits| bits as f32));
+        let same = look_at("simhash", A, A);
+        assert_eq!((super::tests::pair(&same), same.bits_apart), (Some((3, 7, 1.0)), Some(0)));
+        let far = look_at("simhash", A, D);
+        assert!(super::tests::pair(&far).is_none() && far.bits_apart.is_some_and(|bits| bits > 10));
+    }
+
+    #[test]
+    fn rows_say_what_can_be_read() {
+        let look = look_at("three_plus_five", A, B);
+        let rows = look.signatures[0].as_ref().unwrap();
+        assert_eq!(rows[0].told.as_deref(), Some("20 words, 2 sentences"));
+    }
+}

@@ -1,0 +1,206 @@
+//! group: rows of equal keys become classes of equal documents, or pairs that the method makes of them.
+//!
+//! Three ways through, by what the method is:
+//! * equal keys are duplicates and nothing is to be checked: [`EqualKeys`] gives classes, at a cost of n;
+//! * the same, but pairs reach further (a Hamming distance): it also sends second-round rows for one document of each class;
+//! * all else, and rows of the second round: [`Windows`] lets the method compare the rows of a key.
+//!
+//! Each gets whole groups of rows in order ([`Groups`](super::groups::Groups) makes them of any blocks). Surplus copies, where
+//! they were signed, are left out here; they come back when pairs are written.
+
+use super::bound::Bound;
+use super::copies::Copies;
+use super::groups::Scratch;
+use crate::algorithm::Signer;
+use dupsift_core::error::Result;
+use dupsift_core::row::{Docs, Pairs, Row, RowLayout, Signatures, Window};
+
+/// Whether equal keys are looked at by themselves, before or instead of a comparison.
+pub fn folds(bound: &Bound<'_>) -> bool {
+    bound.equal_keys_are_pairs() || bound.signer.probe_shape().is_some()
+}
+
+/// What takes the outcome of equal keys.
+pub trait Equal {
+    /// A document of a class of two or more; the class is named by its smallest document, which comes too, and so do all
+    /// copies of each. One document may come twice.
+    ///
+    /// # Errors
+    /// What the driver cannot write.
+    fn link(&mut self, representative: u64, doc: u64) -> Result<()>;
+
+    /// A row of the second round.
+    ///
+    /// # Errors
+    /// What the driver cannot write.
+    fn probe(&mut self, row: &[u8]) -> Result<()>;
+}
+
+/// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
+pub struct EqualKeys<'g, C> {
+    signer: &'g dyn Signer,
+    /// Whether equal keys are pairs as they are.
+    collapse: bool,
+    layout: RowLayout,
+    probes: Option<RowLayout>,
+    copies: &'g C,
+    scratch: Signatures,
+    record: Vec<u8>,
+}
+
+impl<'g, C: Copies> EqualKeys<'g, C> {
+    /// For the rows of an algorithm, of a corpus with so many rows.
+    pub fn new(bound: &'g Bound<'_>, documents: u64, copies: &'g C) -> EqualKeys<'g, C> {
+        EqualKeys {
+            signer: &*bound.signer,
+            collapse: bound.equal_keys_are_pairs(),
+            layout: bound.layout(documents),
+            probes: bound.probe_layout(documents),
+            copies,
+            scratch: Signatures::default(),
+            record: Vec::new(),
+        }
+    }
+
+    /// Takes all rows of one key; `links` says whether they are to be linked.
+    ///
+    /// # Errors
+    /// What `out` returns.
+    pub fn group(&mut self, rows: &[u8], links: bool, out: &mut impl Equal) -> Result<()> {
+        let (window, copies) = (Window::new(self.layout, rows), self.copies);
+        let scope = rows.get(..self.layout.width()).map_or(0, |row| self.layout.scope(row));
+        // Most documents are alone with their key, and then no copy of another: nothing is looked up for them.
+        let alone = window.len() == 1;
+        let rows = (0..window.len()).map(|at| window.row(at));
+        let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
+        let Some(first) = representatives.next() else { return Ok(()) };
+        self.probe(scope, &first, out)?;
+        let mut linked = false;
+        for row in representatives {
+            if !self.collapse {
+                self.probe(scope, &row, out)?;
+                continue;
+            }
+            if !links {
+                break;
+            }
+            if !linked {
+                with_copies(copies, first.doc, |doc| out.link(first.doc, doc))?;
+                linked = true;
+            }
+            with_copies(copies, row.doc, |doc| out.link(first.doc, doc))?;
+        }
+        Ok(())
+    }
+
+    fn probe(&mut self, scope: u64, row: &Row<'_>, out: &mut impl Equal) -> Result<()> {
+        let Some(layout) = self.probes else { return Ok(()) };
+        let (scratch, record) = (&mut self.scratch, &mut self.record);
+        scratch.clear();
+        self.signer.probes(row, scratch);
+        scratch.rows(row.doc).try_for_each(|probe| {
+            record.clear();
+            layout.encode_in(scope, &probe, record);
+            out.probe(record)
+        })
+    }
+}
+
+/// A class of exact copies whose representative stands in no link of [`EqualKeys`] is a class of the method by itself, signed
+/// or not.
+pub fn link_copies(
+    class: Docs<'_>,
+    is_linked: impl Fn(u64) -> bool,
+    mut link: impl FnMut(u64, u64) -> Result<()>,
+) -> Result<()> {
+    let representative = class.get(0);
+    if is_linked(representative) { Ok(()) } else { class.iter().try_for_each(|doc| link(representative, doc)) }
+}
+
+fn with_copies(copies: &impl Copies, doc: u64, each: impl FnMut(u64) -> Result<()>) -> Result<()> {
+    let members = copies.members(doc);
+    let members = if members.is_empty() { Docs::One(doc) } else { members };
+    members.iter().try_for_each(each)
+}
+
+/// The rows of each key are compared by the method itself.
+pub struct Windows<'g, C> {
+    signer: &'g dyn Signer,
+    layout: RowLayout,
+    copies: Option<&'g C>,
+    out: Pairs<'g>,
+}
+
+/// What comparing has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Comparisons made.
+    pub made: u64,
+    /// Comparisons that the bound on one group left out.
+    pub left_out: u64,
+}
+
+impl Compared {
+    /// Both together.
+    pub fn plus(self, other: Compared) -> Compared {
+        Compared { made: self.made + other.made, left_out: self.left_out + other.left_out }
+    }
+}
+
+impl<'g, C: Copies> Windows<'g, C> {
+    /// Of rows in this layout, whose pairs go to `out`; `copies` where surplus copies may stand among them.
+    pub fn new(signer: &'g dyn Signer, layout: RowLayout, copies: Option<&'g C>, out: Pairs<'g>) -> Windows<'g, C> {
+        Windows { signer, layout, copies, out }
+    }
+
+    /// Takes all rows of one key. A window that the driver has `seen` before, and that would give the same pairs, is passed
+    /// over.
+    ///
+    /// # Errors
+    /// Of the scratch.
+    pub fn group(
+        &mut self,
+        rows: &[u8],
+        scratch: &mut impl Scratch,
+        seen: impl FnOnce(&Window<'_>) -> bool,
+    ) -> Result<()> {
+        if rows.len() <= self.layout.width() {
+            return Ok(());
+        }
+        let rows = match self.copies {
+            Some(copies) => without_surplus(self.layout, rows, copies, scratch)?,
+            None => rows,
+        };
+        let window = Window::new(self.layout, rows);
+        if window.len() > 1 && !seen(&window) {
+            self.signer.pairs(&window, &mut self.out);
+        }
+        scratch.clear();
+        Ok(())
+    }
+
+    /// No more groups come.
+    pub fn finish(self) -> Compared {
+        Compared { made: self.out.compared, left_out: self.out.left_out }
+    }
+}
+
+/// The window without the rows of surplus copies, copied together where there are any.
+fn without_surplus<'r>(
+    layout: RowLayout,
+    rows: &'r [u8],
+    copies: &impl Copies,
+    scratch: &'r mut impl Scratch,
+) -> Result<&'r [u8]> {
+    let width = layout.width();
+    let stays = |row: &[u8]| !copies.is_surplus(layout.decode(row).doc);
+    let kept = rows.chunks_exact(width).filter(|row| stays(row)).count() * width;
+    if kept == rows.len() {
+        return Ok(rows);
+    }
+    let room = &mut scratch.bytes(kept)?[..kept];
+    for (to, from) in room.chunks_exact_mut(width).zip(rows.chunks_exact(width).filter(|row| stays(row))) {
+        to.copy_from_slice(from);
+    }
+    Ok(room)
+}

@@ -1,0 +1,319 @@
+//! Guards: does what was read, or what would be removed, look as it should? Pure arithmetic over counts.
+//!
+//! A guard that fires is told in any case, and keeps the result from taking the place of an earlier output: what was read is so
+//! little, or so much goes or is a pair, that the result may say more of the input's damage than of its duplicates.
+
+use dupsift_core::number::{counted, counted_as, thousands};
+use dupsift_core::spelling::opt;
+
+/// Fewer pairs tell nothing of how many there are a document.
+const FEW_PAIRS: u64 = 1000;
+/// Corpora of fewer rows may have more that is broken: one row of ten proves nothing.
+const FEW_ROWS: u64 = 100;
+/// The share of a corpus that may be broken, and of one with few rows.
+const REJECTED_SHARE: f64 = 0.05;
+const REJECTED_SHARE_OF_FEW: f64 = 0.5;
+
+/// The names of the guards over what was read.
+pub const OVER_READING: [&str; 2] = [NOTHING_READ, MAX_REJECTED_SHARE];
+const NOTHING_READ: &str = "nothing-read";
+const MAX_REJECTED_SHARE: &str = "max-rejected-share";
+
+/// A guard of earlier versions, which only wrote a note.
+const NOTE_ONLY: &str = "removed-share";
+
+/// A guard that fired.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fired {
+    /// What it is called: the option that sets its limit, where there is one.
+    pub name: &'static str,
+    /// What was measured.
+    pub measured: f64,
+    /// The limit that this is beyond.
+    pub limit: f64,
+    /// What was found, in words.
+    pub sentence: String,
+}
+
+/// What was read of a corpus.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadCounts {
+    /// Rows of all files that could be used.
+    pub rows: u64,
+    /// Rows with a text.
+    pub used: u64,
+    /// Rows that are broken, not those left out by their kind.
+    pub broken: u64,
+    /// Files that were set aside as a whole; nothing says how many rows they have.
+    pub bad_files: u64,
+    /// Bytes of these on disk.
+    pub bad_bytes: u64,
+    /// Bytes of all files on disk, these among them.
+    pub bytes: u64,
+    /// Files set aside of which nothing is on disk any more: their bytes tell nothing of what they held.
+    pub unknown_files: u64,
+    /// All files, those set aside among them.
+    pub files: u64,
+}
+
+/// Guards over what was read. `share` is the most that may be broken, of the rows or of the bytes of files; none: the default
+/// for so many rows.
+pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
+    let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes, unknown_files, files } = read;
+    let name = MAX_REJECTED_SHARE;
+    let limit = share.unwrap_or(if rows < FEW_ROWS { REJECTED_SHARE_OF_FEW } else { REJECTED_SHARE });
+    let mut fired = Vec::new();
+    if used == 0 {
+        let sentence = match (rows, bad_files) {
+            (0, 0) => "nothing was read: the input has no rows".to_owned(),
+            (0, files) => {
+                format!("nothing was read: no rows, and {} set aside", counted_as(files, "file was|files were"))
+            }
+            (1, _) => "nothing was read: the one row has no text that can be used".to_owned(),
+            (rows, _) => format!("nothing was read: none of the {} rows has a text that can be used", thousands(rows)),
+        };
+        fired.push(Fired { name: NOTHING_READ, measured: 0.0, limit: 1.0, sentence });
+    }
+    if broken as f64 > limit * rows as f64 {
+        let measured = broken as f64 / rows as f64;
+        let sentence = format!(
+            "{} of {} broken, {}",
+            thousands(broken),
+            counted_as(rows, "row is|rows are"),
+            more(measured, limit)
+        );
+        fired.push(Fired { name, measured, limit, sentence });
+    }
+    if bad_bytes as f64 > limit * bytes as f64 {
+        let measured = bad_bytes as f64 / bytes as f64;
+        let sentence = format!(
+            "{} set aside, {} of the {} of the input, {}",
+            counted_as(bad_files, "file was|files were"),
+            thousands(bad_bytes),
+            counted(bytes, "byte"),
+            more(measured, limit)
+        );
+        fired.push(Fired { name, measured, limit, sentence });
+    }
+    if unknown_files > 0 && bad_files as f64 > limit * files as f64 {
+        let measured = bad_files as f64 / files as f64;
+        let were = if bad_files == 1 { "was" } else { "were" };
+        let sentence = format!(
+            "{} of {} {were} set aside, {}",
+            thousands(bad_files),
+            counted(files, "file"),
+            more(measured, limit)
+        );
+        fired.push(Fired { name, measured, limit, sentence });
+    }
+    fired
+}
+
+fn more(measured: f64, limit: f64) -> String {
+    format!(
+        "{:.1} %: more than the {} % of {max_rejected_share}",
+        100.0 * measured,
+        100.0 * limit,
+        max_rejected_share = opt("max-rejected-share")
+    )
+}
+
+/// Whether a guard of that name holds a result back.
+pub fn holds(name: &str) -> bool {
+    name != NOTE_ONLY
+}
+
+/// The guard over what is removed of so many rows, which `whose` names. Fewer rows than `least` are not guarded, for half of a
+/// handful is soon removed.
+pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
+    let measured = removed as f64 / rows.max(1) as f64;
+    (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
+        name: "max-removed-share",
+        measured,
+        limit: share,
+        sentence: format!(
+            "{} of the {} of {whose} are to be removed, {:.1} %: more than the {} % of {}; look at clusters/ first",
+            thousands(removed),
+            counted(rows, "document"),
+            100.0 * measured,
+            100.0 * share,
+            opt("max-removed-share")
+        ),
+    })
+}
+
+/// Text that was read, and the documents that have it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextCounts {
+    /// Bytes of text.
+    pub bytes: u64,
+    /// Documents.
+    pub documents: u64,
+}
+
+/// The guard over the text that was read, against an earlier run: all of it, or, where a run reads only what is new, that of a
+/// document.
+pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u64) -> Option<Fired> {
+    let a_document = |text: TextCounts| text.bytes as f64 / text.documents.max(1) as f64;
+    let of = |text: TextCounts| if is_new_alone { a_document(text) } else { text.bytes as f64 };
+    let enough = before.documents >= FEW_ROWS && (!is_new_alone || now.documents >= FEW_ROWS);
+    let measured = of(before) / of(now).max(1.0);
+    let whose = if is_new_alone { "a document " } else { "" };
+    (enough && measured > factor as f64).then(|| Fired {
+        name: "max-shrink-factor",
+        measured,
+        limit: factor as f64,
+        sentence: format!(
+            "{} of text {whose}were read, {measured:.1} times less than the {} of the previous run: more than the {factor} of {}",
+            counted(of(now).round() as u64, "byte"),
+            thousands(of(before).round() as u64),
+            opt("max-shrink-factor")
+        ),
+    })
+}
+
+/// Pairs of one algorithm, and the documents that they are of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PairCounts {
+    /// Pairs.
+    pub pairs: u64,
+    /// Documents with a text.
+    pub documents: u64,
+}
+
+impl PairCounts {
+    fn a_document(self) -> f64 {
+        self.pairs as f64 / self.documents.max(1) as f64
+    }
+}
+
+/// The guard over the pairs a document of an algorithm, against an earlier run.
+pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> Option<Fired> {
+    // Where there was no pair there may be one.
+    let (a_document, known) = (now.a_document(), PairCounts { pairs: before.pairs.max(1), ..before }.a_document());
+    let measured = a_document / known;
+    (now.pairs >= FEW_PAIRS && measured > factor as f64).then(|| Fired {
+        name: "max-pairs-factor",
+        measured,
+        limit: factor as f64,
+        sentence: format!(
+            "{label} has {:.3} pairs a document, {measured:.1} times the {:.3} of the previous run: more than the {factor} of {}",
+            a_document,
+            before.a_document(),
+            opt("max-pairs-factor")
+        ),
+    })
+}
+
+/// The guard over the candidates a document of an algorithm, against what earlier nights of an index let expect.
+pub fn candidates(label: &str, a_document: f64, expected: f64, factor: u64) -> Option<Fired> {
+    let measured = a_document / expected;
+    (measured > factor as f64).then(|| Fired {
+        name: "max-candidates-factor",
+        measured,
+        limit: factor as f64,
+        sentence: format!(
+            "{label} has {a_document:.2} candidates a document, {measured:.1} times the {expected:.2} that were to be expected by earlier nights: more than the {factor} of {}; the statistics of the index may not be of these documents any more",
+            opt("max-candidates-factor")
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(rows: u64, broken: u64) -> ReadCounts {
+        ReadCounts { rows, broken, used: rows - broken, bytes: 1000, ..ReadCounts::default() }
+    }
+
+    fn names(read: &ReadCounts, share: Option<f64>) -> Vec<&'static str> {
+        let fired = reading(read, share);
+        assert!(fired.iter().all(|one| holds(one.name) && (one.measured > one.limit || one.name == "nothing-read")));
+        fired.into_iter().map(|one| one.name).collect()
+    }
+
+    #[test]
+    fn nothing_read_fires_whatever_the_share() {
+        assert_eq!(names(&read(0, 0), Some(1.0)), ["nothing-read"]);
+        assert_eq!(names(&read(3, 3), Some(1.0)), ["nothing-read"]);
+        // All of it left out by its kind: the rows are not broken, but there is no document.
+        assert_eq!(names(&ReadCounts { rows: 500, ..ReadCounts::default() }, None), ["nothing-read"]);
+    }
+
+    #[test]
+    fn the_share_of_broken_rows_has_a_default_by_their_number() {
+        // .05 from 100 rows on, .5 below; equal is not more.
+        assert_eq!(names(&read(100, 5), None), [""; 0]);
+        assert_eq!(names(&read(100, 6), None), ["max-rejected-share"]);
+        assert_eq!(names(&read(99, 49), None), [""; 0]);
+        assert_eq!(names(&read(99, 50), None), ["max-rejected-share"]);
+        assert_eq!(names(&read(99, 1), Some(0.0)), ["max-rejected-share"]);
+        assert_eq!(names(&read(1000, 999), Some(1.0)), [""; 0]);
+        let sentence = &reading(&read(500, 498), None)[0].sentence;
+        assert_eq!(sentence, "498 of 500 rows are broken, 99.6 %: more than the 5 % of max_rejected_share=");
+    }
+
+    #[test]
+    fn files_set_aside_are_measured_by_their_bytes() {
+        let with = |bad_bytes| ReadCounts { bad_files: 1, bad_bytes, ..read(1000, 0) };
+        assert_eq!(names(&with(50), None), [""; 0]);
+        assert_eq!(names(&with(51), None), ["max-rejected-share"]);
+        let sentence = &reading(&with(51), None)[0].sentence;
+        assert_eq!(
+            sentence,
+            "1 file was set aside, 51 of the 1,000 bytes of the input, 5.1 %: more than the 5 % of max_rejected_share="
+        );
+    }
+
+    #[test]
+    fn where_nothing_is_on_disk_any_more_files_are_counted() {
+        let with = |bad_files, unknown_files, files| ReadCounts { bad_files, unknown_files, files, ..read(1000, 0) };
+        assert_eq!(names(&with(1, 1, 20), None), [""; 0]);
+        assert_eq!(names(&with(4, 4, 5), None), ["max-rejected-share"]);
+        assert_eq!(names(&with(2, 1, 20), None), ["max-rejected-share"]);
+        assert_eq!(names(&with(2, 0, 20), None), [""; 0]);
+        assert_eq!(names(&with(1, 1, 20), Some(0.0)), ["max-rejected-share"]);
+        assert_eq!(names(&ReadCounts { bytes: 0, ..with(1, 1, 1) }, None), ["max-rejected-share"]);
+        let sentence = &reading(&with(4, 4, 5), None)[0].sentence;
+        assert_eq!(sentence, "4 of 5 files were set aside, 80.0 %: more than the 5 % of max_rejected_share=");
+    }
+
+    #[test]
+    fn less_text_than_before_fires() {
+        let of = |bytes, documents| TextCounts { bytes, documents };
+        let fires = |now, before| shrunk(now, before, false, 10).is_some();
+        assert!(
+            !fires(of(100, 1), of(1000, 100)) && fires(of(99, 100), of(1000, 100)) && !fires(of(99, 100), of(1000, 99))
+        );
+        assert!(!fires(of(0, 0), of(10, 1000)) && fires(of(0, 0), of(11, 1000)));
+        let told = shrunk(of(50, 100), of(1000, 100), false, 10).expect("a twentieth").sentence;
+        assert!(told.starts_with("50 bytes of text were read, 20.0 times less than the 1,000 of"), "{told}");
+        // What is new may be little, but no document of it is.
+        let fires = |now, before| shrunk(now, before, true, 10).is_some();
+        assert!(!fires(of(1000, 1), of(1_000_000, 1000)) && !fires(of(10_000, 100), of(1_000_000, 1000)));
+        assert!(fires(of(9_900, 100), of(1_000_000, 1000)) && !fires(of(99, 99), of(1_000_000, 1000)));
+    }
+
+    #[test]
+    fn shares_and_factors_fire_beyond_their_bound_alone() {
+        let fires = |rows, removed| removal("a", rows, removed, 0.5, 10_000).is_some();
+        assert_eq!([fires(9_999, 9_999), fires(10_000, 5_000), fires(10_000, 5_001)], [false, false, true]);
+        let fired = removal("a", 10_000, 5_001, 0.5, 10_000).expect("more than half");
+        assert!(
+            fired.sentence.starts_with("5,001 of the 10,000 documents of a are to be removed, 50.0 %"),
+            "{fired:?}"
+        );
+        assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
+        let of = |pairs, documents| PairCounts { pairs, documents };
+        let fires = |now, before| pairs("exact", now, before, 5).is_some();
+        assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));
+        // Too few to tell; as many pairs of fewer documents; none before.
+        assert!(
+            !fires(of(999, 10), of(1, 1000))
+                && fires(of(1000, 100), of(1000, 1000))
+                && fires(of(1000, 10_000), of(0, 10_000))
+        );
+        assert!(!fires(of(0, 0), of(0, 0)));
+    }
+}

@@ -1,0 +1,135 @@
+//! likeness: how alike two texts are by the common measures, apart from the algorithms of a run.
+
+use crate::algorithm::kit::shingling::Shingling;
+use crate::measure::{common, cosine, jaccard, lcs_similarity};
+use dupsift_text::text::Analysis;
+
+/// Units (characters, or words) of each text above which the longest common subsequence is not looked for: its cost is the
+/// product of the lengths.
+pub const LCS_UNITS: usize = 200_000;
+
+/// How much two sets have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overlap {
+    /// Elements of both over elements of either; 1 for two empty sets.
+    pub jaccard: f64,
+    /// The share of the first one's elements that the second has; none for an empty set.
+    pub a_in_b: Option<f64>,
+    /// The other way round.
+    pub b_in_a: Option<f64>,
+}
+
+/// What the longest common subsequence was taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LcsOf {
+    /// Characters of the canonical text: its words with single spaces.
+    Characters,
+    /// Words: one text has more than [`LCS_UNITS`] characters.
+    Words,
+}
+
+/// The measures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Likeness {
+    /// Of the sets of windows of five characters of the normalised text.
+    pub five_characters: Overlap,
+    /// Of the sets of windows of five words, five characters for Han.
+    pub five_words: Overlap,
+    /// Of the sets of words.
+    pub words: Overlap,
+    /// Different words that both have.
+    pub common_words: u64,
+    /// Of the counts of words.
+    pub cosine: f64,
+    /// 2 LCS / (a + b), 0 to 1; none where both characters and words are too many.
+    pub lcs: Option<(f64, LcsOf)>,
+}
+
+/// Measures two texts.
+pub fn likeness(a: &Analysis<'_>, b: &Analysis<'_>) -> Likeness {
+    let shingles = |ngram, chars| {
+        let cut = |document: &Analysis<'_>| {
+            let mut set = Vec::new();
+            Shingling { ngram, chars }.cut(document, &mut set);
+            set
+        };
+        overlap(&cut(a), &cut(b))
+    };
+    let (a_words, b_words) = (words(a), words(b));
+    let set = |words: &[(u64, f64)]| words.iter().map(|word| word.0).collect::<Vec<u64>>();
+    let (a_set, b_set) = (set(&a_words), set(&b_words));
+    Likeness {
+        five_characters: shingles(5, true),
+        five_words: shingles(5, false),
+        words: overlap(&a_set, &b_set),
+        common_words: common(&a_set, &b_set) as u64,
+        cosine: cosine(&a_words, &b_words),
+        lcs: lcs(a, b),
+    }
+}
+
+fn overlap(a: &[u64], b: &[u64]) -> Overlap {
+    let both = common(a, b) as f64;
+    let share = |of: &[u64]| (!of.is_empty()).then(|| both / of.len() as f64);
+    Overlap { jaccard: jaccard(a, b), a_in_b: share(a), b_in_a: share(b) }
+}
+
+/// The words with their counts, by hash.
+fn words(document: &Analysis<'_>) -> Vec<(u64, f64)> {
+    let mut words: Vec<(u64, f64)> =
+        document.counted().iter().map(|counted| (counted.word.hash, f64::from(counted.tf))).collect();
+    words.sort_unstable_by_key(|word| word.0);
+    words
+}
+
+fn lcs(a: &Analysis<'_>, b: &Analysis<'_>) -> Option<(f64, LcsOf)> {
+    let characters = |document: &Analysis<'_>| document.canonical().chars().map(u32::from).collect::<Vec<u32>>();
+    let (x, y) = (characters(a), characters(b));
+    if x.len().max(y.len()) <= LCS_UNITS {
+        return lcs_similarity(&x, &y, 0.0).ok()?.map(|similarity| (similarity, LcsOf::Characters));
+    }
+    let words = |document: &Analysis<'_>| document.words().iter().map(|word| word.hash as u32).collect::<Vec<u32>>();
+    let (x, y) = (words(a), words(b));
+    if x.len().max(y.len()) > LCS_UNITS {
+        return None;
+    }
+    lcs_similarity(&x, &y, 0.0).ok()?.map(|similarity| (similarity, LcsOf::Words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    fn between(a: &str, b: &str) -> Likeness {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        likeness(&pipeline.analyse(a), &pipeline.analyse(b))
+    }
+
+    #[test]
+    fn worked_values() {
+        let found = between("a b c d e f", "A b c d e!");
+        // Windows of five words: abcde, bcdef; and abcde.
+        assert_eq!(found.five_words, Overlap { jaccard: 0.5, a_in_b: Some(0.5), b_in_a: Some(1.0) });
+        assert_eq!(found.words, Overlap { jaccard: 5.0 / 6.0, a_in_b: Some(5.0 / 6.0), b_in_a: Some(1.0) });
+        assert_eq!(found.common_words, 5);
+        assert!((found.cosine - 5.0 / 30f64.sqrt()).abs() < 1e-12);
+        // Eleven and nine characters, the shorter one within the longer.
+        assert_eq!(found.lcs, Some((18.0 / 20.0, LcsOf::Characters)));
+    }
+
+    #[test]
+    fn texts_without_words_have_no_shares() {
+        let found = between("!", "кот");
+        assert_eq!(found.words, Overlap { jaccard: 0.0, a_in_b: None, b_in_a: Some(0.0) });
+        assert_eq!((found.common_words, found.cosine), (0, 0.0));
+    }
+
+    #[test]
+    fn long_texts_are_compared_by_words_and_longer_ones_not_at_all() {
+        let long = "слово ".repeat(LCS_UNITS / 5);
+        assert_eq!(between(&long, "слово").lcs.map(|lcs| lcs.1), Some(LcsOf::Words));
+        let longer = "a ".repeat(LCS_UNITS + 1);
+        assert_eq!(between(&longer, "a").lcs, None);
+    }
+}

@@ -1,0 +1,44 @@
+//! merge: the occurrences of each pair become one.
+//!
+//! A pair is met in as many windows as its two documents share keys. What stays is the best similarity, with the distance that
+//! goes with it, and all the rules that found the pair. Of equal similarities the first occurrence gives the distance, so the
+//! occurrences of a pair have to come **in the order of all their bytes**, not of the two documents alone: then the outcome
+//! depends on nothing but the occurrences.
+
+use dupsift_core::row::{Pair, PairLayout};
+
+/// The pair, from all rows of its two documents, in the order of all their bytes.
+#[inline]
+pub fn merge(layout: PairLayout, occurrences: &[u8]) -> Option<Pair> {
+    let rows = occurrences.chunks_exact(layout.width());
+    debug_assert!(rows.clone().is_sorted(), "occurrences come in the order of all their bytes");
+    rows.map(|row| layout.decode(row)).reduce(Pair::merge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::row::Score;
+
+    #[test]
+    fn the_best_score_stays_with_all_the_rules() {
+        let layout = PairLayout::new(100);
+        let occurrence = |similarity, distance, matched| {
+            let mut row = Vec::new();
+            layout.encode(&Pair::new(1, 2, Score { similarity, distance }, matched), &mut row);
+            row
+        };
+        let merged = |mut occurrences: Vec<Vec<u8>>| {
+            occurrences.sort_unstable();
+            merge(layout, &occurrences.concat())
+        };
+        let pair = |similarity, distance, matched| Some(Pair::new(1, 2, Score { similarity, distance }, matched));
+        assert_eq!(merged(vec![occurrence(0.9, Some(3.0), 1), occurrence(0.5, Some(1.0), 2)]), pair(0.9, Some(3.0), 3));
+        // Of equal similarities, the distance of the first in the order of bytes.
+        let alike = [occurrence(0.5, Some(2.0), 1), occurrence(0.5, Some(1.0), 1), occurrence(0.5, Some(0.5), 4)];
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            assert_eq!(merged(order.map(|at| alike[at].clone()).to_vec()), pair(0.5, Some(1.0), 5));
+        }
+        assert_eq!(merged(Vec::new()), None);
+    }
+}

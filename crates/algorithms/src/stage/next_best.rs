@@ -1,0 +1,201 @@
+//! The next best partner of a pair: what tells two documents that stand alone from two of many that are alike.
+//!
+//! The partners of a document stand in one order: those that are near to it by number, then the others, the most similar first. So
+//! the best one outside of a near group is found from the front of the others, with a look-up among the near ones for each that is
+//! passed over.
+//!
+//! ```text
+//! near .9     a b .95   a c .93   a d .85   b d .8   b e .7
+//! a b: near group a, b, c; outside are d (.85 to a) and e: the next best is .85
+//! ```
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// Partners that are passed over before the search ends: of larger near groups the rest counts as outside.
+pub const MOST_PASSED: usize = 128;
+
+/// A partner: the document, and how similar it is.
+pub type Partner = (u64, f32);
+
+/// The partners of all documents, in the order of [`order`].
+pub trait Partners {
+    /// Where those of a document stand.
+    fn range(&self, doc: u64) -> Range<usize>;
+    /// One of them.
+    fn get(&self, at: usize) -> Partner;
+}
+
+/// The next best partner of a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NextBest {
+    /// Its similarity; none where there is no other partner.
+    pub similarity: Option<f32>,
+    /// Whether the search ended early: this may be a partner within the near group.
+    pub cut_short: bool,
+}
+
+/// The order in which the partners of a document stand.
+pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
+    match (x.1 >= near, y.1 >= near) {
+        (true, true) => x.0.cmp(&y.0),
+        (false, false) => y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)),
+        (x, y) => y.cmp(&x),
+    }
+}
+
+/// The best partner that either of two documents has outside of the near group: the two, and what is near to either. At most
+/// `most` are passed over.
+pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u64) -> NextBest {
+    let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
+    NextBest {
+        similarity: x.similarity.into_iter().chain(y.similarity).reduce(f32::max),
+        cut_short: x.cut_short || y.cut_short,
+    }
+}
+
+/// The most similar partner of a document that is near to neither it nor another one.
+fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u64) -> NextBest {
+    let far = near_end(partners, near, doc)..partners.range(doc).end;
+    let near_other = partners.range(other).start..near_end(partners, near, other);
+    for (passed, at) in far.enumerate() {
+        let (partner, similarity) = partners.get(at);
+        let cut_short = passed == most;
+        if cut_short || (partner != other && !is_among(partners, near_other.clone(), partner)) {
+            return NextBest { similarity: Some(similarity), cut_short };
+        }
+    }
+    NextBest::default()
+}
+
+/// Where the near partners of a document end.
+fn near_end(partners: &impl Partners, near: f32, doc: u64) -> usize {
+    first(partners.range(doc), |at| partners.get(at).1 < near)
+}
+
+/// Whether a document is among the near partners of another one, which stand by number.
+fn is_among(partners: &impl Partners, near: Range<usize>, partner: u64) -> bool {
+    let at = first(near.clone(), |at| partners.get(at).0 >= partner);
+    at < near.end && partners.get(at).0 == partner
+}
+
+/// The first place from which on something is so; the end if nowhere.
+fn first(places: Range<usize>, so: impl Fn(usize) -> bool) -> usize {
+    let Range { mut start, mut end } = places;
+    while start < end {
+        let middle = start + (end - start) / 2;
+        if so(middle) { end = middle } else { start = middle + 1 }
+    }
+    start
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use dupsift_core::hash::splitmix64;
+
+    const NEAR: f32 = 0.9;
+
+    /// The partners of each document one after the other.
+    struct Lists(Vec<usize>, Vec<Partner>);
+
+    impl Partners for Lists {
+        fn range(&self, doc: u64) -> Range<usize> {
+            self.0[doc as usize]..self.0[doc as usize + 1]
+        }
+
+        fn get(&self, at: usize) -> Partner {
+            self.1[at]
+        }
+    }
+
+    fn lists(documents: u64, pairs: &BTreeMap<(u64, u64), f32>) -> Lists {
+        let (mut begins, mut all) = (vec![0], Vec::new());
+        for doc in 0..documents {
+            let other = |&(a, b): &(u64, u64)| (a == doc).then_some(b).or((b == doc).then_some(a));
+            let mut of_one: Vec<Partner> =
+                pairs.iter().filter_map(|(pair, &similarity)| Some((other(pair)?, similarity))).collect();
+            of_one.sort_by(|x, y| order(NEAR, x, y));
+            all.extend(of_one);
+            begins.push(all.len());
+        }
+        Lists(begins, all)
+    }
+
+    /// By the definition: all partners of both, but for the near group.
+    fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> Option<f32> {
+        let links = |doc: u64| {
+            pairs.iter().filter_map(move |(&(x, y), &similarity)| {
+                let other = (x == doc).then_some(y).or((y == doc).then_some(x))?;
+                Some((other, similarity))
+            })
+        };
+        let both = || links(a).chain(links(b));
+        let near: BTreeSet<u64> = both().filter(|link| link.1 >= NEAR).map(|link| link.0).chain([a, b]).collect();
+        both().filter(|link| !near.contains(&link.0)).map(|link| link.1).reduce(f32::max)
+    }
+
+    #[test]
+    fn the_example() {
+        let pairs = [((0, 1), 0.95), ((0, 2), 0.93), ((0, 3), 0.85), ((1, 3), 0.8), ((1, 4), 0.7)].into();
+        let lists = lists(5, &pairs);
+        let of = |a, b| next_best(&lists, NEAR, MOST_PASSED, a, b).similarity;
+        assert_eq!((of(0, 1), of(1, 4), of(4, 1)), (Some(0.85), Some(0.8), Some(0.8)));
+        // All that d meets is in the near group of a, and a meets nothing else.
+        assert_eq!((of(0, 3), of(3, 1)), (None, Some(0.7)));
+    }
+
+    /// Two families, each near to itself, that are alike: every pair across them meets the whole of the other family first.
+    #[test]
+    fn large_families_cost_in_proportion_to_their_pairs() {
+        struct Counting(Lists, std::cell::Cell<u64>);
+        impl Partners for Counting {
+            fn range(&self, doc: u64) -> Range<usize> {
+                self.0.range(doc)
+            }
+
+            fn get(&self, at: usize) -> Partner {
+                self.1.set(self.1.get() + 1);
+                self.0.get(at)
+            }
+        }
+        let looks = |family: u64| {
+            let alike = |a: u64, b: u64| if (a < family) == (b < family) { 0.95 } else { 0.7 };
+            let pairs: BTreeMap<(u64, u64), f32> =
+                (0..2 * family).flat_map(|a| (a + 1..2 * family).map(move |b| ((a, b), alike(a, b)))).collect();
+            let lists = Counting(lists(2 * family, &pairs), std::cell::Cell::new(0));
+            let cut = pairs.keys().filter(|&&(a, b)| next_best(&lists, NEAR, 16, a, b).cut_short).count() as u64;
+            (lists.1.get() / pairs.len() as u64, cut)
+        };
+        let ((small, none), (large, cut)) = (looks(10), looks(80));
+        assert_eq!((none, cut), (0, 80 * 80));
+        // Up to 2 x 16 are passed over, each with a search among those that are near; eight times the family is three steps more.
+        assert!(large < 3 * small && large < 32 * 9, "{small} and {large} looks a pair");
+    }
+
+    #[test]
+    fn random_graphs_against_the_definition() {
+        let mut cut = 0;
+        for seed in 0..60 {
+            let documents = 4 + seed % 12;
+            let chance = |at: u64| splitmix64(seed, at) % 100;
+            let pairs: BTreeMap<(u64, u64), f32> = (0..documents)
+                .flat_map(|a| (a + 1..documents).map(move |b| (a, b)))
+                .filter(|(a, b)| chance(100 * a + b) < 70)
+                .map(|(a, b)| ((a, b), 0.6 + chance(7000 + 100 * a + b) as f32 / 250.0))
+                .collect();
+            let lists = lists(documents, &pairs);
+            for &(a, b) in pairs.keys() {
+                let expected = plain(&pairs, a, b);
+                assert_eq!(next_best(&lists, NEAR, 100, a, b), NextBest { similarity: expected, cut_short: false });
+                // What ends early never says that a pair stands more alone than it does.
+                let early = next_best(&lists, NEAR, 1, a, b);
+                assert!(early.similarity >= expected && (early.cut_short || early.similarity == expected));
+                cut += u64::from(early.cut_short);
+            }
+        }
+        assert!(cut > 50, "{cut}");
+    }
+}

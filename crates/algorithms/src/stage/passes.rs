@@ -1,0 +1,250 @@
+//! passes: the plan as a person reads it: which passes come, who does what in each, about how much of the corpus each reads
+//! and how much it puts into work files. Made before any work; `--dry-run` prints it, and the estimate is its sum.
+
+use super::bound::Bound;
+use super::plan::{Plan, Signs};
+use super::recipe::Recipe;
+use dupsift_core::row::RowLayout;
+
+/// Bytes a document of what the first reading notes: hashes of texts and ids, lengths, bitmaps, classes.
+const NOTED: u64 = 120;
+/// Bytes a document that the classes of an algorithm and the decision take.
+const RELATED: u64 = 48;
+/// Of pages that were measured, what comes of them is a tenth.
+const OF_PAGES: u64 = 10;
+
+/// What is known of a corpus before it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Size {
+    /// Rows.
+    pub documents: u64,
+    /// Bytes of their texts, as far as the files tell.
+    pub text_bytes: u64,
+    /// How many of these are pages.
+    pub page_bytes: u64,
+}
+
+/// One pass of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pass {
+    /// Its name, a verb phrase.
+    pub name: &'static str,
+    /// What is done in it, and by which algorithms.
+    pub does: String,
+    /// Whether it reads the whole corpus.
+    pub is_reading: bool,
+    /// Bytes of texts that it reads; nothing where only some documents are looked up.
+    pub reads: u64,
+    /// Bytes that it puts into work files, about; what candidates need is not among them.
+    pub writes: u64,
+    /// The stages in it, by their first words.
+    pub stages: Vec<&'static str>,
+    /// How many stages there are in it, about.
+    pub count: usize,
+}
+
+/// The passes of a plan over a corpus of this size, in order; `bound` are the algorithms of the recipe.
+pub fn passes(plan: &Plan, recipe: &Recipe, bound: &[Bound<'_>], size: Size) -> Vec<Pass> {
+    let all = Passes { plan, recipe, bound, size };
+    let passes = all.readings().into_iter().chain(all.relations());
+    passes.filter(|pass| !pass.does.is_empty()).map(|pass| all.with_stages(pass)).collect()
+}
+
+struct Passes<'p> {
+    plan: &'p Plan,
+    recipe: &'p Recipe,
+    bound: &'p [Bound<'p>],
+    size: Size,
+}
+
+impl Passes<'_> {
+    /// The passes over the documents.
+    fn readings(&self) -> Vec<Pass> {
+        let text = self.size.text_bytes;
+        let reading =
+            |name, does, writes| Pass { name, does, is_reading: true, reads: text, writes, ..Pass::default() };
+        let mut passes = Vec::new();
+        if self.plan.copies_first {
+            passes.push(reading("copies", "exact copies are found, so that each text counts once".into(), 0));
+        }
+        let sift = reading("sift", "signatures go into filters; rows that can meet no other are left out".into(), 0);
+        if self.plan.sifts_first() {
+            passes.push(sift.clone());
+        }
+        let (first, bytes) = self.first();
+        passes.push(reading("first reading", first, bytes));
+        if !self.plan.learns.is_empty() {
+            let learners = self.labels(&self.plan.learns);
+            passes.push(reading("learn", format!("notes, then a model: {learners}"), text / 2));
+        }
+        if self.plan.sifts && !self.plan.sifts_first() {
+            passes.push(sift);
+        }
+        let (kept, rows) = self.signing(Signs::Kept);
+        passes.push(Pass { name: "kept words", does: kept, writes: rows, ..Pass::default() });
+        let (again, rows) = self.signing(Signs::Again);
+        passes.push(reading("second reading", again, rows));
+        passes
+    }
+
+    /// What the first reading does.
+    fn first(&self) -> (String, u64) {
+        let mut does = vec!["rows are noted, exact copies found".to_string()];
+        let mut writes = self.size.documents * NOTED + self.size.page_bytes / OF_PAGES;
+        if let Some(counts) = self.plan.counts {
+            let features = self.recipe.features();
+            let kinds = features.iter().map(|kind| kind.name());
+            let kinds: Vec<String> = counts.needs.words.then(|| "words".to_string()).into_iter().chain(kinds).collect();
+            if !kinds.is_empty() {
+                does.push(format!("documents are counted by {}", kinds.join(", ")));
+                writes += self.size.text_bytes / 10;
+            }
+            if counts.keeps.is_some() {
+                does.push("their words are kept".into());
+                // Of the corpora that were measured a fifth to a third of the text; more where few words come again.
+                writes += self.size.text_bytes / 3;
+            }
+        }
+        let (signing, rows) = self.signing(Signs::First);
+        does.extend(Some(signing).filter(|signing| !signing.is_empty()));
+        (does.join("; "), writes + rows)
+    }
+
+    /// Who signs at this time, with the bytes of their rows and of the evidence that they take along.
+    fn signing(&self, when: Signs) -> (String, u64) {
+        let at: Vec<usize> = (0..self.bound.len()).filter(|&at| self.plan.signs[at] == when).collect();
+        if at.is_empty() {
+            return (String::new(), 0);
+        }
+        let bytes = |&at: &usize| {
+            let bound = &self.bound[at];
+            let width = bound.layout(self.size.documents).width() as u64;
+            // Two numbers a distinct word: about as much as the text.
+            let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
+            self.size.documents * bound.signer.rows_a_document() * width + evidence
+        };
+        (format!("signs: {}", self.labels(&at)), at.iter().map(bytes).sum())
+    }
+
+    /// The passes over rows and pairs.
+    fn relations(&self) -> Vec<Pass> {
+        let pass = |name, does, writes| Pass { name, does, writes, ..Pass::default() };
+        let of = |passes: &dyn Fn(&Bound<'_>) -> bool| -> Vec<usize> {
+            (0..self.bound.len()).filter(|&at| passes(&self.bound[at])).collect()
+        };
+        let told = |at: Vec<usize>, what: &str| match at.is_empty() {
+            true => String::new(),
+            false => format!("{what}: {}", self.labels(&at)),
+        };
+        let equal = told(of(&|bound| bound.equal_keys_are_pairs()), "equal keys are pairs");
+        let judged = told(of(&|bound| !bound.equal_keys_are_pairs()), "what meets is compared");
+        let group = [equal, judged].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        let rows = self.bound.iter().map(|bound| self.probe_bytes(bound) + self.size.documents * RELATED).sum();
+        let early = told(of(&|bound| bound.takes_evidence_early()), "by what was taken while signing");
+        let late = of(&|bound| bound.verify_candidates().is_some() && !bound.takes_evidence_early());
+        let late = told(late, "documents of candidates are read again");
+        let verify = [early, late].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        let margin = told(of(&|bound| bound.margin.is_some()), "pairs far below a document's best go");
+        let relate = of(&|bound| bound.signer.relating().is_some());
+        let relate = told(relate, "documents of pairs are read for what they say; version, contained or form");
+        let last = told(of(&|bound| bound.verify_last().is_some()), "documents of pairs are read again");
+        vec![
+            pass("group", group, rows),
+            pass("verify", verify, 0),
+            pass("margin", margin, 0),
+            pass("relate", relate, 0),
+            pass("verify last", last, 0),
+            pass("decide", "ids and texts of documents in pairs are looked up; kept or removed".into(), 0),
+            pass("tables", "pairs, clusters and removals are written".into(), 0),
+        ]
+    }
+
+    /// The rows of a second round, where a method has one.
+    fn probe_bytes(&self, bound: &Bound<'_>) -> u64 {
+        let bytes = |shape: dupsift_core::row::RowShape| {
+            let width = RowLayout::new(shape, self.size.documents).width() as u64;
+            self.size.documents * u64::from(shape.positions) * width
+        };
+        bound.signer.probe_shape().map_or(0, bytes)
+    }
+
+    /// The same with what its stages are called when they run.
+    fn with_stages(&self, pass: Pass) -> Pass {
+        let all = self.bound.len();
+        let (stages, count): (&[&'static str], usize) = match pass.name {
+            "copies" => (&["find copies"], 1),
+            "sift" => (&["sift"], 1),
+            "first reading" if self.plan.counts.is_some() => (&["count"], 1),
+            "first reading" | "second reading" => (&["sign"], 1),
+            "learn" => (&["take notes", "learn"], 1 + self.plan.learns.len()),
+            "kept words" => (&["recall kept words"], 1),
+            "group" => (&["group"], all),
+            "verify" => (&["read candidates", "verify"], all),
+            "margin" => (&["margin"], all),
+            "relate" => (&["read pairs", "tell"], 2),
+            "verify last" => (&["verify"], all),
+            "decide" => (&["expand", "read ids", "decide"], all + 2),
+            _ => (&["write tables"], 1),
+        };
+        Pass { stages: stages.to_vec(), count, ..pass }
+    }
+
+    fn labels(&self, at: &[usize]) -> String {
+        let labels: Vec<&str> = at.iter().map(|&at| self.bound[at].label.as_str()).collect();
+        labels.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Corpus;
+    use crate::corpus::CorpusStats;
+    use dupsift_pages::purify::PurifyOptions;
+    use dupsift_text::text::TextOptions;
+
+    fn names_of(algorithms: &str, sifts: bool) -> Vec<Pass> {
+        let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
+        let recipe = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            within: None,
+            purify: PurifyOptions::default(),
+        };
+        let (size, stats) = (Size { documents: 1000, text_bytes: 30_000, page_bytes: 0 }, CorpusStats::none());
+        let bound = recipe.bind(&Corpus::new(size.documents, &stats), &[]).unwrap();
+        passes(&Plan::new(&recipe, size.documents, sifts, false).unwrap(), &recipe, &bound, size)
+    }
+
+    fn names(passes: &[Pass]) -> Vec<&str> {
+        passes.iter().map(|pass| pass.name).collect()
+    }
+
+    #[test]
+    fn copies_alone_take_one_reading_and_nothing_is_verified() {
+        let passes = names_of("exact", false);
+        assert_eq!(names(&passes), ["first reading", "group", "decide", "tables"]);
+        assert_eq!(passes[0].does, "rows are noted, exact copies found; signs: exact");
+        assert_eq!(passes[1].does, "equal keys are pairs: exact");
+        // A row has a key of 16 bytes and a document of 4.
+        assert_eq!((passes[0].reads, passes[0].writes), (30_000, 1000 * (120 + 20)));
+        assert_eq!(passes[1].writes, 1000 * 48);
+    }
+
+    #[test]
+    fn words_are_kept_for_those_who_wait_and_texts_are_read_again_where_words_are_not_enough() {
+        let kept = names_of("exact,cosine", false);
+        assert_eq!(names(&kept), ["first reading", "kept words", "group", "verify", "decide", "tables"]);
+        assert!(kept[0].does.contains("counted by words; their words are kept; signs: exact"), "{}", kept[0].does);
+        assert_eq!((kept[1].reads, kept[1].does.as_str()), (0, "signs: cosine"));
+        let again = names_of("minhash:verify=jaccard:0.8,lsi", true);
+        assert_eq!(names(&again)[..4], ["first reading", "learn", "sift", "second reading"]);
+        assert!(
+            again.iter().any(|pass| pass.does == "documents of candidates are read again: minhash, lsi"),
+            "{again:?}"
+        );
+        assert_eq!(again.iter().filter(|pass| pass.reads == 30_000).count(), 4);
+        assert!(names(&names_of("cosine:preset=versions", false)).contains(&"relate"));
+    }
+}

@@ -1,0 +1,139 @@
+//! plan: which passes a run makes, and what is done in which of them; made before any work, from the recipe and what is asked.
+//!
+//! ```text
+//! copies first   [statistics that count each text once] the copies, in a reading of their own
+//! first reading  rows are noted; documents are counted; algorithms sign that need no counts
+//! learn          [algorithms that learn] notes of all documents, then a model each
+//! sift           [where it is asked for] signatures into filters, before those who sign next
+//! kept words     algorithms sign from the words that were kept while they were counted
+//! reading again  where words are not enough, they sign from the texts
+//! ```
+
+use super::recipe::Recipe;
+use crate::algorithm::{Corpus, Stats};
+use crate::corpus::CorpusStats;
+use dupsift_core::error::Result;
+
+/// Where an algorithm signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signs {
+    /// In the first reading.
+    First,
+    /// From the words that were kept.
+    Kept,
+    /// In another reading.
+    Again,
+}
+
+/// What is counted in the first reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Which statistics.
+    pub needs: Stats,
+    /// Whether words are kept, and if so, whether those of first lines too.
+    pub keeps: Option<bool>,
+}
+
+/// The passes of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Whether copies are found before documents are counted.
+    pub copies_first: bool,
+    /// What is counted; nothing where no algorithm waits for it.
+    pub counts: Option<Counts>,
+    /// The places in the recipe of the algorithms that have models.
+    pub learns: Vec<usize>,
+    /// Whether rows are sifted.
+    pub sifts: bool,
+    /// By algorithm.
+    pub signs: Vec<Signs>,
+}
+
+impl Plan {
+    /// Of a recipe over so many documents. Where statistics and models are `known` already, nothing is counted or learnt.
+    ///
+    /// # Errors
+    /// Parameters of an algorithm that contradict each other.
+    pub fn new(recipe: &Recipe, documents: u64, sifts: bool, known: bool) -> Result<Plan> {
+        let (none, needs) = (CorpusStats::none(), recipe.needs_stats());
+        let learns: Vec<usize> =
+            recipe.learners(&Corpus::new(documents, &none))?.into_iter().map(|(at, _)| at).collect();
+        let counts = !known && (needs.any() || !learns.is_empty());
+        // With words that are kept one reading is enough: who needs no counts signs in it. Where there is another one, all wait
+        // for it: surplus copies are known by then, and need no rows.
+        let keeps = recipe.keeps_words(!learns.is_empty(), sifts);
+        let signs = recipe.algorithms.iter().map(|chosen| match (counts, keeps) {
+            (false, _) => Signs::First,
+            (true, None) => Signs::Again,
+            (true, Some(_)) if chosen.needs_stats().any() => Signs::Kept,
+            (true, Some(_)) => Signs::First,
+        });
+        Ok(Plan {
+            copies_first: counts && !recipe.count_copies,
+            counts: counts.then_some(Counts { needs, keeps }),
+            signs: signs.collect(),
+            learns,
+            sifts,
+        })
+    }
+
+    /// Whether an algorithm signs in the first reading.
+    pub fn signs_first(&self, at: usize) -> bool {
+        self.signs[at] == Signs::First
+    }
+
+    /// Whether rows are sifted before the first reading: all algorithms sign in it.
+    pub fn sifts_first(&self) -> bool {
+        self.sifts && self.counts.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_pages::purify::PurifyOptions;
+    use dupsift_text::text::TextOptions;
+
+    fn planned(algorithms: &str, count_copies: bool, sifts: bool, known: bool) -> Plan {
+        let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
+        let recipe = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies,
+            within: None,
+            purify: PurifyOptions::default(),
+        };
+        Plan::new(&recipe, 1000, sifts, known).unwrap()
+    }
+
+    fn plan(algorithms: &str, count_copies: bool, sifts: bool) -> Plan {
+        planned(algorithms, count_copies, sifts, false)
+    }
+
+    #[test]
+    fn who_needs_no_counts_signs_first_and_who_looks_at_words_alone_needs_no_second_reading() {
+        let plain = plan("exact,minhash", true, false);
+        assert_eq!((plain.counts, &plain.signs[..]), (None, &[Signs::First; 2][..]));
+        let kept = plan("exact,cosine", true, false);
+        assert_eq!((kept.counts.unwrap().keeps.is_some(), &kept.signs[..]), (true, &[Signs::First, Signs::Kept][..]));
+        // Sentences are not kept, so texts are read again; then all wait for that reading.
+        let again = plan("exact,cosine,long_sent:max_sentence_df=9", true, false);
+        assert_eq!((again.counts.unwrap().keeps, &again.signs[..]), (None, &[Signs::Again; 3][..]));
+        let learns = plan("exact,lsi", true, false);
+        assert_eq!((&learns.learns[..], &learns.signs[..]), (&[1][..], &[Signs::Again; 2][..]));
+    }
+
+    #[test]
+    fn copies_come_first_and_rows_are_sifted_where_that_is_asked_for() {
+        assert!(plan("cosine", false, false).copies_first && !plan("exact", false, false).copies_first);
+        assert!(plan("exact", true, true).sifts_first() && !plan("cosine", true, true).sifts_first());
+        assert_eq!(plan("cosine", true, true).signs, [Signs::Again]);
+    }
+
+    #[test]
+    fn with_what_is_known_already_all_sign_in_the_first_reading() {
+        let known = planned("exact,cosine,lsi", false, true, true);
+        assert_eq!((known.counts, known.copies_first, &known.learns[..]), (None, false, &[2][..]));
+        assert!(known.sifts_first() && known.signs == [Signs::First; 3]);
+    }
+}

@@ -1,0 +1,88 @@
+//! `--preset`: recipes by need, each a list of algorithms that could as well be typed.
+
+use crate::algorithm::by_name;
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::spelling::opt;
+
+/// A recipe with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// What the user types.
+    pub name: &'static str,
+    /// As `--algorithms` takes it.
+    pub algorithms: &'static str,
+    /// Options that go with it, each as it could be typed; one that the user gives takes its place.
+    pub options: &'static [(&'static str, &'static str)],
+    /// What it is for.
+    pub summary: &'static str,
+}
+
+/// The recipe of a run that names none.
+pub const DEFAULT_PRESET: &Preset = &PRESETS[0];
+
+/// Every preset.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "balanced",
+        algorithms: "exact,cosine:preset=versions",
+        options: &[],
+        summary: "copies, versions, and texts that stand in larger ones; pages of one form are told apart, and stay",
+    },
+    Preset {
+        name: "strict",
+        algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
+        options: &[],
+        summary: "copies, and texts that share nine tenths of all their runs of five words (Han: characters)",
+    },
+    Preset {
+        name: "broad",
+        algorithms: "exact,cosine:preset=versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
+        options: &[],
+        summary: "what balanced finds, and texts that share half of their runs of five words, pages of one form among them",
+    },
+    Preset {
+        name: "fineweb",
+        algorithms: "minhash:preset=fineweb",
+        options: &[("remove-if", "pair"), ("chain", "remove")],
+        summary: "what FineWeb finds and removes: one text of each cluster stays, even where others say more; to compare",
+    },
+];
+
+/// The preset of that name.
+///
+/// # Errors
+/// An unknown name, with the nearest known one and all of them.
+pub fn preset(name: &str) -> Result<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        if by_name(name).is_ok() {
+            let typed = opt("algorithms").with(name);
+            return Error::wrong(opt("preset"), format_args!("{name} is an algorithm; expected {typed}"));
+        }
+        let names = PRESETS.iter().map(|preset| preset.name);
+        let hint = did_you_mean(name, names.clone());
+        let names = names.collect::<Vec<_>>().join(", ");
+        Error::wrong(opt("preset"), format_args!("there is no preset {name:?}{hint}; there are: {names}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::recipe::Recipe;
+
+    #[test]
+    fn every_preset_is_a_recipe() {
+        for known in PRESETS {
+            assert!(Recipe::parse_algorithms(known.algorithms).is_ok(), "{}", known.name);
+            assert_eq!(preset(known.name).unwrap().algorithms, known.algorithms);
+        }
+        assert_eq!(DEFAULT_PRESET.name, "balanced");
+        assert!(
+            preset("minhash")
+                .unwrap_err()
+                .to_string()
+                .ends_with("minhash is an algorithm; expected algorithms=\"minhash\"")
+        );
+        assert!(preset("fineweb2").unwrap_err().to_string().contains("did you mean \"fineweb\"?"));
+    }
+}

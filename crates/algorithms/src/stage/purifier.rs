@@ -1,0 +1,179 @@
+//! `--purify METHOD[:name=value,...]`: how pages are purified, typed as an algorithm is, checked once, printed back whole.
+//!
+//! ```text
+//! docview:max_depth=100  ->  docview:max_bytes=8388608,max_depth=100,max_elements=500000,max_links=10000,other=visible
+//! ```
+
+use crate::algorithm::{Kind, ParamSpec, Params};
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::spelling::opt;
+use dupsift_pages::purify::{Fallback, Method, PurifyOptions};
+
+/// A way to find the main text of a page, as the user names it.
+#[derive(Clone, Copy, Debug)]
+pub struct PurifyMethod {
+    /// What the user types.
+    pub name: &'static str,
+    /// What it stands for.
+    pub method: Method,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+}
+
+/// Every method.
+pub const PURIFY_METHODS: &[PurifyMethod] = &[
+    PurifyMethod {
+        name: "docview",
+        method: Method::Docview,
+        summary: "the blocks of running text: those of few links and some sentences",
+    },
+    PurifyMethod {
+        name: "readability",
+        method: Method::Readability,
+        summary: "the part of the page that the scores of Mozilla's Readability choose",
+    },
+    PurifyMethod {
+        name: "visible",
+        method: Method::Visible,
+        summary: "all visible text, to compare with: nothing of the template is taken away",
+    },
+];
+
+/// What every method may be told, in the order of the help.
+pub const PURIFY_PARAMS: &[ParamSpec] = &[
+    ParamSpec {
+        name: "other",
+        kind: Kind::Choice(&["visible", "skip"]),
+        default: "visible",
+        help: "the text of a page without a topic: all that is visible, or none",
+    },
+    ParamSpec {
+        name: "max_bytes",
+        kind: Kind::Int(1 << 10, 64 << 20),
+        default: "8388608",
+        help: "bytes of a page that are read, as UTF-8",
+    },
+    ParamSpec {
+        name: "max_elements",
+        kind: Kind::Int(100, 10_000_000),
+        default: "500000",
+        help: "elements of a page that are read",
+    },
+    ParamSpec {
+        name: "max_depth",
+        kind: Kind::Int(16, 1024),
+        default: "256",
+        help: "how deep elements may stand in each other; of deeper ones the text is kept",
+    },
+    ParamSpec {
+        name: "max_links",
+        kind: Kind::Int(0, 1_000_000),
+        default: "10000",
+        help: "links of a page that are kept",
+    },
+];
+
+/// Parses `METHOD[:name=value,...]`.
+///
+/// # Errors
+/// Unknown methods and parameters, values out of range, a parameter given twice.
+pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
+    let (name, values) = typed.trim().split_once(':').unwrap_or((typed.trim(), ""));
+    let name = name.trim();
+    let Some(known) = PURIFY_METHODS.iter().find(|known| known.name == name) else {
+        let names = PURIFY_METHODS.iter().map(|known| known.name);
+        let hint = did_you_mean(name, names.clone());
+        let names = names.collect::<Vec<_>>().join(", ");
+        return Err(Error::wrong(opt("purify"), format_args!("there is no method {name:?}{hint}; there are: {names}")));
+    };
+    let mut pairs = Vec::new();
+    for item in values.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let Some((parameter, value)) = item.split_once('=') else {
+            return Err(Error::wrong(
+                opt("purify"),
+                format_args!("{item:?} is not parameter=value; expected {name}:{item}=VALUE"),
+            ));
+        };
+        pairs.push((parameter.trim().to_owned(), value.trim().to_owned()));
+    }
+    let params = Params::check(&opt("purify").with(name), PURIFY_PARAMS, &pairs)?;
+    Ok(PurifyOptions {
+        method: known.method,
+        fallback: if params.word("other") == "skip" { Fallback::Skip } else { Fallback::Visible },
+        max_bytes: params.count("max_bytes"),
+        max_elements: params.count("max_elements"),
+        max_depth: params.count("max_depth"),
+        max_links: params.count("max_links"),
+    })
+}
+
+/// The options as the user would type them, every parameter by name: what [`parse_purify`] takes back.
+pub fn purify_name(options: &PurifyOptions) -> String {
+    let PurifyOptions { method, fallback, max_bytes, max_elements, max_depth, max_links } = options;
+    let name = PURIFY_METHODS.iter().find(|known| known.method == *method).map_or("", |known| known.name);
+    let other = match fallback {
+        Fallback::Visible => "visible",
+        Fallback::Skip => "skip",
+    };
+    format!(
+        "{name}:max_bytes={max_bytes},max_depth={max_depth},max_elements={max_elements},max_links={max_links},other={other}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_typed_is_the_default_and_all_is_printed_back() {
+        assert_eq!(
+            parse_purify("docview").unwrap(),
+            PurifyOptions { method: Method::Docview, ..PurifyOptions::default() }
+        );
+        for known in PURIFY_METHODS {
+            assert_eq!(parse_purify(known.name).unwrap().method, known.method);
+        }
+        let options = parse_purify(" readability: other=skip , max_links=5 ").unwrap();
+        let expected = PurifyOptions {
+            method: Method::Readability,
+            fallback: Fallback::Skip,
+            max_links: 5,
+            ..PurifyOptions::default()
+        };
+        assert_eq!(options, expected);
+        let printed = purify_name(&options);
+        assert_eq!(printed, "readability:max_bytes=8388608,max_depth=256,max_elements=500000,max_links=5,other=skip");
+        assert_eq!(parse_purify(&printed).unwrap(), options);
+        // No parameter is forgotten when it is printed.
+        assert!(PURIFY_PARAMS.iter().all(|spec| printed.contains(&format!("{}=", spec.name))));
+    }
+
+    #[test]
+    fn every_method_has_its_name() {
+        for method in [Method::Docview, Method::Readability, Method::Visible] {
+            let name = purify_name(&PurifyOptions { method, ..PurifyOptions::default() });
+            assert_eq!(parse_purify(&name).unwrap().method, method, "{name}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        let message = |typed: &str| parse_purify(typed).unwrap_err().to_string();
+        assert_eq!(
+            message("docviev"),
+            "purify: there is no method \"docviev\"; did you mean \"docview\"?; there are: docview, readability, visible"
+        );
+        assert!(message("").contains("there is no method \"\""));
+        assert!(message("docview:max_dept=3").contains("did you mean \"max_depth\"?; it has: other, max_bytes"));
+        assert_eq!(
+            message("docview:max_depth=5"),
+            "purify=\"docview\": max_depth=5 is not a whole number from 16 to 1024"
+        );
+        assert!(message("docview:other=skipp").contains("is not one of visible, skip; did you mean \"skip\"?"));
+        assert!(message("docview:skip").contains("expected docview:skip=VALUE"));
+        assert!(message("docview:max_links=1,max_links=2").contains("given twice"));
+        for spec in PURIFY_PARAMS.iter().filter(|spec| matches!(spec.kind, Kind::Int(..))) {
+            assert!(message(&format!("visible:{}=-1", spec.name)).contains("is not a whole number from"));
+        }
+    }
+}

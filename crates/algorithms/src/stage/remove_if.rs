@@ -1,0 +1,179 @@
+//! Which of its kept partners a document may be removed for (`--remove-if`).
+//!
+//! A pair says that two documents are alike. That is no reason to lose one of them: two forms of one notice are alike and say
+//! different things. So a document goes only for a kept one in which its own text stands: at least a share of its distinct
+//! 3-grams, and a share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy always goes.
+//!
+//! The direction matters. Of a text and the same text with an addition the smaller one may go and the larger one may not.
+//!
+//! Source: containment is Broder 1997; that removal should ask for it, and pairing need not, is a rule of ours.
+
+use std::fmt;
+
+use crate::measure::Contained;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+
+/// A document is held against so many of its kept partners, the most similar ones first.
+pub const MOST_LOOKED_AT: usize = 20;
+
+/// The rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RemoveIf {
+    /// A pair is enough.
+    Pair,
+    /// The document is contained in the kept one.
+    Contained(Bounds),
+}
+
+/// What must stand in the kept document at least.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The share of the distinct 3-grams.
+    pub grams: f64,
+    /// The share of the distinct numbers.
+    pub numbers: f64,
+}
+
+/// Why a document stays beside a kept document that it forms a pair with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stays {
+    /// Too few of its 3-grams stand in any of them.
+    OwnText,
+    /// One of them is contained in it, and not the other way round.
+    Larger,
+    /// Its 3-grams stand in one of them, but too few of its numbers.
+    OwnNumbers,
+}
+
+impl Stays {
+    /// As run.json counts it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stays::OwnText => "own text",
+            Stays::Larger => "contains the kept one",
+            Stays::OwnNumbers => "own numbers",
+        }
+    }
+}
+
+impl Bounds {
+    /// The share of numbers where none is given.
+    pub const NUMBERS: f64 = 0.9;
+
+    /// Whether a document of which this stands in another one may be removed for it. A text without words is in no other.
+    pub fn hold(self, contained: Contained) -> bool {
+        self.grams_hold(contained) && contained.numbers.share().is_none_or(|share| share >= self.numbers)
+    }
+
+    fn grams_hold(self, contained: Contained) -> bool {
+        contained.grams.share().is_some_and(|share| share >= self.grams)
+    }
+
+    /// Why a document stays beside a kept one; none where it need not: how much of it stands there, and the other way round.
+    pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
+        match () {
+            () if self.hold(of_it) => None,
+            () if self.grams_hold(of_it) => Some(Stays::OwnNumbers),
+            () if self.hold(of_kept) => Some(Stays::Larger),
+            () => Some(Stays::OwnText),
+        }
+    }
+}
+
+impl RemoveIf {
+    /// Parses `pair` or `contained:T[:N]`.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn parse(typed: &str) -> Result<RemoveIf> {
+        let wrong = |why: String| {
+            Error::wrong_value(
+                opt("remove-if"),
+                format_args!("{typed:?}"),
+                format_args!(
+                    "{why}; expected pair, or contained:T or contained:T:N with shares from 0 to 1, such as contained:0.8:0.9"
+                ),
+            )
+        };
+        let share = |word: &str, name: &str| match word.parse::<f64>() {
+            Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+            _ => Err(wrong(format!("{name} is {word:?}"))),
+        };
+        let words: Vec<&str> = typed.split(':').collect();
+        match words[..] {
+            ["pair"] => Ok(RemoveIf::Pair),
+            ["contained", grams] => {
+                Ok(RemoveIf::Contained(Bounds { grams: share(grams, "T")?, numbers: Bounds::NUMBERS }))
+            }
+            ["contained", grams, numbers] => {
+                Ok(RemoveIf::Contained(Bounds { grams: share(grams, "T")?, numbers: share(numbers, "N")? }))
+            }
+            ["contained"] => Err(wrong("the share T is missing".into())),
+            [rule, ..] => {
+                let hint = dupsift_core::error::did_you_mean(rule, ["pair", "contained"]);
+                Err(wrong(format!("this is no rule{hint}")))
+            }
+            [] => Err(wrong("it is empty".into())),
+        }
+    }
+
+    /// The bounds of `contained`.
+    pub fn bounds(self) -> Option<Bounds> {
+        match self {
+            RemoveIf::Pair => None,
+            RemoveIf::Contained(bounds) => Some(bounds),
+        }
+    }
+}
+
+impl fmt::Display for RemoveIf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RemoveIf::Pair => f.write_str("pair"),
+            RemoveIf::Contained(Bounds { grams, numbers }) => write!(f, "contained:{grams}:{numbers}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Part;
+
+    #[test]
+    fn rules_are_parsed_and_printed_back() {
+        for typed in ["pair", "contained:0.8:0.9", "contained:1:0"] {
+            assert_eq!(RemoveIf::parse(typed).unwrap().to_string(), typed);
+        }
+        assert_eq!(RemoveIf::parse("contained:.7").unwrap().to_string(), "contained:0.7:0.9");
+        let message = |typed: &str| RemoveIf::parse(typed).unwrap_err().to_string();
+        assert!(message("contaned:0.8").contains("did you mean \"contained\"?"));
+        assert!(message("contained:1.5").contains("T is \"1.5\"") && message("contained:1:x").contains("N is \"x\""));
+        assert!(
+            message("contained").contains("T is missing") && message("contained:0.8:0.9:1").contains("expected pair")
+        );
+        assert!(message("contained:NaN").contains("from 0 to 1"));
+    }
+
+    #[test]
+    fn who_may_go_and_why_the_others_stay() {
+        let contained = |grams: (u64, u64), numbers: (u64, u64)| {
+            let part = |(common, all)| Part { common, all };
+            Contained { grams: part(grams), numbers: part(numbers) }
+        };
+        let bounds = Bounds { grams: 0.8, numbers: 0.9 };
+        let of = |of_it, of_kept| bounds.stays([of_it, of_kept]);
+        let (whole, none) = (contained((8, 10), (9, 10)), contained((1, 10), (0, 0)));
+        assert_eq!(of(whole, none), None);
+        assert_eq!(of(contained((8, 10), (0, 0)), none), None);
+        assert_eq!(of(contained((8, 10), (8, 10)), none), Some(Stays::OwnNumbers));
+        assert_eq!(of(contained((79, 100), (1, 1)), none), Some(Stays::OwnText));
+        assert_eq!(of(none, whole), Some(Stays::Larger));
+        assert!(
+            !bounds.hold(contained((0, 0), (0, 0))) && !Bounds { grams: 0.0, numbers: 0.0 }.hold(Contained::default())
+        );
+        // A share is what it is written as: 7 of 100 is 0.07.
+        assert!(Bounds { grams: 0.07, numbers: 0.0 }.hold(contained((7, 100), (0, 0))));
+    }
+}

@@ -1,0 +1,98 @@
+//! sift: which signature rows can meet another at all (the counting Bloom filter as a prefilter).
+//!
+//! A first look inserts the group of every row, position and key, into a filter; the second keeps only the rows whose group
+//! was inserted twice. A filter never counts too low, so no pair is lost, and grouping is exact, so none is gained: most
+//! documents are like no other, and their rows reach neither sort nor disk.
+
+use super::bound::Bound;
+use dupsift_core::hash::combine;
+use dupsift_core::row::{Row, Signatures};
+use dupsift_spill::bloom::CountingBloom;
+
+/// The share of single rows that pass by chance, where there is memory for it.
+const RATE: f64 = 1e-3;
+
+/// The filters of all algorithms.
+pub struct Sieve {
+    filters: Vec<Option<CountingBloom>>,
+}
+
+impl Sieve {
+    /// Empty filters for so many documents, within that many bytes together. Algorithms whose single rows are needed (those
+    /// with a second round of rows) get none.
+    pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Sieve {
+        let rows = |bound: &Bound<'_>| match bound.signer.probe_shape() {
+            Some(_) => 0,
+            None => documents.saturating_mul(bound.signer.rows_a_document()),
+        };
+        let all: u64 = bound.iter().map(rows).sum();
+        let filter = |rows: u64| {
+            let share = most_bytes as f64 * rows as f64 / all.max(1) as f64;
+            (rows > 0).then(|| CountingBloom::new(rows, RATE, share as usize))
+        };
+        Sieve { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
+    }
+
+    /// The first look at what an algorithm emitted for a document.
+    pub fn insert(&self, algorithm: usize, signatures: &Signatures) {
+        if let Some(filter) = &self.filters[algorithm] {
+            // A document that emits one group twice meets itself alone.
+            let mut groups: Vec<u64> = signatures.rows(0).map(|row| group(&row)).collect();
+            groups.sort_unstable();
+            groups.dedup();
+            groups.into_iter().for_each(|group| filter.insert(group));
+        }
+    }
+
+    /// Whether a row may meet one of another document.
+    pub fn keeps(&self, algorithm: usize, row: &Row<'_>) -> bool {
+        self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
+    }
+
+    /// What run.json says of an algorithm's filter after so many rows; none where there is no filter.
+    pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
+        let filter = self.filters[algorithm].as_ref()?;
+        let rate = filter.false_positives(rows);
+        Some(format!("sifted by {} bytes of counters; at most {rate:.1e} of the single rows pass", filter.bytes()))
+    }
+}
+
+fn group(row: &Row<'_>) -> u64 {
+    combine(combine(row.position.into(), (row.key >> 64) as u64), row.key as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Corpus;
+    use crate::corpus::CorpusStats;
+    use crate::stage::recipe::Recipe;
+    use dupsift_text::text::TextOptions;
+
+    #[test]
+    fn rows_that_meet_pass_and_single_ones_do_not() {
+        let algorithms = Recipe::parse_algorithms("three_plus_five,simhash").unwrap();
+        let recipe = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            within: None,
+            purify: dupsift_pages::purify::PurifyOptions::default(),
+        };
+        let stats = CorpusStats::none();
+        let bound = recipe.bind(&Corpus::new(1000, &stats), &[]).unwrap();
+        let sieve = Sieve::new(&bound, 1000, 1 << 20);
+        let emit = |keys: &[(u32, u128)]| {
+            let mut out = Signatures::default();
+            keys.iter().for_each(|&(position, key)| out.push(position, key, 0, &[]));
+            sieve.insert(0, &out);
+        };
+        emit(&[(0, 5), (0, 5), (1, 6)]);
+        emit(&[(1, 6), (1, 5)]);
+        let keeps =
+            |algorithm, position, key| sieve.keeps(algorithm, &Row { position, key, order: 0, doc: 0, sketch: &[] });
+        assert_eq!([keeps(0, 0, 5), keeps(0, 1, 6), keeps(0, 1, 5), keeps(0, 0, 6)], [false, true, false, false]);
+        // simhash needs its single rows for the second round.
+        assert!(keeps(1, 0, 5) && sieve.note(1, 10).is_none() && sieve.note(0, 10).is_some());
+    }
+}

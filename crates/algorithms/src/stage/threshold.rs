@@ -1,0 +1,151 @@
+//! `--threshold T`: the threshold of the one algorithm that is asked for, put where it could be typed.
+//!
+//! ```text
+//! minhash, .8 -> minhash:threshold=0.8;  exact,shingles:unit=char, .9 -> exact,shingles:unit=char,threshold=0.9
+//! ```
+
+use super::recipe::{Named, split_list};
+use crate::algorithm::params::THRESHOLDS;
+use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, shorthands, specs};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+
+/// The parameter.
+const THRESHOLD: &str = "threshold";
+/// What a bound of another sense is called.
+const OTHERS: [&str; 2] = ["distance", "ratio"];
+/// May stand beside the one algorithm: equal texts know no threshold.
+const BESIDE: &str = "exact";
+
+/// The list of algorithms with the threshold where it belongs; `list` is none where no algorithm was named.
+///
+/// # Errors
+/// No algorithm, several, or one without such a parameter, with what could be typed instead.
+pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
+    let wrong = |why: String| Error::wrong_value(opt(THRESHOLD), threshold, why);
+    let known = || {
+        let all: Vec<&str> = ALGORITHMS.iter().filter(|one| has_threshold(**one)).map(|one| one.name()).collect();
+        all.join(", ")
+    };
+    let Some(list) = list else {
+        return Err(wrong(format!(
+            "expected {} beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; there are: {}. To take away less than the default: {}",
+            opt("algorithms").with("NAME"),
+            known(),
+            opt("remove-if").with("contained:0.95:1")
+        )));
+    };
+    let mut named = split_list(list)?;
+    let several = named.iter().filter(|(name, _)| *name != BESIDE).count() != 1 && named.len() != 1;
+    let at = named.iter().position(|(name, _)| *name != BESIDE || named.len() == 1);
+    let Some(at) = at.filter(|_| !several && named.iter().all(|(name, _)| name != "all")) else {
+        return Err(wrong(format!(
+            "expected one algorithm beside it, got {list}; of several, say at each what is meant, as minhash:{THRESHOLD}={threshold}"
+        )));
+    };
+    let algorithm = by_name(&named[at].0)?;
+    if !has_threshold(algorithm) {
+        let own: Vec<String> = specs(algorithm)
+            .iter()
+            .filter(|spec| THRESHOLDS.contains(&spec.name) || OTHERS.contains(&spec.name))
+            .map(|spec| format!("{}={}", spec.name, spec.default))
+            .collect();
+        let own = if own.is_empty() { String::new() } else { format!(" has {}, and", own.join(", ")) };
+        let name = algorithm.name();
+        return Err(wrong(format!(
+            "{name}{own} has no threshold of similarity; expected {}, which checks its pairs on the texts, or one of: {}",
+            opt("algorithms").with(format_args!("{name}:verify=jaccard:{threshold}")),
+            known()
+        )));
+    }
+    if let Some((name, value, given)) = not_in_force(algorithm, &named[at].1) {
+        let algorithm = algorithm.name();
+        return Err(wrong(format!(
+            "{algorithm} compares by a threshold with {name}={value} alone, and {name} is {given} here; expected {}",
+            opt("algorithms").with(format_args!("{algorithm}:{name}={value}"))
+        )));
+    }
+    named[at].1.push((THRESHOLD.into(), threshold.to_string()));
+    Ok(typed(&named))
+}
+
+/// Where the threshold counts with one value of another parameter alone, as its help says (`of mode=overlap: ...`), and these values
+/// have another: that parameter, the value, the other one.
+fn not_in_force<'v>(
+    algorithm: &dyn Algorithm,
+    values: &'v [(String, String)],
+) -> Option<(&'static str, &'static str, &'v str)> {
+    let all = specs(algorithm);
+    let of = |name: &str| all.iter().find(|spec| spec.name == name);
+    let (condition, _) = of(THRESHOLD)?.help.strip_prefix("of ")?.split_once(": ")?;
+    let (name, value) = condition.split_once('=')?;
+    let given = values.iter().rev().find(|(known, _)| known == name).map_or(of(name)?.default, |(_, given)| given);
+    (given != value).then_some((name, value, given))
+}
+
+/// Whether it has a parameter of that name that is a similarity.
+fn has_threshold(algorithm: &dyn Algorithm) -> bool {
+    let is_similarity =
+        |name: &str, kind: Kind| name == THRESHOLD && matches!(kind, Kind::Real(_, high) if high <= 1.0);
+    specs(algorithm).iter().any(|spec| is_similarity(spec.name, spec.kind))
+        || shorthands(algorithm).iter().any(|short| is_similarity(short.name, short.kind))
+}
+
+/// As it could be typed.
+fn typed(named: &[Named]) -> String {
+    let one = |(name, values): &Named| {
+        let values: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if values.is_empty() { name.clone() } else { format!("{name}:{}", values.join(",")) }
+    };
+    named.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::recipe::Recipe;
+
+    fn fail(list: Option<&str>) -> String {
+        with_threshold(list, 0.8).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn it_stands_where_it_could_be_typed() {
+        for (list, expected) in [
+            ("minhash", "minhash:threshold=0.8"),
+            ("exact,minhash:ngram=3,unit=char", "exact,minhash:ngram=3,unit=char,threshold=0.8"),
+            ("shingles:as=near,exact", "shingles:as=near,threshold=0.8,exact"),
+            ("cosine", "cosine:threshold=0.8"),
+        ] {
+            let with = with_threshold(Some(list), 0.8).unwrap();
+            assert_eq!(with, expected);
+            assert!(Recipe::parse_algorithms(&with).is_ok(), "{with}");
+        }
+    }
+
+    #[test]
+    fn where_it_means_nothing_the_parameter_that_does_is_named() {
+        assert!(fail(None).contains("expected algorithms=\"NAME\" beside it"), "{}", fail(None));
+        assert!(
+            fail(None).contains("there are: cosine, log_shingles, lsi, minhash, shingles. To take away less"),
+            "{}",
+            fail(None)
+        );
+        assert!(fail(Some("minhash,cosine")).contains("got minhash,cosine"));
+        assert!(fail(Some("all")).contains("expected one algorithm"));
+        let simhash = fail(Some("simhash"));
+        assert!(
+            simhash.contains("simhash has distance=") && simhash.contains("simhash:verify=jaccard:0.8"),
+            "{simhash}"
+        );
+        assert!(fail(Some("exact")).contains("exact has no threshold of similarity"));
+        assert!(fail(Some("decomposition")).contains("has tau="));
+        let log_shingles = fail(Some("log_shingles"));
+        assert!(log_shingles.contains("with mode=overlap alone, and mode is equal here"), "{log_shingles}");
+        assert!(fail(Some("exact,log_shingles:mode=ladder")).contains("mode is ladder here"));
+        assert!(
+            with_threshold(Some("log_shingles:mode=overlap"), 0.8).unwrap().ends_with("mode=overlap,threshold=0.8")
+        );
+        assert!(fail(Some("minhsh")).contains("did you mean \"minhash\"?"));
+    }
+}

@@ -1,0 +1,151 @@
+//! versions: what two texts by themselves tell of whether they are one text in two versions, or one holds the other.
+//!
+//! Three sentences, all of which must hold; docs/versions.md has the corpora that the shares were measured on:
+//!
+//! 1. The texts share enough: at least the share T of the distinct 3-grams of one stands in the other.
+//! 2. The facts agree: at least `NUMBERS` of the distinct numbers of the text that has fewer stand in the other, or at least
+//!    `GRAMS` of the 3-grams of each text do.
+//! 3. No single word tells them apart: in the text that is contained the better no word stands so much oftener than in the
+//!    other that the surplus is more than `SURPLUS` of its words.
+//!
+//! Not for: what only the corpus tells, such as that another page of the template is as near; short texts of which a word was
+//! changed, for one word of less than fifty is more than that share.
+
+use crate::measure::{
+    Contained, Versions, contained, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
+};
+use dupsift_text::text::Analysis;
+
+/// T where none is typed.
+pub const ENOUGH: f64 = 0.8;
+/// The share of the numbers of the text that has fewer, from which on facts agree.
+const NUMBERS: f64 = Versions::DEFAULT.numbers;
+/// The share of the 3-grams of each text, from which on facts agree, with any numbers.
+const GRAMS: f64 = Versions::DEFAULT.both;
+/// The largest share of a text's words that one of them may stand there more often than in the other text.
+const SURPLUS: f64 = Versions::DEFAULT.word;
+
+/// Appends what has to be known of one text.
+pub fn write_evidence(document: &Analysis<'_>, out: &mut Vec<u64>) {
+    write_word_counts(document, out);
+    write_contents(document, out);
+}
+
+/// The larger share of 3-grams, where the three sentences hold of two texts.
+pub fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
+    let ((words_a, a), (words_b, b)) = (split_word_counts(a), split_word_counts(b));
+    let both = contained(a, b);
+    let [of_a, of_b] = both.map(|one| one.grams.share().unwrap_or(0.0));
+    let shared = of_a.max(of_b);
+    if shared < enough || !facts_agree(&both) {
+        return None;
+    }
+    // Of two texts that are contained as well as each other either may pass.
+    let passes =
+        of_a >= of_b && surplus(words_a, words_b) <= SURPLUS || of_b >= of_a && surplus(words_b, words_a) <= SURPLUS;
+    passes.then_some(shared)
+}
+
+/// Whether the facts of two texts may agree, by their numbers and by how many 3-grams each has; costs next to nothing.
+pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
+    let (a, b) = (split_word_counts(a).1, split_word_counts(b).1);
+    let (x, y) = (numbers_of(a), numbers_of(b));
+    let (few, many) = if x.len() <= y.len() { (x, y) } else { (y, x) };
+    let common = few.iter().filter(|number| many.binary_search(number).is_ok()).count();
+    if few.is_empty() || common as f64 / few.len() as f64 >= NUMBERS {
+        return true;
+    }
+    // Behind the count of numbers and these. The smaller number of 3-grams over the larger one bounds one of the shares.
+    let (x, y) = (a.len() - x.len() - 1, b.len() - y.len() - 1);
+    x.min(y) as f64 / x.max(y) as f64 >= GRAMS
+}
+
+/// The second sentence. The text with fewer numbers has the larger share; where one has none, nothing can disagree.
+fn facts_agree(both: &[Contained; 2]) -> bool {
+    let shares = both.iter().filter_map(|one| one.numbers.share());
+    let agree = both.iter().any(|one| one.numbers.all == 0) || shares.fold(0.0, f64::max) >= NUMBERS;
+    agree || both.iter().all(|one| one.grams.share().is_some_and(|share| share >= GRAMS))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+    use dupsift_text::text::{Pipeline, TextOptions};
+
+    static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).expect("defaults"));
+
+    fn evidence(text: &str) -> Vec<u64> {
+        let mut out = Vec::new();
+        write_evidence(&PIPELINE.analyse(text), &mut out);
+        out
+    }
+
+    fn of(a: &str, b: &str, enough: f64) -> Option<f64> {
+        let (a, b) = (evidence(a), evidence(b));
+        let found = version(&a, &b, enough);
+        assert_eq!(found, version(&b, &a, enough));
+        assert!(found.is_none() || may_be_version(&a, &b) && may_be_version(&b, &a));
+        found
+    }
+
+    /// So many different words.
+    fn words(count: usize) -> String {
+        (0..count)
+            .map(|n| format!("w{} ", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][n % 10].repeat(1 + n / 10)))
+            .collect()
+    }
+
+    #[test]
+    fn texts_share_enough() {
+        let text = words(102);
+        // A hundred 3-grams, the last of which is another one: one word of 102 tells them apart, and may.
+        let other = text.replace(text.split(' ').nth(101).expect("102 words"), "last");
+        assert_eq!(of(&text, &other, 0.99), Some(0.99));
+        assert_eq!(of(&text, &other, 0.995), None);
+        // One holds the other.
+        assert_eq!(of(&text, &format!("{text} and what more there is to say about it"), 0.8), Some(1.0));
+        assert_eq!(of(&text, &words(60), 0.8), Some(1.0));
+        assert_eq!(of("今天下雨了吗", "今天下雨了吗？没有。", 0.8), Some(1.0));
+        assert_eq!(of("one two three four", "five six seven", 0.1), None);
+    }
+
+    #[test]
+    fn facts_agree_or_do_not() {
+        let form = |numbers: [u64; 4]| {
+            let parts = numbers
+                .map(|number| format!("{} {number}", words(17).replace('w', &"v".repeat(number as usize % 2 + 1))));
+            parts.concat()
+        };
+        let (first, other) = (form([1, 3, 5, 7]), form([1, 3, 9, 11]));
+        // Two of four numbers, and of the 3-grams those that hold none of the others.
+        assert!(
+            contained(split_word_counts(&evidence(&first)).1, split_word_counts(&evidence(&other)).1)[0].numbers.common
+                == 2
+        );
+        assert_eq!(of(&first, &first, 0.5), Some(1.0));
+        let long = |number: &str| format!("{} {number} {}", words(12), words(40));
+        assert!(of(&long("7"), &long("8"), 0.5).is_some(), "three quarters of the 3-grams of each agree");
+        let short = |number: &str| format!("{} {number} {}", words(30), "x y z");
+        assert_eq!(of(&format!("{} 1 2 3", words(60)), &format!("{} 4 5 6 {}", words(60), words(100)), 0.8), None);
+        assert!(of(&short("7"), &short(""), 0.5).is_some(), "one has no numbers");
+    }
+
+    #[test]
+    fn a_word_tells_them_apart() {
+        let notice = |town: &str| format!("{town} {} {town} {} {town}", words(80), words(40));
+        assert_eq!(of(&notice("bern"), &notice("bern"), 0.8), Some(1.0));
+        // Three of 123 words are another town.
+        assert_eq!(of(&notice("bern"), &notice("basel"), 0.8), None);
+        let once = |town: &str| format!("{} {town} {}", words(80), words(40));
+        assert!(of(&once("bern"), &once("basel"), 0.8).is_some());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_bound_is_a_bound(a in "([a-d] |[0-9] ){1,30}", b in "([a-d] |[0-9] ){1,30}", enough in 0.01f64..1.0) {
+            of(&a, &b, enough);
+        }
+    }
+}

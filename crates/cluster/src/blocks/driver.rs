@@ -1,0 +1,43 @@
+//! What the steps of a run on a cluster share on the driver.
+
+use super::cluster::Cluster;
+use super::opened::tasks;
+use dupsift_algorithms::stage::plan::Plan;
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::products::Stock;
+use dupsift_engine::reading::classes::Classes;
+use dupsift_engine::reading::reader::Reader;
+
+/// The steps before the local driver goes on.
+pub struct Driver<'d> {
+    /// What the driver's own work runs on.
+    pub engine: &'d Engine<'d>,
+    /// The corpus.
+    pub reader: &'d Reader<'d>,
+    /// What does the steps.
+    pub cluster: &'d dyn Cluster,
+    /// The passes of a run.
+    pub plan: &'d Plan,
+    /// What was put down.
+    pub stock: &'d Stock<'d>,
+}
+
+impl Driver<'_> {
+    /// How many tasks a pass has.
+    pub fn tasks(&self) -> usize {
+        self.cluster.sizes().map_or(0, |(bytes, _)| tasks(self.reader, bytes).len())
+    }
+
+    /// The copies that were put down.
+    pub fn copies(&self) -> Result<Classes> {
+        let gone = || Error::Internal("the copies that were put down are gone".into());
+        self.stock.take(|keys| &keys.copies)?.ok_or_else(gone)
+    }
+
+    /// A place for what tasks have to know; the file goes with the value.
+    pub fn file(&self) -> Result<tempfile::TempPath> {
+        let file = tempfile::NamedTempFile::new_in(self.engine.dir);
+        Ok(file.map_err(Error::io("make a work file", self.engine.dir))?.into_temp_path())
+    }
+}

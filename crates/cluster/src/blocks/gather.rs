@@ -1,0 +1,169 @@
+//! What comes back from a cluster, put together to what the local driver knows.
+
+use super::cluster::{Cluster, Frame};
+use super::kind::{Kind, What};
+use super::known::{TERM, term_of};
+use super::map::Tally;
+use super::spool::Block;
+use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::LinkLayout;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::AlgorithmReport;
+use dupsift_engine::job::count::Counting;
+use dupsift_engine::job::intake::{Intake, Taken, Took};
+use dupsift_engine::job::member::chance_collisions;
+use dupsift_engine::reading::classes::{Classes, Link};
+use dupsift_engine::reading::parts::Bytes;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_spill::shuffle::{AtomicBits, Shuffle, Writer};
+
+/// What all tasks of a pass counted.
+pub type Tallies = Vec<Tally>;
+
+fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
+    let mut bytes = Bytes(bytes);
+    while !bytes.0.is_empty() {
+        to.push(serde_json::from_slice(bytes.string()?).map_err(Error::table("read what a task counted"))?);
+    }
+    Ok(())
+}
+
+/// What the first pass noted of all rows; `repeated` says how many ids stood before.
+///
+/// # Errors
+/// Rows that no task has read, or that two have.
+pub fn notes(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    cluster: &dyn Cluster,
+    frame: Frame,
+) -> Result<(Taken, Tallies)> {
+    // What tasks counted comes by itself: it has their times, so a task that is done again gives out other bytes there, and blocks that
+    // were collected with it would be dealt otherwise from then on.
+    let (intake, all) = (Intake::new(engine, reader, false)?, counted(cluster, frame)?);
+    let kinds = [What::Notes, What::Rejected].map(Kind::of);
+    let noted = AtomicBits::new(engine.dir, "noted", reader.documents() as usize)?;
+    let once = |doc: u64| {
+        let (of, is_one) = (reader.documents(), doc < reader.documents());
+        let told =
+            || Error::Internal(format!("the tasks read row {doc} of {of} more than once, or there is no such row"));
+        (is_one && noted.set(doc as usize)).then_some(()).ok_or_else(told)
+    };
+    cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| match kind.what {
+        What::Notes => intake.take_part(&rows, once),
+        _ => intake.take_rejected(&rows),
+    })?;
+    let read: u64 = all.iter().map(|tally| tally.used + tally.rejected).sum();
+    if [read, noted.count()] != [reader.documents(); 2] {
+        return Err(Error::Internal(format!(
+            "the tasks read {read} rows and noted {} of {}",
+            noted.count(),
+            reader.documents()
+        )));
+    }
+    all.iter().for_each(|tally| intake.add_tallies(&tally.keep));
+    for (file, sum) in all.iter().flat_map(|tally| &tally.contents) {
+        reader.contents.add(*file, *sum);
+    }
+    let took = all.iter().map(|tally| Took {
+        ids_seen: tally.ids_seen.clone(),
+        used: tally.used,
+        text_bytes: tally.text_bytes,
+        parts: tally.parts,
+        lost: tally.lost.clone(),
+    });
+    let took = took.collect();
+    Ok((intake.finish(took)?, all))
+}
+
+/// What the tasks of a later pass counted.
+///
+/// # Errors
+/// Those of the cluster.
+pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
+    let mut all = Tallies::new();
+    cluster.collect(frame, &[Kind::of(What::Tally)], &mut |block| tallies(&block.rows, &mut all))?;
+    Ok(all)
+}
+
+/// What was summed: how many ids stood before, the classes of copies, the words and the features with their counts.
+///
+/// # Errors
+/// Those of the cluster, a full disk.
+pub fn sums(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    cluster: &dyn Cluster,
+    frame: Frame,
+) -> Result<(u64, Classes, [TermTable; 2])> {
+    let link = Link::new(reader);
+    let equal = link.shuffle(engine, reader, "equal-texts", reader.documents() / 4)?;
+    let terms = |name: &str| {
+        let rows = reader.source.files.iter().map(|file| file.text_bytes).sum::<u64>() / 40;
+        engine.ordered(u64::MAX, name, TERM, 8, 8, rows)
+    };
+    let (words, features, mut repeated) = (terms("words")?, terms("features")?, 0);
+    let (mut links, mut to_words, mut to_features) = (equal.writer(), words.writer(), features.writer());
+    let kinds = [What::Ids, What::Links, What::WordTerms, What::FeatureTerms].map(Kind::of);
+    let width = LinkLayout::new(reader.documents()).width();
+    cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
+        engine.go_on()?;
+        let push = |writer: &mut Writer<'_>, width| rows.chunks_exact(width).try_for_each(|row| writer.push(row));
+        match kind.what {
+            What::Links => push(&mut links, width),
+            What::WordTerms => push(&mut to_words, TERM),
+            What::FeatureTerms => push(&mut to_features, TERM),
+            _ => {
+                let mut bytes = Bytes(&rows);
+                while !bytes.0.is_empty() {
+                    repeated += bytes.long()?;
+                }
+                Ok(())
+            }
+        }
+    })?;
+    [links, to_words, to_features].into_iter().try_for_each(|mut writer| writer.flush())?;
+    let copies = Classes::build(engine, reader, "copies", &equal.finish()?)?;
+    Ok((repeated, copies, [table(engine, "words", words)?, table(engine, "features", features)?]))
+}
+
+fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
+    let sorted = terms.finish()?;
+    if sorted.rows() == 0 {
+        return Ok(TermTable::empty());
+    }
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
+    for partition in 0..sorted.partitions() {
+        let records = sorted.load(partition, engine.budget.a_thread)?;
+        for at in 0..records.len() {
+            engine.go_on()?;
+            let (term, df, cf) = term_of(records.record(at));
+            writer.push(term, df, cf)?;
+        }
+        sorted.remove(partition)?;
+    }
+    writer.finish()
+}
+
+/// The statistics of the corpus.
+pub fn statistics(reader: &Reader<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
+    let counted = tallies.iter().fold((0, 0), |sum, one| (sum.0 + one.counted.0, sum.1 + one.counted.1));
+    Counting::summed(reader, counted, words, features)
+}
+
+/// What the record says of an algorithm that has signed, from what all tasks said.
+pub fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmReport {
+    let reports = tallies.iter().flat_map(|tally| &tally.reports).filter(|(place, _)| *place == at);
+    let sum = reports.map(|(_, report)| report.clone()).reduce(|mut sum, one| {
+        sum.signed += one.signed;
+        sum.rows += one.rows;
+        sum.sign_seconds += one.sign_seconds;
+        one.unsigned.into_iter().for_each(|(reason, count)| *sum.unsigned.entry(reason).or_default() += count);
+        one.flagged.into_iter().for_each(|(flag, count)| *sum.flagged.entry(flag).or_default() += count);
+        sum
+    });
+    let sum = sum.unwrap_or_default();
+    AlgorithmReport { expected_chance_collisions: chance_collisions(bound, sum.signed), ..sum }
+}

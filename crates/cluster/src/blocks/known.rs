@@ -1,0 +1,238 @@
+//! What tasks need to know of the whole corpus before they read: copies, statistics, models. The driver writes one file of it; each
+//! process takes it up once.
+//!
+//! ```text
+//! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places
+//! ```
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read as _, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::opened::{Machine, Opened};
+use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{LinkLayout, number};
+use dupsift_core::safe_fs::private;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::classes::{Classes, Link};
+use dupsift_engine::reading::parts::Bytes;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_spill::shuffle::AtomicCells;
+
+/// Bytes of a term with its counts.
+pub const TERM: usize = 24;
+/// Bytes of a document with its place.
+const PLACE: usize = 12;
+/// Rows that are read at a time.
+const ROWS: usize = 4096;
+
+/// What is known of the corpus.
+pub struct Known {
+    /// The exact copies, where they are known.
+    pub copies: Option<Classes>,
+    /// The statistics; those of no document where nothing was counted.
+    pub stats: CorpusStats,
+    /// By algorithm: what it has learnt, or nothing.
+    pub models: Vec<Vec<u64>>,
+    places: Option<AtomicCells<u32>>,
+}
+
+/// What is written of the corpus.
+#[derive(Clone, Copy)]
+pub struct Facts<'f> {
+    /// The exact copies, where they are known.
+    pub copies: Option<&'f Classes>,
+    /// The statistics.
+    pub stats: &'f CorpusStats,
+    /// By algorithm: what it has learnt, or nothing.
+    pub models: &'f [Vec<u64>],
+    /// Of documents that stand in candidates: the bucket of their component, plus one; 0 of all others.
+    pub places: Option<&'f AtomicCells<u32>>,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct Head {
+    copies: bool,
+    links: u64,
+    documents: u64,
+    tokens: u64,
+    snapshot: u64,
+    words: u64,
+    features: u64,
+    models: Vec<u64>,
+    places: u64,
+}
+
+/// A term with its counts as a row.
+pub fn term_row((term, df, cf): (u64, u64, u64)) -> [u8; TERM] {
+    let mut row = [0; TERM];
+    row[..8].copy_from_slice(&term.to_be_bytes());
+    row[8..16].copy_from_slice(&df.to_be_bytes());
+    row[16..].copy_from_slice(&cf.to_be_bytes());
+    row
+}
+
+/// The term of a row, with its counts.
+pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
+    (number(&row[..8]), number(&row[8..16]), number(&row[16..TERM]))
+}
+
+/// Writes what tasks need to know.
+///
+/// # Errors
+/// A full disk.
+pub fn write(path: &Path, reader: &Reader<'_>, facts: Facts<'_>) -> Result<()> {
+    let Facts { copies, stats, models, places } = facts;
+    let failed = || Error::io("write the work file", path);
+    let documents = reader.documents();
+    let classes = || copies.into_iter().flat_map(|copies| copies.of(0..documents));
+    let head = Head {
+        copies: copies.is_some(),
+        links: classes().map(|class| class.len() as u64).sum(),
+        documents: stats.documents(),
+        tokens: stats.tokens(),
+        snapshot: stats.snapshot(),
+        words: stats.words.len() as u64,
+        features: stats.features.len() as u64,
+        models: models.iter().map(|model| model.len() as u64).collect(),
+        places: placed(places).count() as u64,
+    };
+    let head = serde_json::to_vec(&head).map_err(Error::table("write what is known"))?;
+    let mut file = BufWriter::new(private::create(path).map_err(failed())?);
+    let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed());
+    put(&(head.len() as u64).to_le_bytes())?;
+    put(&head)?;
+    let layout = LinkLayout::new(documents);
+    for class in classes() {
+        let first = class.get(0);
+        class.iter().try_for_each(|doc| put(&layout.encode(first, doc)[..layout.width()]))?;
+    }
+    for table in [&stats.words, &stats.features] {
+        (0..table.len()).try_for_each(|at| put(&term_row(table.entry(at))))?;
+    }
+    models.iter().try_for_each(|model| put(bytemuck::cast_slice(model)))?;
+    placed(places).try_for_each(|(doc, place)| {
+        put(&doc.to_le_bytes())?;
+        put(&place.to_le_bytes())
+    })?;
+    file.flush().map_err(failed())
+}
+
+/// Documents with their places, where they have one.
+fn placed(places: Option<&AtomicCells<u32>>) -> impl Iterator<Item = (u64, u32)> + '_ {
+    let all = places.into_iter().flat_map(|places| (0..places.len()).map(|doc| (doc as u64, places.load(doc))));
+    all.filter(|(_, place)| *place > 0)
+}
+
+/// Rows of a file, one after the other.
+struct RowsOf<'f> {
+    file: BufReader<File>,
+    path: &'f Path,
+    /// Bytes that are left: no list is made for more.
+    left: u64,
+}
+
+impl RowsOf<'_> {
+    /// Checks that so many values of a width are there; returns how many.
+    fn has(&self, values: u64, width: usize) -> Result<usize> {
+        match values.checked_mul(width as u64) {
+            Some(bytes) if bytes <= self.left => Ok(values as usize),
+            _ => Err(Error::Damaged {
+                path: self.path.to_path_buf(),
+                why: format!("it says that {values} values of {width} bytes follow, and has {} bytes", self.left),
+            }),
+        }
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
+        self.left = self.left.saturating_sub(bytes.len() as u64);
+        self.file.read_exact(bytes).map_err(Error::reading("read what is known", self.path))
+    }
+
+    fn each(&mut self, rows: u64, width: usize, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut rows, mut bytes) = (self.has(rows, width)?, vec![0; ROWS * width]);
+        while rows > 0 {
+            let now = rows.min(ROWS);
+            self.fill(&mut bytes[..now * width])?;
+            bytes[..now * width].chunks_exact(width).try_for_each(&mut each)?;
+            rows -= now;
+        }
+        Ok(())
+    }
+}
+
+impl Known {
+    /// Nothing.
+    pub fn none() -> Known {
+        Known { copies: None, stats: CorpusStats::none(), models: Vec::new(), places: None }
+    }
+
+    /// The bucket of the component of a document; none where it stands in no candidate that is to be checked.
+    pub fn place(&self, doc: u64) -> Option<u32> {
+        let places = self.places.as_ref().filter(|places| (doc as usize) < places.len())?;
+        places.load(doc as usize).checked_sub(1)
+    }
+
+    /// Takes up what `write` wrote, with work files in that folder.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a full disk.
+    pub fn read(path: &Path, opened: &Opened, dir: &Path) -> Result<Known> {
+        let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
+        let engine = machine.engine(dir);
+        let file = File::open(path).map_err(Error::reading("read what is known", path))?;
+        let left = file.metadata().map_err(Error::reading("read what is known", path))?.len();
+        let mut rows = RowsOf { file: BufReader::new(file), path, left };
+        let mut length = [0; 8];
+        rows.fill(&mut length)?;
+        let mut head = vec![0; rows.has(u64::from_le_bytes(length), 1)?];
+        rows.fill(&mut head)?;
+        let head: Head = serde_json::from_slice(&head).map_err(Error::table("read what is known"))?;
+        let copies = copies(&engine, &reader, &mut rows, head.links)?;
+        let words = terms(&engine, "words", &mut rows, head.words)?;
+        let features = terms(&engine, "features", &mut rows, head.features)?;
+        let mut models = Vec::new();
+        for length in head.models {
+            let mut model = vec![0u64; rows.has(length, 8)?];
+            rows.fill(bytemuck::cast_slice_mut(&mut model))?;
+            models.push(model);
+        }
+        let stats = CorpusStats::new(head.documents, head.tokens, head.snapshot, words, features);
+        let places = AtomicCells::new(dir, "places", if head.places > 0 { reader.documents() as usize } else { 0 })?;
+        rows.each(head.places, PLACE, |row| {
+            let mut bytes = Bytes(row);
+            let doc = bytes.long()?;
+            let place = bytes.short()?;
+            if doc as usize >= places.len() {
+                let why = format!("it has a place of document {doc}, and there are {}", places.len());
+                return Err(Error::Damaged { path: path.to_path_buf(), why });
+            }
+            Ok(places.store(doc as usize, place))
+        })?;
+        Ok(Known { copies: head.copies.then_some(copies), stats, models, places: Some(places) })
+    }
+}
+
+fn copies(engine: &Engine<'_>, reader: &Reader<'_>, rows: &mut RowsOf<'_>, links: u64) -> Result<Classes> {
+    let equal = Link::new(reader).shuffle(engine, reader, "equal-texts", links)?;
+    let mut writer = equal.writer();
+    rows.each(links, LinkLayout::new(reader.documents()).width(), |row| writer.push(row))?;
+    writer.flush()?;
+    drop(writer);
+    Classes::build(engine, reader, "copies", &equal.finish()?)
+}
+
+fn terms(engine: &Engine<'_>, name: &str, rows: &mut RowsOf<'_>, count: u64) -> Result<TermTable> {
+    if count == 0 {
+        return Ok(TermTable::empty());
+    }
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
+    rows.each(count, TERM, |row| {
+        let (term, df, cf) = term_of(row);
+        writer.push(term, df, cf)
+    })?;
+    writer.finish()
+}

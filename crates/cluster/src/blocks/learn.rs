@@ -1,0 +1,76 @@
+//! Notes of those who learn: taken in tasks, learnt from on the driver.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use super::cluster::{Cluster, Frame};
+use super::kind::{Kind, What};
+use super::known::Known;
+use super::opened::{Machine, Opened};
+use super::spool::{Blocks, Spool};
+use dupsift_algorithms::algorithm::{Corpus, Learner};
+use dupsift_algorithms::stage::learn::ROW;
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::learn::{each_note, learn_from};
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::parts::{Bytes, put};
+use dupsift_engine::reading::reader::Reader;
+
+/// Takes the notes of one task.
+///
+/// # Errors
+/// Damaged files, a full disk.
+pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
+    let (machine, reader) = (Machine::new(&opened.options)?, opened.reader(task)?);
+    let engine = machine.engine(dir);
+    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let learners = opened.options.recipe.learners(&corpus)?;
+    let view = View::after_count(&engine, &reader, None, &known.stats);
+    let (copies, spool) = (known.copies.as_ref(), Mutex::new(Spool::new(dir)?));
+    each_note(
+        &engine,
+        &reader,
+        &view.with_copies(copies),
+        (&learners, copies),
+        Vec::new,
+        |bytes: &mut Vec<u8>, place, row, note, times| {
+            bytes.clear();
+            bytes.extend_from_slice(&row);
+            bytes.extend_from_slice(&times.to_le_bytes());
+            put(bytemuck::cast_slice(note), bytes);
+            let mut spool = spool.lock().unwrap_or_else(PoisonError::into_inner);
+            spool.push(Kind::member(What::Learnt, learners[place].0), 0, bytes)
+        },
+        |_| Ok(()),
+    )?;
+    spool.into_inner().map_err(|_| Error::Internal("a task broke off".into()))?.finish()
+}
+
+/// What the learners make of the notes of all tasks, by their places in the recipe.
+///
+/// # Errors
+/// Those of the cluster, a full disk.
+pub fn models(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    cluster: &dyn Cluster,
+    frame: Frame,
+    learners: &[(usize, Box<dyn Learner + '_>)],
+) -> Result<Vec<(usize, Vec<u64>)>> {
+    let kinds: Vec<Kind> = learners.iter().map(|(at, _)| Kind::member(What::Learnt, *at)).collect();
+    learn_from(engine, reader, learners, |take| {
+        cluster.collect(frame, &kinds, &mut |block| {
+            engine.go_on()?;
+            let mut bytes = Bytes(&block.rows);
+            while !bytes.0.is_empty() {
+                let mut row = [0; ROW];
+                row.copy_from_slice(bytes.take(ROW)?);
+                let times = bytes.long()?;
+                let note: Vec<u64> = bytemuck::allocation::pod_collect_to_vec(bytes.string()?);
+                take(block.kind.member.into(), row, &note, times)?;
+            }
+            Ok(())
+        })
+    })
+}

@@ -1,0 +1,274 @@
+//! Steps over the rows of some buckets, by what the local driver does with a partition.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::cluster::Step;
+use super::evidence::row;
+use super::kind::{Kind, What};
+use super::known::Known;
+use super::opened::{Layout, Machine, Opened};
+use super::spool::{Block, Blocks, Spool};
+use super::sum::{Source, groups, sum};
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::group::{Compared, folds};
+use dupsift_algorithms::stage::merge::merge;
+use dupsift_algorithms::stage::verify::documents;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{PairLayout, Sketches};
+use dupsift_engine::engine::evidence::Taking;
+use dupsift_engine::engine::sketches::SketchFile;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::group::{Folding, Grouped, compare_part, fold, occurrences};
+use dupsift_engine::job::sign::SignedRows;
+use dupsift_engine::job::verify::check_pairs;
+use dupsift_engine::reading::parts::Bytes;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
+
+/// Does a step for blocks.
+///
+/// # Errors
+/// What `blocks` returns, a full disk.
+pub fn reduce(opened: &Opened, step: &Step, known: &Known, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
+    if let Step::Sum = step {
+        return sum(opened, blocks, dir);
+    }
+    let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
+    let engine = machine.engine(dir);
+    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let bound = opened.options.recipe.bind(&corpus, &known.models)?;
+    let mut task = Task {
+        engine: &engine,
+        reader: &reader,
+        layout: &opened.layout,
+        known,
+        bound: &bound,
+        spool: Spool::new(dir)?,
+    };
+    match step {
+        Step::Group => task.group(blocks)?,
+        Step::Probes => task.probes(blocks)?,
+        Step::Merge => task.merge(blocks)?,
+        Step::Spread => task.spread(blocks)?,
+        Step::Judge => task.judge(blocks)?,
+        Step::Map(_) | Step::Sum => return Err(Error::Internal("this step takes a task".into())),
+    }
+    task.spool.finish()
+}
+
+/// What a step works with.
+struct Task<'t> {
+    engine: &'t Engine<'t>,
+    reader: &'t Reader<'t>,
+    layout: &'t Layout,
+    known: &'t Known,
+    bound: &'t [Bound<'t>],
+    spool: Spool,
+}
+
+/// The rows of each algorithm.
+type Gathered = BTreeMap<usize, Sorted>;
+
+impl Task<'_> {
+    /// Rows of `what` by algorithm, in shuffles that `make` makes; `other` takes all other blocks.
+    fn gather(
+        &self,
+        blocks: Source<'_>,
+        what: What,
+        make: impl Fn(&Bound<'_>) -> Result<Shuffle>,
+        mut other: impl FnMut(Kind, &[u8]) -> Result<()>,
+    ) -> Result<Gathered> {
+        let shuffles = self.bound.iter().map(make).collect::<Result<Vec<Shuffle>>>()?;
+        let mut writers: Vec<Option<Writer<'_>>> = shuffles.iter().map(|_| None).collect();
+        while let Some(Block { kind, rows, .. }) = blocks()? {
+            if kind.what != what {
+                other(kind, &rows)?;
+                continue;
+            }
+            let at = usize::from(kind.member);
+            let (Some(shuffle), Some(writer)) = (shuffles.get(at), writers.get_mut(at)) else {
+                return Err(Error::Internal(format!("{kind:?} is of no algorithm")));
+            };
+            let writer = writer.get_or_insert_with(|| shuffle.writer());
+            rows.chunks_exact(shuffle.width()).try_for_each(|row| writer.push(row))?;
+        }
+        let there: Vec<bool> = writers.iter().map(Option::is_some).collect();
+        writers.into_iter().flatten().try_for_each(|mut writer| writer.flush())?;
+        let finished = shuffles.into_iter().enumerate().filter(|(at, _)| there[*at]);
+        finished.map(|(at, shuffle)| Ok((at, shuffle.finish()?))).collect()
+    }
+
+    /// Rows that were signed: links, second-round rows, pairs that met.
+    fn group(&mut self, blocks: Source<'_>) -> Result<()> {
+        let documents = self.reader.documents();
+        let mut sketches: BTreeMap<usize, SketchFile> = BTreeMap::new();
+        let rows = |bound: &Bound<'_>| {
+            let layout = bound.layout(documents);
+            self.engine.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), documents)
+        };
+        let gathered = self.gather(blocks, What::Rows, rows, |kind, bytes| {
+            let at = usize::from(kind.member);
+            let words = self.bound[at].signer.sketch_words();
+            let file = match sketches.remove(&at) {
+                Some(file) => file,
+                None => SketchFile::new(self.engine.dir, &self.bound[at].label, documents, words)?,
+            };
+            let mut bytes = Bytes(bytes);
+            while !bytes.0.is_empty() {
+                let doc = bytes.long()?;
+                file.put(doc, &bytemuck::allocation::pod_collect_to_vec::<u8, u64>(bytes.take(words * 8)?));
+            }
+            sketches.insert(at, file);
+            Ok(())
+        })?;
+        for (at, rows) in gathered {
+            let bound = &self.bound[at];
+            let layout = bound.layout(documents);
+            let signed = SignedRows {
+                layout,
+                rows,
+                tally: Default::default(),
+                evidence: None,
+                sketches: sketches.remove(&at),
+                keys: None,
+            };
+            if folds(bound) { self.fold(at, &signed)? } else { self.compare(at, &signed)? }
+        }
+        Ok(())
+    }
+
+    fn fold(&mut self, at: usize, signed: &SignedRows) -> Result<()> {
+        let (engine, reader, bound) = (self.engine, self.reader, &self.bound[at]);
+        let copies = self.copies()?;
+        let Folding { equal, joined, probes } = Folding::new(engine, reader, bound, signed.rows.rows())?;
+        fold(engine, reader, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
+        self.send(&equal.finish()?, Kind::member(What::Links, at))?;
+        probes.map_or(Ok(()), |probes| self.send(&probes.finish()?, Kind::member(What::Probes, at)))
+    }
+
+    fn compare(&mut self, at: usize, signed: &SignedRows) -> Result<()> {
+        let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
+        let rows = (&signed.rows, signed.layout);
+        let met = compare_part(self.engine, self.reader, &self.bound[at], rows, Some(self.copies()?), sketches)?;
+        self.met(at, met)
+    }
+
+    /// Second-round rows: pairs that met. They are of representatives already.
+    fn probes(&mut self, blocks: Source<'_>) -> Result<()> {
+        let documents = self.reader.documents();
+        let layout = |bound: &Bound<'_>| bound.probe_layout(documents).unwrap_or_else(|| bound.layout(documents));
+        let rows = |bound: &Bound<'_>| {
+            let layout = layout(bound);
+            self.engine.shuffle(&format!("{}-probes", bound.label), layout.width(), layout.group_width(), documents)
+        };
+        for (at, rows) in self.gather(blocks, What::Probes, rows, unasked)? {
+            let rows = (&rows, layout(&self.bound[at]));
+            let met = compare_part(self.engine, self.reader, &self.bound[at], rows, None, None)?;
+            self.met(at, met)?;
+        }
+        Ok(())
+    }
+
+    fn met(&mut self, at: usize, (pairs, counts): (Sorted, Compared)) -> Result<()> {
+        self.send(&pairs, Kind::member(What::Pairs, at))?;
+        let counts = [counts.made, counts.left_out].map(u64::to_le_bytes).concat();
+        self.spool.push(Kind::member(What::Compared, at), 0, &counts)
+    }
+
+    /// Pairs that met several times.
+    fn merge(&mut self, blocks: Source<'_>) -> Result<()> {
+        let layout = PairLayout::new(self.reader.documents());
+        let pairs = |bound: &Bound<'_>| occurrences(self.engine, self.reader, bound);
+        let mut record = Vec::new();
+        for (at, pairs) in self.gather(blocks, What::Pairs, pairs, unasked)? {
+            groups(self.engine, &pairs, |rows| {
+                let Some(pair) = merge(layout, rows) else { return Ok(()) };
+                record.clear();
+                layout.encode(&pair, &mut record);
+                self.spool.push(Kind::member(What::Candidates, at), 0, &record)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Candidates and evidence, to the buckets of their components.
+    fn spread(&mut self, blocks: Source<'_>) -> Result<()> {
+        let layout = PairLayout::new(self.reader.documents());
+        while let Some(Block { kind, rows, .. }) = blocks()? {
+            if kind.what == What::Candidates {
+                for row in rows.chunks_exact(layout.width()) {
+                    let bucket = self.known.place(layout.decode(row).a);
+                    self.spool.push(kind, bucket.unwrap_or_default(), row)?;
+                }
+                continue;
+            }
+            let mut bytes = Bytes(&rows);
+            while !bytes.0.is_empty() {
+                let begin = bytes.0;
+                let doc = bytes.long()?;
+                bytes.string()?;
+                if let Some(bucket) = self.known.place(doc) {
+                    self.spool.push(kind, bucket, &begin[..begin.len() - bytes.0.len()])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Candidates, by the evidence of their documents.
+    fn judge(&mut self, blocks: Source<'_>) -> Result<()> {
+        let (engine, documents_of_all) = (self.engine, self.reader.documents());
+        let layout = PairLayout::new(documents_of_all);
+        let taking = |bound: &Bound<'_>| Taking::of_all(engine.dir, &bound.label, documents_of_all);
+        let taking = self.bound.iter().map(taking).collect::<Result<Vec<Taking>>>()?;
+        let pairs = |bound: &Bound<'_>| occurrences(engine, self.reader, bound);
+        let gathered = self.gather(blocks, What::Candidates, pairs, |kind, rows| {
+            let mut bytes = Bytes(rows);
+            while !bytes.0.is_empty() {
+                let doc = bytes.long()?;
+                let numbers: Vec<u64> = bytemuck::allocation::pod_collect_to_vec(bytes.string()?);
+                taking[usize::from(kind.member)].take_all(doc, &numbers)?;
+            }
+            Ok(())
+        })?;
+        let evidence = taking.into_iter().map(Taking::end).collect::<Result<Vec<_>>>()?;
+        for (at, pairs) in gathered {
+            let (bound, evidence) = (&self.bound[at], &evidence[at]);
+            let Some(check) = bound.verify_candidates() else { continue };
+            let grouped = Grouped { classes: None, pairs, layout, compared: 0, left_out: 0, spilled_bytes: 0 };
+            let verified = check_pairs(engine, &bound.label, check, &grouped, evidence)?;
+            let relates = bound.signer.relating().is_some();
+            let (mut record, mut shown) = (Vec::new(), std::collections::BTreeSet::new());
+            verified.pairs.each(|pair| {
+                record.clear();
+                layout.encode(&pair, &mut record);
+                shown.extend(documents(&pair).into_iter().filter(|_| relates));
+                self.spool.push(Kind::member(What::Judged, at), 0, &record)
+            })?;
+            for doc in shown {
+                row(doc, &evidence.of(doc), &mut record);
+                self.spool.push(Kind::member(What::Evidence, at), 0, &record)?;
+            }
+            let undecided = verified.undecided.to_le_bytes();
+            self.spool.push(Kind::member(What::Undecided, at), 0, &undecided)?;
+        }
+        Ok(())
+    }
+
+    fn copies(&self) -> Result<&dupsift_engine::reading::classes::Classes> {
+        self.known.copies.as_ref().ok_or_else(|| Error::Internal("a step without the copies".into()))
+    }
+
+    /// Rows by the buckets of their groups.
+    fn send(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
+        let (width, group_width) = sorted.widths();
+        let (layout, spool) = (self.layout, &mut self.spool);
+        groups(self.engine, sorted, |rows| spool.push_all(kind, layout.bucket(&rows[..group_width]), rows, width))
+    }
+}
+
+fn unasked(kind: Kind, _: &[u8]) -> Result<()> {
+    Err(Error::Internal(format!("{kind:?} was not asked for")))
+}

@@ -1,0 +1,374 @@
+//! From the rows that lie in the cluster to the pairs of each algorithm: grouped, merged and checked there, put together here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::cluster::{Frame, Pass, Step};
+use super::driver::Driver;
+use super::gather::{Tallies, report};
+use super::kind::{Kind, What};
+use super::known::{self, Facts};
+use super::spool::Block;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::connect::Forest;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash64;
+use dupsift_core::row::{LinkLayout, PairLayout};
+use dupsift_engine::engine::evidence::Taking;
+use dupsift_engine::engine::numbers::Numbers;
+use dupsift_engine::job::group::{classes, occurrences};
+use dupsift_engine::job::pair_list::PairList;
+use dupsift_engine::job::products::{Pairs, Rows, Said};
+use dupsift_engine::job::read_back::digest;
+use dupsift_engine::job::verify::asks_contents;
+use dupsift_engine::reading::classes::{Classes, Link};
+use dupsift_engine::reading::parts::Bytes;
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
+
+/// What a pass has signed: blocks in the cluster, what the tasks counted, and the places of the algorithms.
+pub struct Signed {
+    /// The blocks.
+    pub frame: Frame,
+    /// The counts.
+    pub tallies: Tallies,
+    /// The places.
+    pub members: Vec<usize>,
+}
+
+/// What is known of the corpus.
+#[derive(Clone, Copy)]
+pub struct Corpus<'c> {
+    /// The exact copies.
+    pub copies: &'c Classes,
+    /// The statistics.
+    pub stats: &'c CorpusStats,
+    /// By algorithm: what it has learnt, or nothing.
+    pub models: &'c [Vec<u64>],
+}
+
+/// What came of each algorithm while its pairs are put together.
+struct Put<'p> {
+    at: usize,
+    bound: &'p Bound<'p>,
+    equal: Shuffle,
+    joined: AtomicBits,
+    pairs: Shuffle,
+    evidence: Option<Taking>,
+    numbers: BTreeMap<What, [u64; 2]>,
+}
+
+impl Driver<'_> {
+    /// Groups, merges and checks what was signed; puts the pairs of each algorithm down.
+    pub fn relate(&self, signed: Vec<Signed>, bound: &[(usize, Bound<'_>)], corpus: Corpus<'_>) -> Result<()> {
+        let running = self.engine.clock.stage("group on the cluster");
+        let facts = Facts { copies: Some(corpus.copies), stats: corpus.stats, models: corpus.models, places: None };
+        let known = self.file()?;
+        known::write(&known, self.reader, facts)?;
+        let mut puts = self.puts(bound)?;
+        let alike = Alike { copies: corpus.copies, bits: AtomicBits::new(self.engine.dir, "alike", self.documents())? };
+        let of = |signed: &Signed, what: &[What]| -> Vec<Kind> {
+            signed.members.iter().flat_map(|at| what.iter().map(|what| Kind::member(*what, *at))).collect()
+        };
+        let rows: Vec<_> =
+            signed.iter().map(|signed| (signed.frame, of(signed, &[What::Rows, What::Sketches]))).collect();
+        let grouped = self.cluster.reduce(&Step::Group, &rows, Some(&known))?;
+        let mut met = vec![(grouped, all(bound, What::Pairs))];
+        let mut counted = vec![grouped];
+        if bound.iter().any(|(_, bound)| bound.signer.probe_shape().is_some()) {
+            let rows = [(grouped, all(bound, What::Probes))];
+            let probed = self.cluster.reduce(&Step::Probes, &rows, Some(&known))?;
+            met.push((probed, all(bound, What::Pairs)));
+            counted.push(probed);
+        }
+        let merged = self.cluster.reduce(&Step::Merge, &met, Some(&known))?;
+        for frame in counted {
+            self.links(frame, &mut puts, bound, &alike)?;
+            self.cluster.forget(frame)?;
+        }
+        let places = self.candidates(merged, &mut puts, &alike)?;
+        running.end(self.reader.documents(), 0, 0);
+        if let Some(places) = places {
+            let known = self.file()?;
+            known::write(&known, self.reader, Facts { places: Some(&places), ..facts })?;
+            let running = self.engine.clock.stage("verify on the cluster");
+            self.judge(&known, (merged, &signed), &mut puts, &alike)?;
+            running.end(self.reader.documents(), 0, 0);
+        }
+        self.cluster.forget(merged)?;
+        signed.iter().try_for_each(|signed| self.cluster.forget(signed.frame))?;
+        let tallies: Vec<_> = signed.into_iter().flat_map(|signed| signed.tallies).collect();
+        puts.into_iter().try_for_each(|put| self.put(put, &tallies, corpus))?;
+        self.contents(&alike.bits, facts)
+    }
+
+    /// What the documents say that stand in pairs with others than their copies, where that will be asked.
+    fn contents(&self, alike: &AtomicBits, facts: Facts<'_>) -> Result<()> {
+        if !asks_contents(self.reader) || alike.count() == 0 {
+            return Ok(());
+        }
+        let running = self.engine.clock.stage("read pairs on the cluster");
+        let places = AtomicCells::new(self.engine.dir, "places", self.documents())?;
+        alike.iter().for_each(|doc| places.store(doc, 1));
+        let known = self.file()?;
+        known::write(&known, self.reader, Facts { places: Some(&places), ..facts })?;
+        let pass = Pass { after_count: self.plan.counts.is_some(), contents: true, ..Pass::default() };
+        let frame = self.cluster.map(&Step::Map(pass), self.tasks(), Some(&known))?;
+        let taking = Taking::new(self.engine.dir, "contents", alike)?;
+        self.cluster.collect(frame, &[Kind::of(What::Contents)], &mut |block| {
+            self.engine.go_on()?;
+            take(&taking, &block.rows)
+        })?;
+        self.cluster.forget(frame)?;
+        running.end(alike.count(), alike.count(), 0);
+        self.stock.put(|keys| &keys.contained, Said(vec![taking.end()?]))
+    }
+
+    fn documents(&self) -> usize {
+        self.reader.documents() as usize
+    }
+
+    fn puts<'p>(&self, bound: &'p [(usize, Bound<'p>)]) -> Result<Vec<Put<'p>>> {
+        let (engine, reader) = (self.engine, self.reader);
+        let put = |(at, bound): &'p (usize, Bound<'p>)| {
+            let relates = bound.signer.relating().is_some() && bound.verify_candidates().is_some();
+            let bits = if bound.equal_keys_are_pairs() { reader.documents() as usize } else { 0 };
+            let evidence = relates.then(|| Taking::of_all(engine.dir, &bound.label, reader.documents()));
+            Ok(Put {
+                at: *at,
+                bound,
+                equal: Link::new(reader).shuffle(engine, reader, &bound.label, reader.documents() / 4)?,
+                joined: AtomicBits::new(engine.dir, "joined", bits)?,
+                pairs: occurrences(engine, reader, bound)?,
+                evidence: evidence.transpose()?,
+                numbers: BTreeMap::new(),
+            })
+        };
+        bound.iter().map(put).collect()
+    }
+
+    /// Links of the classes, and what comparing has cost.
+    fn links(&self, frame: Frame, puts: &mut [Put<'_>], bound: &[(usize, Bound<'_>)], alike: &Alike<'_>) -> Result<()> {
+        let layout = LinkLayout::new(self.reader.documents());
+        let kinds = [all(bound, What::Links), all(bound, What::Compared)].concat();
+        let mut counts: BTreeMap<u16, [u64; 2]> = BTreeMap::new();
+        let puts_of = by_member(puts);
+        let mut writers: BTreeMap<u16, Writer<'_>> =
+            puts.iter().map(|put| (put.at as u16, put.equal.writer())).collect();
+        self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
+            self.engine.go_on()?;
+            let (Some(at), Some(writer)) = (puts_of.get(&kind.member), writers.get_mut(&kind.member)) else {
+                return unasked(kind);
+            };
+            if kind.what == What::Compared {
+                return add(&rows, counts.entry(kind.member).or_default());
+            }
+            let joined = &puts[*at].joined;
+            rows.chunks_exact(layout.width()).try_for_each(|row| {
+                let (first, doc) = layout.decode(row);
+                if !joined.is_empty() {
+                    joined.set(doc as usize);
+                }
+                alike.note(first, doc);
+                writer.push(row)
+            })
+        })?;
+        writers.into_values().try_for_each(|mut writer| writer.flush())?;
+        for (member, [made, left_out]) in counts {
+            let sum = puts[puts_of[&member]].numbers.entry(What::Compared).or_default();
+            *sum = [sum[0] + made, sum[1] + left_out];
+        }
+        Ok(())
+    }
+
+    /// Pairs that met, each once. Those that nothing checks are pairs; of the others' documents comes the bucket of their component.
+    fn candidates(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<Option<AtomicCells<u32>>> {
+        let (documents, layout) = (self.reader.documents(), PairLayout::new(self.reader.documents()));
+        let checked: BTreeMap<u16, bool> =
+            puts.iter().map(|put| (put.at as u16, put.bound.verify_candidates().is_some())).collect();
+        let any = checked.values().any(|&checked| checked);
+        let length = if any { documents as usize } else { 0 };
+        let met = AtomicBits::new(self.engine.dir, "met", length)?;
+        let mut parents = Numbers::new(self.engine.dir, "parents", length, documents)?;
+        let mut forest = Forest::new(parents.slots());
+        let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
+        let kinds: Vec<Kind> = checked.keys().map(|&member| Kind { what: What::Candidates, member }).collect();
+        let mut writers: BTreeMap<u16, Writer<'_>> =
+            puts.iter().map(|put| (put.at as u16, put.pairs.writer())).collect();
+        self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
+            self.engine.go_on()?;
+            let (Some(&checked), Some(writer)) = (checked.get(&kind.member), writers.get_mut(&kind.member)) else {
+                return unasked(kind);
+            };
+            *counts.entry(kind.member).or_default() += (rows.len() / layout.width()) as u64;
+            if !checked {
+                return alike.push(layout, &rows, writer);
+            }
+            for pair in rows.chunks_exact(layout.width()).map(|row| layout.decode(row)) {
+                met.set(pair.a as usize);
+                met.set(pair.b as usize);
+                forest.union(pair.a, pair.b);
+            }
+            Ok(())
+        })?;
+        writers.into_values().try_for_each(|mut writer| writer.flush())?;
+        for put in puts.iter_mut() {
+            put.numbers.insert(What::Candidates, [counts.get(&(put.at as u16)).copied().unwrap_or_default(), 0]);
+        }
+        if length == 0 || met.count() == 0 {
+            return Ok(None);
+        }
+        let (places, (_, buckets)) = (AtomicCells::new(self.engine.dir, "places", length)?, self.cluster.sizes()?);
+        for doc in met.iter() {
+            let bucket = hash64(&forest.root(doc as u64).to_le_bytes()) % u64::from(buckets.max(1));
+            places.store(doc, bucket as u32 + 1);
+        }
+        Ok(Some(places))
+    }
+
+    /// Checks candidates, by evidence that was taken while signing or is read now.
+    fn judge(
+        &self,
+        known: &Path,
+        (merged, signed): (Frame, &[Signed]),
+        puts: &mut [Put<'_>],
+        alike: &Alike<'_>,
+    ) -> Result<()> {
+        let checked: Vec<&Put<'_>> = puts.iter().filter(|put| put.bound.verify_candidates().is_some()).collect();
+        let places = |what, early: Option<bool>| -> Vec<Kind> {
+            let of = checked.iter().filter(|put| early.is_none_or(|early| put.bound.takes_evidence_early() == early));
+            of.map(|put| Kind::member(what, put.at)).collect()
+        };
+        let mut from = vec![(merged, places(What::Candidates, None))];
+        for signed in signed {
+            let early = places(What::Evidence, Some(true));
+            let kinds = early.into_iter().filter(|kind| signed.members.contains(&kind.member.into()));
+            from.push((signed.frame, kinds.collect()));
+        }
+        let spread = self.cluster.reduce(&Step::Spread, &from, Some(known))?;
+        let evidence = places(What::Evidence, Some(false));
+        let mut to_judge =
+            vec![(spread, [places(What::Candidates, None), places(What::Evidence, Some(true))].concat())];
+        if !evidence.is_empty() {
+            let members = evidence.iter().map(|kind| kind.member.into()).collect();
+            let pass = Pass { after_count: self.plan.counts.is_some(), evidence: members, ..Pass::default() };
+            let read = self.cluster.map(&Step::Map(pass), self.tasks(), Some(known))?;
+            to_judge.push((read, evidence));
+        }
+        let judged = self.cluster.reduce(&Step::Judge, &to_judge, Some(known))?;
+        to_judge.iter().try_for_each(|(frame, _)| self.cluster.forget(*frame))?;
+        self.judged(judged, puts, alike)?;
+        self.cluster.forget(judged)
+    }
+
+    fn judged(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<()> {
+        let layout = PairLayout::new(self.reader.documents());
+        let whats = [What::Judged, What::Evidence, What::Undecided];
+        let kinds: Vec<Kind> = puts.iter().flat_map(|put| whats.map(|what| Kind::member(what, put.at))).collect();
+        let puts_of = by_member(puts);
+        let mut undecided: BTreeMap<u16, u64> = BTreeMap::new();
+        let mut writers: BTreeMap<u16, Writer<'_>> =
+            puts.iter().map(|put| (put.at as u16, put.pairs.writer())).collect();
+        self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
+            self.engine.go_on()?;
+            let (Some(at), Some(writer)) = (puts_of.get(&kind.member), writers.get_mut(&kind.member)) else {
+                return unasked(kind);
+            };
+            let mut bytes = Bytes(&rows);
+            match (kind.what, &puts[*at].evidence) {
+                (What::Evidence, Some(taking)) => take(taking, &rows)?,
+                (What::Undecided, _) => {
+                    while !bytes.0.is_empty() {
+                        *undecided.entry(kind.member).or_default() += bytes.long()?;
+                    }
+                }
+                _ => alike.push(layout, &rows, writer)?,
+            }
+            Ok(())
+        })?;
+        writers.into_values().try_for_each(|mut writer| writer.flush())?;
+        for (member, count) in undecided {
+            puts[puts_of[&member]].numbers.insert(What::Undecided, [count, 0]);
+        }
+        Ok(())
+    }
+
+    /// The pairs of one algorithm as a product; where they are told by evidence, that too.
+    fn put(&self, put: Put<'_>, tallies: &Tallies, corpus: Corpus<'_>) -> Result<()> {
+        let Put { at, bound, equal, joined, pairs, evidence, numbers } = put;
+        let (engine, reader) = (self.engine, self.reader);
+        let number = |what| numbers.get(&what).copied().unwrap_or_default();
+        let mut report = report(at, bound, tallies);
+        report.model = corpus.models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model));
+        if let Some(evidence) = evidence {
+            let layout = bound.layout(reader.documents());
+            let none = engine.shuffle("no-rows", layout.width(), layout.group_width(), 0)?.finish()?;
+            let rows = Rows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
+            self.stock.put(|keys| &keys.members[at].rows, rows)?;
+        }
+        [report.compared, report.left_out] = number(What::Compared);
+        report.candidates = if bound.verify().is_some() { number(What::Candidates)[0] } else { 0 };
+        report.undecided = number(What::Undecided)[0];
+        let layout = PairLayout::new(reader.documents());
+        let what = format!("merge {}", bound.label);
+        let (pairs, _) = PairList::make(engine, &what, &pairs.finish()?, layout, || (), |(), pair| Some(pair))?;
+        let (classes, _) = classes(engine, reader, bound, corpus.copies, equal, &joined)?;
+        self.stock.put(|keys| &keys.members[at].pairs, Pairs { report, pairs, classes })
+    }
+}
+
+/// The documents that stand in pairs with others than their copies, each class of copies by its first.
+struct Alike<'a> {
+    copies: &'a Classes,
+    bits: AtomicBits,
+}
+
+impl Alike<'_> {
+    fn note(&self, a: u64, b: u64) {
+        let (a, b) = (self.copies.representative(a), self.copies.representative(b));
+        if a != b {
+            self.bits.set(a as usize);
+            self.bits.set(b as usize);
+        }
+    }
+
+    /// Notes pairs, and hands them on.
+    fn push(&self, layout: PairLayout, pairs: &[u8], to: &mut Writer<'_>) -> Result<()> {
+        pairs.chunks_exact(layout.width()).try_for_each(|row| {
+            let pair = layout.decode(row);
+            self.note(pair.a, pair.b);
+            to.push(row)
+        })
+    }
+}
+
+/// Takes the evidence of documents.
+fn take(taking: &Taking, bytes: &[u8]) -> Result<()> {
+    let mut bytes = Bytes(bytes);
+    while !bytes.0.is_empty() {
+        let doc = bytes.long()?;
+        taking.take_all(doc, &bytemuck::allocation::pod_collect_to_vec(bytes.string()?))?;
+    }
+    Ok(())
+}
+
+fn by_member(puts: &[Put<'_>]) -> BTreeMap<u16, usize> {
+    puts.iter().enumerate().map(|(place, put)| (put.at as u16, place)).collect()
+}
+
+fn all(bound: &[(usize, Bound<'_>)], what: What) -> Vec<Kind> {
+    bound.iter().map(|(at, _)| Kind::member(what, *at)).collect()
+}
+
+fn add(bytes: &[u8], sum: &mut [u64; 2]) -> Result<()> {
+    let mut bytes = Bytes(bytes);
+    while !bytes.0.is_empty() {
+        sum[0] += bytes.long()?;
+        sum[1] += bytes.long()?;
+    }
+    Ok(())
+}
+
+fn unasked(kind: Kind) -> Result<()> {
+    Err(Error::Internal(format!("{kind:?} was not asked for")))
+}

@@ -1,0 +1,196 @@
+//! What a task gives out: rows gathered to blocks by kind and bucket, in a work file until they are asked for, so that memory does
+//! not grow with them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, ErrorKind, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::kind::Kind;
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::reading::parts::Bytes;
+
+/// A block is sent off at this size.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Many rows of a key come so much at a time, so that no block is much larger than it should be.
+const PART_BYTES: usize = 64 << 10;
+/// All blocks are at this size of all together.
+const HELD_BYTES: usize = 32 << 20;
+const WRITE: &str = "write the work file";
+const READ: &str = "read the work file";
+
+/// Rows of one kind and one bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What the rows are.
+    pub kind: Kind,
+    /// With which others they go.
+    pub bucket: u32,
+    /// Whole rows, one after the other.
+    pub rows: Vec<u8>,
+}
+
+impl Block {
+    /// Bytes before the rows where a block is one string of bytes: its kind and its bucket.
+    pub const HEAD: usize = 8;
+
+    /// What stands before the rows.
+    pub fn head(&self) -> [u8; Block::HEAD] {
+        head(self.kind, self.bucket)
+    }
+
+    /// From one string of bytes.
+    ///
+    /// # Errors
+    /// Bytes that no process of this version gives out.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Block> {
+        let mut bytes = Bytes(bytes);
+        let (kind, bucket) = (kind(bytes.short()?.cast_signed())?, bytes.short()?);
+        Ok(Block { kind, bucket, rows: bytes.0.to_vec() })
+    }
+}
+
+fn head(kind: Kind, bucket: u32) -> [u8; Block::HEAD] {
+    let mut head = [0; Block::HEAD];
+    head[..4].copy_from_slice(&kind.code().to_le_bytes());
+    head[4..].copy_from_slice(&bucket.to_le_bytes());
+    head
+}
+
+/// Gathers rows.
+pub struct Spool {
+    file: BufWriter<File>,
+    dir: PathBuf,
+    waiting: BTreeMap<(Kind, u32), Vec<u8>>,
+    held: usize,
+}
+
+impl Spool {
+    /// An empty one, with a work file in that folder.
+    ///
+    /// # Errors
+    /// A folder in which nothing can be made.
+    pub fn new(dir: &Path) -> Result<Spool> {
+        let file = tempfile::tempfile_in(dir).map_err(Error::io(WRITE, dir))?;
+        Ok(Spool { file: BufWriter::new(file), dir: dir.into(), waiting: BTreeMap::new(), held: 0 })
+    }
+
+    /// Takes rows.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn push(&mut self, kind: Kind, bucket: u32, rows: &[u8]) -> Result<()> {
+        let waiting = self.waiting.entry((kind, bucket)).or_default();
+        waiting.extend_from_slice(rows);
+        self.held += rows.len();
+        if waiting.len() >= BLOCK_BYTES {
+            let block = std::mem::take(waiting);
+            self.held -= block.len();
+            return self.write(kind, bucket, &block);
+        }
+        if self.held >= HELD_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Takes many rows of that width, in blocks of the usual size: an executor has to hold a block in the memory of its JVM.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn push_all(&mut self, kind: Kind, bucket: u32, rows: &[u8], width: usize) -> Result<()> {
+        rows.chunks((PART_BYTES / width).max(1) * width).try_for_each(|rows| self.push(kind, bucket, rows))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.held = 0;
+        for ((kind, bucket), rows) in std::mem::take(&mut self.waiting) {
+            if !rows.is_empty() {
+                self.write(kind, bucket, &rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, kind: Kind, bucket: u32, rows: &[u8]) -> Result<()> {
+        let length = (Block::HEAD + rows.len()) as u64;
+        let head = [length.to_le_bytes(), head(kind, bucket)].concat();
+        let written = self.file.write_all(&head).and_then(|()| self.file.write_all(rows));
+        written.map_err(Error::io(WRITE, &self.dir))
+    }
+
+    /// All rows are there.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn finish(mut self) -> Result<Blocks> {
+        self.flush()?;
+        let failed = || Error::io(WRITE, &self.dir);
+        let mut file = self.file.into_inner().map_err(|error| failed()(error.into_error()))?;
+        file.rewind().map_err(failed())?;
+        Ok(Blocks { file: BufReader::new(file), dir: self.dir })
+    }
+}
+
+/// Blocks of a finished task, one after the other.
+pub struct Blocks {
+    file: BufReader<File>,
+    dir: PathBuf,
+}
+
+impl Blocks {
+    /// The next block; none after the last.
+    ///
+    /// # Errors
+    /// A work file that cannot be read.
+    pub fn take(&mut self) -> Result<Option<Block>> {
+        let mut length = [0; 8];
+        match self.file.read_exact(&mut length) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+            read => read.map_err(Error::io(READ, &self.dir))?,
+        }
+        let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+        self.file.read_exact(&mut bytes).map_err(Error::io(READ, &self.dir))?;
+        Block::of_bytes(&bytes).map(Some)
+    }
+}
+
+fn kind(code: i32) -> Result<Kind> {
+    let other = || Error::usage(format!("a block has the code {code}: are all machines at one version of dupsift?"));
+    Kind::of_code(code).ok_or_else(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::What;
+    use super::*;
+
+    #[test]
+    fn rows_come_back_by_kind_and_bucket_in_blocks() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spool = Spool::new(dir.path()).unwrap();
+        let (one, other) = (Kind::of(What::Ids), Kind::member(What::Rows, 3));
+        let mut expected: BTreeMap<(Kind, u32), Vec<u8>> = BTreeMap::new();
+        for turn in 0..200_000u32 {
+            let row = turn.to_be_bytes();
+            let key = (if turn % 5 == 0 { one } else { other }, turn % 3);
+            spool.push(key.0, key.1, &row).unwrap();
+            expected.entry(key).or_default().extend(row);
+        }
+        spool.push_all(one, 9, &vec![7; 3 * BLOCK_BYTES], 12).unwrap();
+        expected.insert((one, 9), vec![7; 3 * BLOCK_BYTES]);
+        let (mut blocks, mut found) = (spool.finish().unwrap(), BTreeMap::<_, Vec<u8>>::new());
+        while let Some(block) = blocks.take().unwrap() {
+            assert!(block.rows.len() <= BLOCK_BYTES + PART_BYTES && block.rows.len() % 4 == 0, "{}", block.rows.len());
+            found.entry((block.kind, block.bucket)).or_default().extend(block.rows);
+        }
+        assert!(found == expected);
+    }
+
+    #[test]
+    fn a_block_is_one_string_of_bytes() {
+        let block = Block { kind: Kind::member(What::Rows, 3), bucket: 1 << 31 | 9, rows: vec![1, 2, 3] };
+        let bytes = [block.head().as_slice(), &block.rows].concat();
+        assert_eq!((bytes.len(), Block::of_bytes(&bytes).unwrap()), (11, block));
+        for wrong in [&bytes[..7], &[], &(-5i32).to_le_bytes(), &[255; 20]] {
+            assert!(Block::of_bytes(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Rows of a bucket together, of what the first pass gives out: ids that stand twice, classes of copies, counts of terms.
+
+use std::path::Path;
+
+use super::kind::{Kind, What};
+use super::known::term_row;
+use super::opened::{Machine, Opened};
+use super::spool::{Block, Blocks, Spool};
+use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH};
+use dupsift_algorithms::stage::copies;
+use dupsift_algorithms::stage::count::{LEAST_FEATURES, LEAST_WORDS, sum as sum_of};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::LinkLayout;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::intake::count_repeated;
+use dupsift_spill::shuffle::{Shuffle, Sorted};
+
+/// What is summed: width of a row, and of its group.
+pub const SUMMED: [(What, usize, usize); 4] = [
+    (What::Ids, 8, 8),
+    (What::Copies, copies::ROW, copies::GROUP),
+    (What::Words, COUNT_WIDTH, COUNT_GROUP),
+    (What::Features, COUNT_WIDTH, COUNT_GROUP),
+];
+
+/// Takes blocks until there are none.
+pub type Source<'s> = &'s mut dyn FnMut() -> Result<Option<Block>>;
+
+/// Sums the blocks of some buckets.
+///
+/// # Errors
+/// What `blocks` returns, a full disk.
+pub fn sum(opened: &Opened, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
+    let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
+    let engine = machine.engine(dir);
+    let expected = reader.documents() / u64::from(opened.layout.buckets.max(1));
+    let shuffle = |(what, width, group)| engine.shuffle(&format!("{what:?}"), width, group, expected);
+    let shuffles = SUMMED.map(shuffle).into_iter().collect::<Result<Vec<Shuffle>>>()?;
+    let mut writers: Vec<_> = shuffles.iter().map(Shuffle::writer).collect();
+    while let Some(Block { kind, rows, .. }) = blocks()? {
+        let at = SUMMED.iter().position(|(what, ..)| *what == kind.what);
+        let at = at.ok_or_else(|| Error::Internal(format!("{kind:?} is not summed")))?;
+        rows.chunks_exact(SUMMED[at].1).try_for_each(|row| writers[at].push(row))?;
+    }
+    writers.iter_mut().try_for_each(|writer| writer.flush())?;
+    drop(writers);
+    let mut spool = Spool::new(dir)?;
+    for (shuffle, (what, ..)) in shuffles.into_iter().zip(SUMMED) {
+        let sorted = shuffle.finish()?;
+        match what {
+            What::Ids => {
+                let repeated = count_repeated(&engine, &sorted)?;
+                spool.push(Kind::of(What::Ids), 0, &repeated.to_le_bytes())?;
+            }
+            What::Copies => links(&engine, &sorted, LinkLayout::new(reader.documents()), &mut spool)?,
+            What::Words => terms(&engine, &sorted, (What::WordTerms, LEAST_WORDS), &mut spool)?,
+            _ => terms(&engine, &sorted, (What::FeatureTerms, LEAST_FEATURES), &mut spool)?,
+        }
+    }
+    spool.finish()
+}
+
+fn links(engine: &Engine<'_>, sorted: &Sorted, layout: LinkLayout, spool: &mut Spool) -> Result<()> {
+    groups(engine, sorted, |rows| {
+        copies::group(rows, |first, doc| {
+            spool.push(Kind::of(What::Links), 0, &layout.encode(first, doc)[..layout.width()])
+        })
+    })
+}
+
+fn terms(engine: &Engine<'_>, sorted: &Sorted, (what, least): (What, u64), spool: &mut Spool) -> Result<()> {
+    groups(engine, sorted, |rows| {
+        sum_of(rows, least).map_or(Ok(()), |term| spool.push(Kind::of(what), 0, &term_row(term)))
+    })
+}
+
+pub fn groups(engine: &Engine<'_>, sorted: &Sorted, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let (width, _) = sorted.widths();
+    for partition in 0..sorted.partitions() {
+        let records = sorted.load(partition, engine.budget.a_thread)?;
+        for group in records.groups() {
+            each(&records.bytes()[group.start * width..group.end * width])?;
+        }
+        sorted.remove(partition)?;
+    }
+    Ok(())
+}

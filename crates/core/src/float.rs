@@ -1,0 +1,61 @@
+//! Functions of floating-point numbers that have the same last bit on every machine.
+//!
+//! Basic arithmetic and square roots are exact by IEEE 754. Logarithms, powers and the like are not: each C library rounds them in
+//! its own way, so weights, and with them signatures, would differ from machine to machine. These come from the crate `libm`,
+//! which is plain arithmetic and is compiled with the program. Clippy refuses the others (`clippy.toml`).
+
+/// The natural logarithm.
+#[inline]
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// e to the power of x.
+#[inline]
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// e to the power of x, less 1, exact for small x too.
+#[inline]
+pub fn exp_m1(x: f64) -> f64 {
+    libm::expm1(x)
+}
+
+/// The arc cosine.
+#[inline]
+pub fn acos(x: f64) -> f64 {
+    libm::acos(x)
+}
+
+/// The length of the third side of a right-angled triangle.
+#[inline]
+pub fn hypot(x: f64, y: f64) -> f64 {
+    libm::hypot(x, y)
+}
+
+/// x to the power of y.
+#[inline]
+pub fn pow(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn these_are_the_functions_of_the_platform_but_for_the_last_bits() {
+        for x in [1e-300, 0.1, 0.5, 1.0, 2.0, 3.75, 1e9, 1e300] {
+            let near = |ours: f64, theirs: f64| (ours - theirs).abs() <= 4.0 * f64::EPSILON * theirs.abs();
+            assert!(near(ln(x), x.ln()), "ln {x}");
+            let small = x.min(1.0);
+            assert!(near(exp(small), small.exp()) && near(exp_m1(small), small.exp_m1()), "exp {small}");
+            assert!(near(acos(small), small.acos()) && near(pow(small, 2.5), small.powf(2.5)), "acos, pow {small}");
+            assert!(near(hypot(small, 1.0), small.hypot(1.0)), "hypot {small}");
+        }
+        // Worked numbers: what any machine gives, bit for bit.
+        assert_eq!(ln(10.0).to_bits(), 0x4002_6bb1_bbb5_5516);
+        assert_eq!(exp(1.0).to_bits(), 0x4005_bf0a_8b14_576a);
+    }
+}

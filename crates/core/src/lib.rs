@@ -1,0 +1,18 @@
+//! What does every crate speak of: errors, hashes, rows and pairs, numbers in sentences?
+//!
+//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+
+// Tests write files into folders of their own, and compute with the library of the platform.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod allocator;
+pub mod cpu;
+pub mod encoding;
+pub mod error;
+pub mod float;
+pub mod guard;
+pub mod hash;
+pub mod number;
+pub mod row;
+pub mod safe_fs;
+pub mod spelling;

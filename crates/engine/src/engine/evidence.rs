@@ -1,0 +1,129 @@
+//! What comparisons need of documents, recorded once in a memory-mapped work file: so that a document in a thousand pairs is
+//! read and cut once, and memory does not grow with the pairs.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use super::products::{Found, PortionReader, PortionWriter, Putting};
+use dupsift_core::error::Result;
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
+
+/// Evidence that is being taken, by many threads.
+pub struct Taking {
+    heap: Heap,
+    met: Option<Ranks>,
+    begins: AtomicCells<u64>,
+}
+
+impl Taking {
+    /// For any of so many documents.
+    pub fn of_all(dir: &Path, name: &str, documents: u64) -> Result<Taking> {
+        let begins = AtomicCells::new(dir, &format!("{name}-begins"), documents as usize)?;
+        Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
+    }
+
+    /// For the documents of these bits, in files of the folder; `name` stands in messages.
+    pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
+        let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
+        let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;
+        Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: Some(met), begins })
+    }
+
+    /// Keeps what `write` appends for a document that takes part; `numbers` is a list to write in, for the thread to keep.
+    pub fn take(&self, doc: u64, numbers: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
+        let Some(rank) = place(&self.met, doc) else { return Ok(()) };
+        numbers.clear();
+        numbers.push(0);
+        write(numbers);
+        numbers[0] = numbers.len() as u64 - 1;
+        self.begins.store(rank, self.heap.append(bytemuck::cast_slice(numbers))? + 1);
+        let_go(numbers);
+        Ok(())
+    }
+
+    /// Keeps the numbers of a document that takes part.
+    pub fn take_all(&self, doc: u64, numbers: &[u64]) -> Result<()> {
+        let Some(rank) = place(&self.met, doc) else { return Ok(()) };
+        let length = [numbers.len() as u64];
+        let begin = self.heap.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(numbers))?;
+        self.begins.store(rank, begin + 1);
+        Ok(())
+    }
+
+    /// Puts down what was taken of these runs of documents, where any may take part.
+    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        docs.iter().try_for_each(|docs| to.cells(&self.begins, docs.start as usize..docs.end as usize))
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        docs.iter().try_for_each(|docs| from.cells(&self.begins, docs.start as usize))
+    }
+
+    /// Ends the taking.
+    pub fn end(self) -> Result<Evidence> {
+        Ok(Evidence { numbers: self.heap.freeze()?, met: self.met, begins: self.begins })
+    }
+}
+
+/// A list of more bytes is not kept for the next document.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Frees a list that a long document has made long.
+pub fn let_go<T>(list: &mut Vec<T>) {
+    if list.capacity() * size_of::<T>() > KEPT_BYTES {
+        *list = Vec::new();
+    }
+}
+
+/// The number of a document among those that take part.
+fn place(met: &Option<Ranks>, doc: u64) -> Option<usize> {
+    met.as_ref().map_or(Some(doc as usize), |met| met.rank(doc as usize))
+}
+
+/// The evidence of one check.
+pub struct Evidence {
+    numbers: FrozenHeap,
+    met: Option<Ranks>,
+    /// For each document in `met`, or each of all, where its evidence begins, plus one.
+    begins: AtomicCells<u64>,
+}
+
+impl Evidence {
+    /// The numbers of a document; none if it was not read. Every entry is a whole number of words, so nothing is copied.
+    pub fn of(&self, doc: u64) -> Cow<'_, [u64]> {
+        let begin = place(&self.met, doc).and_then(|rank| self.begins.load(rank).checked_sub(1));
+        let Some(begin) = begin else { return Cow::Borrowed(&[]) };
+        let words = |at: u64, count: usize| -> Cow<'_, [u64]> {
+            let bytes = self.numbers.get(at, count * 8);
+            match bytemuck::try_cast_slice(bytes) {
+                Ok(words) => Cow::Borrowed(words),
+                Err(_) => Cow::Owned(bytemuck::allocation::pod_collect_to_vec(bytes)),
+            }
+        };
+        let length = words(begin, 1)[0] as usize;
+        words(begin + 8, length)
+    }
+
+    /// Puts it down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.met.is_some())?;
+        self.met.as_ref().map_or(Ok(()), |met| to.ranks(met))?;
+        to.heap(&self.numbers)?;
+        to.cells(&self.begins)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Evidence> {
+        let met = if from.plain()? { Some(from.ranks()?) } else { None };
+        Ok(Evidence { met, numbers: from.heap()?, begins: from.cells()? })
+    }
+
+    /// Bytes of the work file.
+    pub fn bytes(&self) -> u64 {
+        self.numbers.bytes().len() as u64
+    }
+}

@@ -1,0 +1,103 @@
+//! A full disk, told so that the reader knows what to do: how much more the run asks for, and what is kept.
+
+use std::path::{Path, PathBuf};
+
+use bytesize::ByteSize;
+
+use super::products::goes_on;
+use dupsift_core::error::Error;
+
+/// The disk of a folder as it was when the work began.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    folder: PathBuf,
+    free: Option<u64>,
+}
+
+impl Disk {
+    /// The disk of this folder now.
+    pub fn of(folder: &Path) -> Disk {
+        Disk { free: free(folder), folder: folder.to_path_buf() }
+    }
+
+    /// An error of a full disk, with how much more work that is expected to write so many bytes asks for; any other one as it is.
+    pub fn tell(&self, error: Error, expected: impl FnOnce() -> Option<u64>) -> Error {
+        let Some(code) = error.full() else { return error };
+        let way_out = match code {
+            libc::EFBIG => "the limit of file sizes of this process (`ulimit -f`) is too low for it".to_owned(),
+            _ => self.needed(expected(), free(&self.folder)),
+        };
+        let kept = goes_on().map_or_else(
+            || "nothing was written under the final name".to_owned(),
+            |kept| format!("nothing done so far is lost: {kept}"),
+        );
+        Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
+    }
+
+    /// How much more is needed, where so much is free now.
+    fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
+        let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
+        let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {
+            return format!("more space is needed in {folder}");
+        };
+        let written = before.saturating_sub(now);
+        let rest = expected.saturating_sub(written);
+        if rest <= now {
+            return format!(
+                "more is needed in {folder} than the {} that were expected, {} of which are written: candidates of pairs, and what \
+                 is kept of finished stages, come on top",
+                size(expected),
+                size(written.min(expected))
+            );
+        }
+        format!(
+            "about {} more are needed in {folder}, where {} are free (work files of the whole run: about {})",
+            size(rest - now),
+            size(now),
+            size(expected)
+        )
+    }
+}
+
+/// Bytes that this process may still write on the disk of a folder, where the system says it.
+fn free(folder: &Path) -> Option<u64> {
+    rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_needed_is_what_is_expected_without_what_is_written_and_free() {
+        let disk = Disk { folder: "work".into(), free: Some(10 << 20) };
+        assert_eq!(
+            disk.needed(Some(100 << 20), Some(2 << 20)),
+            "about 90.0 MiB more are needed in work, where 2.0 MiB are free (work files of the whole run: about 100.0 MiB)"
+        );
+        assert!(
+            disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("more is needed in work than the 9.0 MiB that were")
+        );
+        assert_eq!(disk.needed(None, Some(1)), "more space is needed in work");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_no_other_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::of(folder.path());
+        assert!(disk.free > Some(0));
+        let of = |code| Error::io("write", Path::new("a"))(std::io::Error::from_raw_os_error(code));
+        for code in [libc::ENOSPC, libc::EDQUOT] {
+            let told = disk.tell(of(code), || Some(u64::MAX)).to_string();
+            assert!(told.starts_with("cannot write a: ") && told.contains(" more are needed in "), "{told}");
+            assert!(told.ends_with("; nothing was written under the final name"), "{told}");
+        }
+        assert!(disk.tell(of(libc::EFBIG), || None).to_string().contains("`ulimit -f`"));
+        assert!(matches!(disk.tell(of(libc::EACCES), || None), Error::Io { .. }));
+        // Of something that is read it is not about where results go.
+        let read = Error::reading("read", Path::new("a"))(std::io::Error::from_raw_os_error(libc::ENOSPC));
+        assert!(matches!(disk.tell(read, || None), Error::Io { .. }));
+        let table = Error::table::<std::io::Error>("write b")(std::io::Error::from_raw_os_error(libc::ENOSPC));
+        assert!(matches!(disk.tell(table, || None), Error::Full { .. }));
+    }
+}

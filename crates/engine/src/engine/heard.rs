@@ -1,0 +1,67 @@
+//! Work that hears a request to stop although it does not look for one itself: opening files may scan hundreds of gigabytes, or
+//! wait for a server that does not answer.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dupsift_core::error::{Error, Result};
+
+/// How often the flag is looked at.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Does the work on a thread of its own. When the flag is set first, the thread is left alone with work that has no effect
+/// any more, and ends with it or with the process.
+///
+/// # Errors
+/// What the work returns; [`Error::Interrupted`].
+pub fn heard<T: Send + 'static>(cancel: &AtomicBool, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let (done, result) = sync_channel(1);
+    let work = Arc::new(Mutex::new(Some(work)));
+    let taken = work.clone();
+    let take = move || taken.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let spare = take.clone();
+    let thread = std::thread::Builder::new().name("heard".into()).spawn(move || {
+        // Without a receiver the result is not asked for any more.
+        let _ = take().map(|work| done.send(work()));
+    });
+    let Ok(thread) = thread else {
+        // Where no thread can be started, a request to stop waits for the work.
+        return spare().map_or(Err(Error::Interrupted), |work| work());
+    };
+    loop {
+        match result.recv_timeout(EVERY) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) if cancel.load(Ordering::Relaxed) => return Err(Error::Interrupted),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Ok(()) => return Err(Error::Interrupted),
+                Err(panic) => resume_unwind(panic),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_does_not_look_is_interrupted() {
+        let cancel = AtomicBool::new(false);
+        assert_eq!(heard(&cancel, || Ok(7)).unwrap(), 7);
+        assert!(matches!(heard::<()>(&cancel, || Err(Error::usage("no"))), Err(Error::Usage { .. })));
+        cancel.store(true, Ordering::Relaxed);
+        let (_open, never) = sync_channel::<()>(1);
+        let forever = move || never.recv().map_err(|_| Error::usage("the other end is open"));
+        assert!(matches!(heard(&cancel, forever), Err(Error::Interrupted)));
+    }
+
+    #[test]
+    fn a_panic_comes_through() {
+        let caught = std::panic::catch_unwind(|| heard::<()>(&AtomicBool::new(false), || panic!("inner")));
+        assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"inner"));
+    }
+}

@@ -1,0 +1,26 @@
+//! What any work runs on: the memory allowed, the clock of its stages, its progress, and requests to stop.
+//!
+//! Nothing here knows what a page, an algorithm or a report is.
+
+pub(crate) mod budget;
+pub mod clock;
+mod course;
+pub mod evidence;
+pub(crate) mod full_disk;
+mod gate;
+pub mod heard;
+pub mod numbers;
+pub mod products;
+pub mod progress;
+pub mod resources;
+pub(crate) mod room;
+pub(crate) mod scratch;
+pub mod sketches;
+mod thread_times;
+pub mod threads;
+
+pub use clock::{StageReport, now, stage_at_hand, tell_stages};
+pub use course::{Leg, Whole};
+pub use products::{Kept, goes_on, kept};
+pub use progress::{Bar, Event, Progress, Sink, Unit};
+pub use threads::Engine;

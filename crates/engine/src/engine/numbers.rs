@@ -1,0 +1,82 @@
+//! Arrays of numbers in work files: four bytes each where the largest fits, else eight.
+
+use std::path::Path;
+
+use super::products::{Found, Putting};
+use dupsift_core::error::Result;
+use dupsift_core::row::{Docs, Slots};
+use dupsift_spill::shuffle::Mapped;
+
+/// An array of numbers, all 0 at first.
+pub enum Numbers {
+    /// Of four bytes each.
+    Narrow(Mapped<u32>),
+    /// Of eight bytes each.
+    Wide(Mapped<u64>),
+}
+
+impl Numbers {
+    /// An array of `len` numbers that are at most `most`, in a file of the folder; `name` stands in messages.
+    pub fn new(dir: &Path, name: &str, len: usize, most: u64) -> Result<Numbers> {
+        Ok(if most <= u32::MAX.into() {
+            Numbers::Narrow(Mapped::new(dir, name, len)?)
+        } else {
+            Numbers::Wide(Mapped::new(dir, name, len)?)
+        })
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        match self {
+            Numbers::Narrow(numbers) => to.plain(&true).and_then(|()| to.array(numbers)),
+            Numbers::Wide(numbers) => to.plain(&false).and_then(|()| to.array(numbers)),
+        }
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Numbers> {
+        Ok(if from.plain()? { Numbers::Narrow(from.array()?) } else { Numbers::Wide(from.array()?) })
+    }
+
+    /// The number at a place.
+    #[inline]
+    pub fn get(&self, at: u64) -> u64 {
+        match self {
+            Numbers::Narrow(numbers) => numbers[at as usize].into(),
+            Numbers::Wide(numbers) => numbers[at as usize],
+        }
+    }
+
+    /// To read and write.
+    pub fn slots(&mut self) -> Slots<'_> {
+        match self {
+            Numbers::Narrow(numbers) => Slots::Narrow(numbers),
+            Numbers::Wide(numbers) => Slots::Wide(numbers),
+        }
+    }
+
+    /// A range of them that holds documents.
+    pub fn docs(&self, range: std::ops::Range<usize>) -> Docs<'_> {
+        match self {
+            Numbers::Narrow(numbers) => Docs::Narrow(&numbers[range]),
+            Numbers::Wide(numbers) => Docs::Wide(&numbers[range]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_width_follows_from_the_largest_number() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (most, narrow) in [(u64::from(u32::MAX), true), (1 << 32, false)] {
+            let mut numbers = Numbers::new(dir.path(), "numbers", 5, most).expect("an array");
+            assert_eq!(matches!(numbers, Numbers::Narrow(_)), narrow);
+            numbers.slots().set(3, most);
+            assert_eq!((numbers.get(2), numbers.get(3)), (0, most));
+            assert!(numbers.docs(2..5).iter().eq([0, most, 0]));
+        }
+    }
+}

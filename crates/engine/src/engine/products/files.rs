@@ -1,0 +1,193 @@
+//! The parts of a product, in the order in which they are put down: plain values, bytes, cells, rows.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::ledger::{self, Data, Entry};
+use crate::engine::threads::Engine;
+use dupsift_core::error::{Error, Result};
+use dupsift_spill::shuffle::mapped::CellValue;
+use dupsift_spill::shuffle::product::{PRODUCT, Product, ProductWriter, PutDown, put_down};
+use dupsift_spill::shuffle::run::{RUN, Run, RunWriter};
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks, Sorted};
+
+/// A product that is being put down.
+pub struct Putting<'p> {
+    dir: &'p Path,
+    stem: &'p str,
+    entry: Entry,
+}
+
+impl<'p> Putting<'p> {
+    pub(super) fn new(dir: &'p Path, stem: &'p str) -> Putting<'p> {
+        Putting { dir, stem, entry: Entry::default() }
+    }
+
+    pub(super) fn entry(self, what: &str, cpu_seconds: f64) -> Entry {
+        let data = Data { cpu_seconds, ..self.entry.data };
+        Entry { what: what.to_string(), data, ..self.entry }
+    }
+
+    /// Removes its files: it cannot be put down as a whole.
+    pub(super) fn drop_files(self) {
+        ledger::remove(self.dir, &self.entry.files);
+    }
+
+    fn name(&self, ending: &str) -> String {
+        format!("{}-{}{ending}", self.stem, self.entry.files.len())
+    }
+
+    /// A value that stands in the ledger.
+    pub fn plain(&mut self, value: &impl Serialize) -> Result<()> {
+        let value = serde_json::to_value(value).map_err(Error::table("write the ledger"))?;
+        self.entry.data.plain.push(value);
+        Ok(())
+    }
+
+    /// Bytes in a file.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        let file = put_down(self.dir, &self.name(PRODUCT), bytes)?;
+        self.entry.files.push(file);
+        Ok(())
+    }
+
+    /// Bytes in a file, written as they come.
+    pub fn stream(&mut self, write: impl FnOnce(&mut ProductWriter) -> Result<()>) -> Result<()> {
+        let mut writer = ProductWriter::create(self.dir, &self.name(PRODUCT))?;
+        write(&mut writer)?;
+        self.entry.files.push(writer.put_down()?);
+        Ok(())
+    }
+
+    /// An array in a file.
+    pub fn array<T: bytemuck::Pod>(&mut self, array: &Mapped<T>) -> Result<()> {
+        let file = array.put_down(self.dir, &self.name(PRODUCT))?;
+        self.entry.files.push(file);
+        Ok(())
+    }
+
+    /// Cells in a file.
+    pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>) -> Result<()> {
+        let file = cells.put_down(self.dir, &self.name(PRODUCT))?;
+        self.entry.files.push(file);
+        Ok(())
+    }
+
+    /// Bits in a file.
+    pub fn bits(&mut self, bits: &AtomicBits) -> Result<()> {
+        self.plain(&bits.len())?;
+        let file = bits.put_down(self.dir, &self.name(PRODUCT))?;
+        self.entry.files.push(file);
+        Ok(())
+    }
+
+    /// The numbers of set bits in a file.
+    pub fn ranks(&mut self, ranks: &Ranks) -> Result<()> {
+        self.plain(&ranks.len())?;
+        let file = ranks.put_down(self.dir, &self.name(PRODUCT))?;
+        self.entry.files.push(file);
+        Ok(())
+    }
+
+    /// A heap in a file.
+    pub fn heap(&mut self, heap: &FrozenHeap) -> Result<()> {
+        let file = heap.put_down(self.dir, &self.name(PRODUCT))?;
+        self.entry.files.push(file);
+        Ok(())
+    }
+
+    /// The rows of a shuffle by hash in a file; they come from there as soon as it is whole.
+    pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
+        let (width, group_width) = rows.widths();
+        let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
+        let writer = RunWriter::create(self.dir, &self.name(RUN), width, group_width, &counts, false)?;
+        let memory = engine.budget.a_thread / 2;
+        engine.work(
+            rows.partitions(),
+            || Ok(()),
+            |(), partition| {
+                engine.go_on()?;
+                writer.write(partition, &rows.load(partition, memory)?, memory)
+            },
+            Ok,
+        )?;
+        let file = writer.finish()?;
+        let run = Run::take_up(self.dir, &file)?;
+        self.entry.files.push(file);
+        *rows = Sorted::of_run(run, rows.partitions());
+        Ok(())
+    }
+}
+
+/// A product that is being taken up: its parts come in the order in which they were put down.
+pub struct Found<'p> {
+    dir: &'p Path,
+    plain: std::slice::Iter<'p, serde_json::Value>,
+    files: std::slice::Iter<'p, PutDown>,
+}
+
+impl<'p> Found<'p> {
+    pub(super) fn new(dir: &'p Path, entry: &'p Entry) -> Found<'p> {
+        Found { dir, plain: entry.data.plain.iter(), files: entry.files.iter() }
+    }
+
+    fn damaged(&self, why: impl Into<String>) -> Error {
+        Error::Damaged { path: self.dir.join("ledger.json"), why: why.into() }
+    }
+
+    /// A value that stands in the ledger.
+    pub fn plain<T: DeserializeOwned>(&mut self) -> Result<T> {
+        let value = self.plain.next().ok_or_else(|| self.damaged("a value is missing"))?;
+        T::deserialize(value).map_err(|error| self.damaged(format!("a value cannot be read: {error}")))
+    }
+
+    fn file(&mut self) -> Result<&'p PutDown> {
+        self.files.next().ok_or_else(|| self.damaged("a file is missing"))
+    }
+
+    /// Bytes in a file.
+    pub fn bytes(&mut self) -> Result<Product> {
+        Product::take_up(self.dir, self.file()?)
+    }
+
+    /// An array in a file.
+    pub fn array<T: bytemuck::Pod>(&mut self) -> Result<Mapped<T>> {
+        Mapped::take_up(self.dir, self.file()?)
+    }
+
+    /// Cells in a file.
+    pub fn cells<T: CellValue>(&mut self) -> Result<AtomicCells<T>> {
+        AtomicCells::take_up(self.dir, self.file()?)
+    }
+
+    /// Bits in a file.
+    pub fn bits(&mut self) -> Result<AtomicBits> {
+        let len = self.plain()?;
+        AtomicBits::take_up(self.dir, self.file()?, len)
+    }
+
+    /// The numbers of set bits in a file.
+    pub fn ranks(&mut self) -> Result<Ranks> {
+        let len = self.plain()?;
+        Ranks::take_up(self.dir, self.file()?, len)
+    }
+
+    /// A heap in a file.
+    pub fn heap(&mut self) -> Result<FrozenHeap> {
+        FrozenHeap::take_up(self.dir, self.file()?)
+    }
+
+    /// Rows in a file.
+    pub fn rows(&mut self, engine: &Engine<'_>) -> Result<Sorted> {
+        let run = Run::take_up(self.dir, self.file()?)?;
+        let bytes = run.rows() * run.width() as u64;
+        let partitions = engine.budget.partitions(bytes).max(engine.pool.current_num_threads());
+        // What is looked at later is checked now: a damaged file is made again, not found in the middle of a stage.
+        let memory = engine.budget.a_thread;
+        let sorted = Sorted::of_run(run, partitions);
+        engine.work(sorted.partitions(), || Ok(()), |(), partition| sorted.load(partition, memory).map(drop), Ok)?;
+        Ok(sorted)
+    }
+}

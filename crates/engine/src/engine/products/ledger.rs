@@ -1,0 +1,157 @@
+//! The list of products, as this room reads and writes it.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io::Read as _;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::Xxh3;
+
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::private;
+use dupsift_files::io::{Ledger, LedgerEntry, LedgerFile, SetAside, Stamp};
+use dupsift_spill::shuffle::product::PutDown;
+
+/// One product.
+#[derive(Clone, Debug, Default)]
+pub struct Entry {
+    /// What it is, for people.
+    pub what: String,
+    /// Its files, in order.
+    pub files: Vec<PutDown>,
+    /// The rest.
+    pub data: Data,
+}
+
+/// What stands in the ledger itself.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Data {
+    /// CPU seconds that all processes had taken when it was put down.
+    pub cpu_seconds: f64,
+    /// Its plain values, in order.
+    pub plain: Vec<Value>,
+}
+
+impl Entry {
+    /// From the ledger; none where it is not as this program writes it.
+    pub fn read(entry: &LedgerEntry) -> Option<Entry> {
+        let file = |file: &LedgerFile| PutDown { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let data = Data::deserialize(&entry.data).ok()?;
+        Some(Entry { what: entry.name.clone(), files: entry.files.iter().map(file).collect(), data })
+    }
+
+    /// For the ledger.
+    pub fn write(&self) -> Result<LedgerEntry> {
+        let file = |file: &PutDown| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let data = serde_json::to_value(&self.data).map_err(Error::table("write the ledger"))?;
+        Ok(LedgerEntry { name: self.what.clone(), files: self.files.iter().map(file).collect(), data })
+    }
+
+    /// Bytes of its files.
+    pub fn bytes(&self) -> u64 {
+        // The numbers are those of a file.
+        self.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add)
+    }
+}
+
+/// Removes the files of a product.
+pub fn remove(dir: &Path, files: &[PutDown]) {
+    for file in files {
+        // What stays is cleared away with the folder.
+        let _ = private::remove(&dir.join(&file.name));
+    }
+}
+
+/// CPU seconds that the products have taken, and their bytes.
+pub fn sums(ledger: &Ledger) -> (f64, u64) {
+    ledger.products.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
+        (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
+    })
+}
+
+/// The input files that earlier runs have set aside, and that are still what they were.
+pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
+    let is_same = |one: &&SetAside| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
+    let same = ledger.set_aside.iter().filter(is_same);
+    same.map(|one| (one.path.clone(), one.why.clone())).collect()
+}
+
+/// The ledger of a work folder; an empty one where there is none, where it is damaged, or where another build wrote it.
+///
+/// # Errors
+/// A disk that cannot be read.
+pub fn read(dir: &Path) -> Result<Ledger> {
+    match Ledger::read(dir) {
+        Ok(Some(ledger)) if ledger.build == build() => Ok(ledger),
+        Ok(Some(_)) => {
+            tracing::info!("what lies in {} is of another build of the program; the run starts anew", dir.display());
+            Ok(Ledger::default())
+        }
+        Ok(None) => Ok(Ledger::default()),
+        Err(Error::Damaged { path, why }) => {
+            tracing::warn!("{}: {why}; the run starts anew", path.display());
+            Ok(Ledger::default())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The program, by the hash of its files: another one may make other products under the same keys.
+pub fn build() -> String {
+    let hash = || -> std::io::Result<u128> {
+        let (mut hash, mut block) = (Xxh3::new(), vec![0; 1 << 20]);
+        for path in own_files()? {
+            let mut file = File::open(path)?;
+            loop {
+                match file.read(&mut block)? {
+                    0 => break,
+                    bytes => hash.update(&block[..bytes]),
+                }
+            }
+        }
+        Ok(hash.digest128())
+    };
+    // A program that cannot read itself takes nothing up that another process left.
+    hash().map_or_else(|_| format!("process {}", std::process::id()), |hash| format!("{hash:032x}"))
+}
+
+/// The file of the process, and that of the library where this code was loaded as one: in Python the process is its interpreter.
+fn own_files() -> std::io::Result<Vec<PathBuf>> {
+    let program = std::env::current_exe()?.canonicalize()?;
+    let library = loaded_from().filter(|path| path.is_absolute()).and_then(|path| path.canonicalize().ok());
+    let library = library.filter(|library| *library != program);
+    Ok([program].into_iter().chain(library).collect())
+}
+
+/// The file that this code was loaded from, as the loader calls it: of a program, how it was typed.
+#[allow(unsafe_code)]
+fn loaded_from() -> Option<PathBuf> {
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    let here = own_files as *const libc::c_void;
+    // SAFETY: the call writes to the struct that it is given, whose name is then none or a string that lives as long as the process does.
+    let name = unsafe {
+        let known = libc::dladdr(here, info.as_mut_ptr()) != 0;
+        let name = info.assume_init().dli_fname;
+        (known && !name.is_null()).then(|| CStr::from_ptr(name))
+    };
+    name.map(|name| PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_the_same_as_long_as_its_file_is() {
+        let program = std::env::current_exe().unwrap().canonicalize().unwrap();
+        assert_eq!(own_files().unwrap(), [program]);
+        assert_eq!(build(), build());
+        assert_eq!(build().len(), 32);
+        assert!(loaded_from().is_some());
+    }
+}

@@ -1,0 +1,90 @@
+//! What the machine gives to a piece of work: the clock, the memory budget, the threads.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::budget::Budget;
+use super::clock::Clock;
+use super::gate::Gate;
+use super::progress::Progress;
+use super::threads::Engine;
+use dupsift_core::allocator;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_spill::shuffle::Memory;
+
+/// How often one thread is asked for, where several could not be started.
+const ATTEMPTS: usize = 3;
+/// What threads take to end, with much to spare.
+const A_MOMENT: Duration = Duration::from_millis(100);
+
+/// What options ask of the machine, made once.
+pub struct Resources {
+    clock: Clock,
+    budget: Budget,
+    pool: rayon::ThreadPool,
+    long_documents: Gate,
+}
+
+impl Resources {
+    /// Starts the clock and the threads.
+    pub fn new(memory: u64, threads: usize) -> Result<Resources> {
+        let clock = Clock::start();
+        let budget = Budget::new(memory, threads)?;
+        allocator::for_threads(threads);
+        let long_documents = Gate::new(budget.long_documents());
+        Ok(Resources { clock, budget, pool: pool(threads)?, long_documents })
+    }
+
+    /// An engine with work files in that folder. Where `halves`, the rows of shuffles take half of their share, and something else
+    /// takes the other half.
+    pub fn engine<'e>(
+        &'e self,
+        halves: bool,
+        strict: bool,
+        dir: &'e Path,
+        progress: &'e Progress,
+        cancel: &'e AtomicBool,
+    ) -> Engine<'e> {
+        Engine {
+            pool: &self.pool,
+            budget: self.budget,
+            memory: Memory::new(if halves { self.budget.rows / 2 } else { self.budget.rows }),
+            dir,
+            progress,
+            cancel,
+            clock: &self.clock,
+            long_documents: &self.long_documents,
+            strict,
+            bad: Mutex::default(),
+        }
+    }
+}
+
+/// So many threads, or as many as the system lets this process start.
+fn pool(asked: usize) -> Result<rayon::ThreadPool> {
+    let (mut threads, mut alone) = (asked, 0);
+    loop {
+        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) if threads < asked => {
+                tracing::warn!(
+                    "{}: only {threads} can be started; is there a limit of processes (ulimit -u)?",
+                    opt("threads").with(asked)
+                );
+                return Ok(pool);
+            }
+            Ok(pool) => return Ok(pool),
+            Err(error) if alone == ATTEMPTS => {
+                return Err(Error::table("start a thread (is there a limit of processes, ulimit -u?)")(error));
+            }
+            Err(_) => {
+                // Those that were started have to end before others are.
+                std::thread::sleep(A_MOMENT);
+                alone += usize::from(threads == 1);
+                threads = (threads / 2).max(1);
+            }
+        }
+    }
+}

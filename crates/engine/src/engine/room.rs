@@ -1,0 +1,275 @@
+//! The room for what readers hold of their files, and the work that goes round while readers wait for it.
+//!
+//! A page is unpacked as a whole, so where pages are large only few of them fit beside each other, often one. The threads
+//! that wait do not idle: the thread that reads hands batches over to them. So it is at the end of a reading too, when fewer pieces
+//! are left than threads.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::gate::LOOK_UP;
+use dupsift_core::error::{Error, Result};
+use dupsift_spill::shuffle::Memory;
+
+/// What took so many bytes is given back to the system as soon as it is free.
+const RELEASED: u64 = 16 << 20;
+
+/// And is at least this part of the room: what stays in the heaps of some threads is then no more than the room, and the pages
+/// that follow need not be cleared by the kernel anew.
+const RELEASED_PART: u64 = 8;
+
+/// Room for so many bytes; what is larger than all of it gets in alone.
+pub struct Room<T> {
+    most: u64,
+    /// Who holds no more than that takes nothing from the rows in memory.
+    free: u64,
+    memory: Memory,
+    state: Mutex<State<T>>,
+    changed: Condvar,
+    /// Threads that wait and could do something.
+    idle: AtomicUsize,
+}
+
+struct State<T> {
+    held: u64,
+    /// Threads that hold bytes or wait for them.
+    readers: usize,
+    handed: VecDeque<Handed<T>>,
+}
+
+/// What was handed over.
+struct Handed<T> {
+    thing: T,
+    number: usize,
+    from: Arc<Sent>,
+}
+
+/// What one reader has handed over.
+#[derive(Default)]
+struct Sent {
+    left: AtomicUsize,
+    failed: Mutex<Option<(usize, Error)>>,
+}
+
+/// One that holds bytes, and hands over what it reads.
+pub struct Reader<'r, T> {
+    room: &'r Room<T>,
+    sent: Arc<Sent>,
+    next: usize,
+}
+
+impl<T> Reader<'_, T> {
+    /// Hands something over to a thread that waits; gives it back where none does.
+    pub fn offer(&mut self, thing: T) -> Option<T> {
+        self.next += 1;
+        if self.room.idle.load(Relaxed) == 0 {
+            return Some(thing);
+        }
+        let mut state = self.room.lock();
+        if self.room.idle.load(Relaxed) <= state.handed.len() {
+            return Some(thing);
+        }
+        self.sent.left.fetch_add(1, Relaxed);
+        state.handed.push_back(Handed { thing, number: self.next, from: self.sent.clone() });
+        self.room.changed.notify_one();
+        None
+    }
+}
+
+impl<T> Room<T> {
+    /// Room for so many bytes. Who holds more than `free` of them takes them from the rows that are in memory.
+    pub fn new(most: u64, free: u64, memory: &Memory) -> Room<T> {
+        let state = Mutex::new(State { held: 0, readers: 0, handed: VecDeque::new() });
+        Room { most, free, memory: memory.clone(), state, changed: Condvar::new(), idle: AtomicUsize::new(0) }
+    }
+
+    /// Holds bytes while `read` runs, and until all that it handed over is done. Waits for them, and helps others with
+    /// `each` meanwhile.
+    ///
+    /// # Errors
+    /// What `go_on` returns, which is asked again and again; of what `read` and `each` return, what came first in the order of
+    /// things handed over.
+    pub fn hold<S>(
+        &self,
+        thread: &mut S,
+        bytes: u64,
+        go_on: &dyn Fn() -> Result<()>,
+        each: &dyn Fn(&mut S, T) -> Result<()>,
+        read: impl FnOnce(&mut S, &mut Reader<'_, T>) -> Result<()>,
+    ) -> Result<()> {
+        self.lock().readers += 1;
+        let _reader = OnDrop(|| {
+            self.lock().readers -= 1;
+            self.changed.notify_all();
+        });
+        let mut may = Ok(());
+        self.help_until(thread, each, |state| {
+            may = go_on();
+            let fits = may.is_err() || state.held == 0 || state.held.saturating_add(bytes) <= self.most;
+            state.held += if fits { bytes } else { 0 };
+            fits
+        });
+        let _held = OnDrop(|| {
+            // A long line leaves its memory in the heap of its thread, and each thread has one.
+            if bytes >= RELEASED.max(self.most / RELEASED_PART) {
+                dupsift_core::allocator::release();
+            }
+            self.lock().held -= bytes;
+            self.changed.notify_all();
+        });
+        may?;
+        let _loan = if bytes > self.free { Some(self.memory.lend(bytes as usize)?) } else { None };
+        let mut reader = Reader { room: self, sent: Arc::default(), next: 0 };
+        let read = read(thread, &mut reader);
+        let Reader { sent, next, .. } = reader;
+        self.help_until(thread, each, |_| sent.left.load(Relaxed) == 0);
+        let failed = sent.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match failed {
+            Some((number, error)) if read.is_ok() || number < next => Err(error),
+            _ => read,
+        }
+    }
+
+    /// Helps until no thread reads any more.
+    pub fn help<S>(&self, thread: &mut S, each: &dyn Fn(&mut S, T) -> Result<()>) {
+        self.help_until(thread, each, |state| state.readers == 0);
+    }
+
+    /// Does what was handed over until `is_done`, which is asked each time that something has changed, and now and then.
+    fn help_until<S>(
+        &self,
+        thread: &mut S,
+        each: &dyn Fn(&mut S, T) -> Result<()>,
+        mut is_done: impl FnMut(&mut State<T>) -> bool,
+    ) {
+        let mut state = self.lock();
+        while !is_done(&mut state) {
+            let Some(Handed { thing, number, from }) = state.handed.pop_front() else {
+                self.idle.fetch_add(1, Relaxed);
+                state = self.changed.wait_timeout(state, LOOK_UP).unwrap_or_else(PoisonError::into_inner).0;
+                self.idle.fetch_sub(1, Relaxed);
+                continue;
+            };
+            drop(state);
+            // Even a panic must not leave the other one waiting.
+            let done = OnDrop(|| {
+                let _state = self.lock();
+                from.left.fetch_sub(1, Relaxed);
+                self.changed.notify_all();
+            });
+            if let Err(error) = each(thread, thing) {
+                let mut failed = from.failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.as_ref().is_none_or(|(earlier, _)| number < *earlier) {
+                    *failed = Some((number, error));
+                }
+            }
+            drop(done);
+            state = self.lock();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls a function when it goes.
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        self.0();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+    #[test]
+    fn what_does_not_fit_waits_and_the_threads_that_wait_help() {
+        let room = Room::new(10, 100, &Memory::new(0));
+        let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
+        let done = Mutex::new(Vec::new());
+        let each = |helped: &mut (u64, u64), thing: (u64, u64)| {
+            done.lock().unwrap().push(thing);
+            helped.1 += u64::from(thing.0 != helped.0);
+            std::thread::sleep(std::time::Duration::from_micros(200));
+            Ok(())
+        };
+        let helped: u64 = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4u64)
+                .map(|number| {
+                    let (room, held, most, each) = (&room, &held, &most, &each);
+                    scope.spawn(move || {
+                        let mut thread = (number, 0);
+                        for bytes in [3, 50, 9] {
+                            room.hold(&mut thread, bytes, &|| Ok(()), each, |thread, reader| {
+                                most.fetch_max(held.fetch_add(bytes, SeqCst) + bytes, SeqCst);
+                                for thing in 0..20 {
+                                    if let Some(thing) = reader.offer((number, 100 * bytes + thing)) {
+                                        each(thread, thing)?;
+                                    }
+                                }
+                                held.fetch_sub(bytes, SeqCst);
+                                Ok(())
+                            })
+                            .unwrap();
+                        }
+                        room.help(&mut thread, each);
+                        thread.1
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        let mut done = done.into_inner().unwrap();
+        done.sort_unstable();
+        let expected = (0..4).flat_map(|number| {
+            [3, 9, 50].into_iter().flat_map(move |bytes| (0..20).map(move |thing| (number, 100 * bytes + thing)))
+        });
+        assert!(done.into_iter().eq(expected));
+        assert!(most.into_inner() == 50 && helped > 0);
+    }
+
+    #[test]
+    fn the_earliest_error_is_told_by_the_one_who_read() {
+        let room = Room::new(10, 100, &Memory::new(0));
+        let each = |_: &mut (), thing: u64| if thing >= 5 { Err(Error::usage(thing.to_string())) } else { Ok(()) };
+        let told = std::thread::scope(|scope| {
+            let reading = scope.spawn(|| {
+                room.hold(&mut (), 1, &|| Ok(()), &each, |thread, reader| {
+                    (0..9).try_for_each(|thing| {
+                        // The other thread comes to wait.
+                        while thing == 0 && room.idle.load(SeqCst) == 0 {
+                            std::thread::yield_now();
+                        }
+                        reader.offer(thing).map_or(Ok(()), |thing| each(thread, thing))
+                    })
+                })
+            });
+            while room.lock().readers == 0 && !reading.is_finished() {
+                std::thread::yield_now();
+            }
+            room.help(&mut (), &each);
+            reading.join().unwrap()
+        });
+        assert_eq!(told.unwrap_err().to_string(), "5");
+    }
+
+    #[test]
+    fn a_thread_that_waits_hears_that_the_run_is_to_stop() {
+        let room: Room<()> = Room::new(10, 100, &Memory::new(0));
+        let none = |_: &mut (), ()| Ok(());
+        let inner = |_: &mut (), _: &mut Reader<'_, ()>| {
+            let stopped = room.hold(&mut (), 1, &|| Err(Error::Interrupted), &none, |_, _| Ok(()));
+            assert!(matches!(stopped, Err(Error::Interrupted)));
+            Ok(())
+        };
+        room.hold(&mut (), 11, &|| Ok(()), &none, inner).unwrap();
+        let state = room.lock();
+        assert_eq!((state.held, state.readers), (0, 0));
+    }
+}

@@ -1,0 +1,94 @@
+//! The sketches of all documents of one algorithm, in a memory-mapped work file: a few words a document, by its number.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::products::{Found, PortionReader, PortionWriter, Putting};
+use dupsift_core::error::Result;
+use dupsift_core::row::Sketches;
+use dupsift_spill::shuffle::AtomicCells;
+
+/// The sketches; many threads write, each those of its documents.
+pub struct SketchFile {
+    words: usize,
+    cells: AtomicCells<u64>,
+}
+
+impl SketchFile {
+    /// Room for so many words of each of so many documents; `name` stands in messages.
+    pub fn new(dir: &Path, name: &str, documents: u64, words: usize) -> Result<SketchFile> {
+        let cells = AtomicCells::new(dir, &format!("{name}-sketches"), documents as usize * words)?;
+        Ok(SketchFile { words, cells })
+    }
+
+    /// Keeps the sketch of a document.
+    pub fn put(&self, doc: u64, sketch: &[u64]) {
+        let begin = doc as usize * self.words;
+        sketch.iter().take(self.words).enumerate().for_each(|(at, &word)| self.cells.store(begin + at, word));
+    }
+
+    /// Puts down those of some runs of documents.
+    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
+        let place = |doc: u64| doc as usize * self.words;
+        docs.iter().try_for_each(|docs| to.cells(&self.cells, place(docs.start)..place(docs.end)))
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
+        docs.iter().try_for_each(|docs| from.cells(&self.cells, docs.start as usize * self.words))
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.words)?;
+        to.cells(&self.cells)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<SketchFile> {
+        Ok(SketchFile { words: from.plain()?, cells: from.cells()? })
+    }
+
+    /// Words of a document.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// For how many documents there is room.
+    pub fn documents(&self) -> u64 {
+        (self.cells.len() / self.words.max(1)) as u64
+    }
+
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.cells.len() as u64 * 8
+    }
+}
+
+impl Sketches for SketchFile {
+    fn copy(&self, doc: u64, to: &mut [u64]) {
+        self.cells.load_all(doc as usize * self.words, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sketch_comes_back_whole_or_in_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SketchFile::new(folder.path(), "cosine", 3, 5).unwrap();
+        file.put(2, &[1, 2, 3, 4, 5]);
+        file.put(1, &[6, 7]);
+        let copy = |doc: u64| {
+            let mut words = [9; 5];
+            file.copy(doc, &mut words);
+            words
+        };
+        assert_eq!([copy(0), copy(1), copy(2)], [[0; 5], [6, 7, 0, 0, 0], [1, 2, 3, 4, 5]]);
+        let mut beginning = [0; 2];
+        file.copy(2, &mut beginning);
+        assert_eq!((beginning, file.bytes()), ([1, 2], 3 * 5 * 8));
+    }
+}

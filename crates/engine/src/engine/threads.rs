@@ -1,0 +1,246 @@
+//! Threads: the parallel loop that every pass is, with a state a thread and errors that keep their order.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::budget::Budget;
+use super::clock::Clock;
+use super::gate::{Gate, Permit};
+use super::progress::{Bar, Progress, Unit};
+use super::room::Room;
+use dupsift_core::error::{Error, Result};
+use dupsift_spill::shuffle::{Memory, Order, Shuffle, Spec};
+
+/// For [`Engine::ordered`], where it is not known how many rows will come: `MANY` partitions.
+pub const UNKNOWN: u64 = u64::MAX;
+/// An empty partition costs next to nothing; a hundred million rows in too few of them would be sorted on disk.
+const MANY: usize = 256;
+/// Partitions for each thread, at the least.
+const A_THREAD: usize = 4;
+
+/// What any work runs on.
+pub struct Engine<'e> {
+    /// The threads.
+    pub pool: &'e rayon::ThreadPool,
+    /// The shares of the memory budget.
+    pub budget: Budget,
+    /// The ledger of rows in memory.
+    pub memory: Memory,
+    /// The folder of work files.
+    pub dir: &'e Path,
+    /// Where progress goes.
+    pub progress: &'e Progress,
+    /// Set when the work is to stop.
+    pub cancel: &'e AtomicBool,
+    /// The stages so far.
+    pub clock: &'e Clock,
+    /// Leave to work on long documents.
+    pub long_documents: &'e Gate,
+    /// Whether a damaged input file ends the work at once.
+    pub strict: bool,
+    /// Files whose damage showed while they were read.
+    pub bad: Mutex<BTreeMap<PathBuf, String>>,
+}
+
+/// The error of the earliest piece of work that failed, after which no thread begins another one.
+#[derive(Default)]
+struct Failed {
+    stops: AtomicBool,
+    first: Mutex<Option<(usize, Error)>>,
+}
+
+impl Failed {
+    fn note(&self, piece: usize, error: Error) {
+        self.stops.store(true, Ordering::Relaxed);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(earlier, _)| piece < *earlier) {
+            *first = Some((piece, error));
+        }
+    }
+}
+
+impl Engine<'_> {
+    /// A shuffle of about `rows` rows that are spread by their group.
+    pub fn shuffle(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
+        self.spread(name, width, group_width, rows, Order::Hash, 0)
+    }
+
+    /// A shuffle whose partitions follow the big-endian number, below `documents`, of `number_width` bytes that rows start with.
+    pub fn ordered(
+        &self,
+        documents: u64,
+        name: &str,
+        width: usize,
+        group_width: usize,
+        number_width: usize,
+        rows: u64,
+    ) -> Result<Shuffle> {
+        let order = Order::Range { below: documents.max(1) };
+        self.spread(name, width, group_width, rows, order, number_width)
+    }
+
+    /// A shuffle whose partitions follow the first 63 bits that rows start with, big-endian: read one after the other, they are
+    /// in the order of these for any number of them, which depends on memory and threads.
+    pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
+        self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
+    }
+
+    fn spread(
+        &self,
+        name: &str,
+        width: usize,
+        group_width: usize,
+        rows: u64,
+        order: Order,
+        number: usize,
+    ) -> Result<Shuffle> {
+        let expected = || self.budget.partitions(rows.saturating_mul(width as u64));
+        let partitions = if rows == UNKNOWN { MANY } else { expected().max(self.least_partitions()) };
+        let spec = Spec { name: name.to_string(), width, group_width, order, range_width: number, partitions };
+        Shuffle::new(spec, self.dir, &self.memory)
+    }
+
+    /// Several partitions for each thread, for one of them is larger than another.
+    fn least_partitions(&self) -> usize {
+        let threads = self.pool.current_num_threads();
+        (A_THREAD * threads).min(MANY).max(threads)
+    }
+
+    /// Does `count` pieces of work on all threads: `init` makes a thread's state, `each` does one piece, `end` closes the
+    /// state. The error of the earliest failing piece is returned; damaged input files are only noted (but under
+    /// `--strict`), so that one pass finds them all.
+    pub fn work<S, T: Send>(
+        &self,
+        count: usize,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.work_on(usize::MAX, count, init, each, end)
+    }
+
+    /// As [`Engine::work`] from one piece on, until `may_begin` says that no thread is to begin another one. Says which piece is the next:
+    /// all before it are done.
+    pub fn work_while<S, T: Send>(
+        &self,
+        pieces: Range<usize>,
+        may_begin: &(dyn Fn() -> bool + Sync),
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<(usize, Vec<T>)> {
+        self.spread_out(usize::MAX, pieces, may_begin, init, each, end)
+    }
+
+    /// As [`Engine::work`], on at most so many threads.
+    pub fn work_on<S, T: Send>(
+        &self,
+        threads: usize,
+        count: usize,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        Ok(self.spread_out(threads, 0..count, &|| true, init, each, end)?.1)
+    }
+
+    fn spread_out<S, T: Send>(
+        &self,
+        threads: usize,
+        pieces: Range<usize>,
+        may_begin: &(dyn Fn() -> bool + Sync),
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<(usize, Vec<T>)> {
+        let (next, count) = (AtomicUsize::new(pieces.start), pieces.end);
+        let failed = Failed::default();
+        let results = self.pool.broadcast(|thread| {
+            if thread.index() >= threads {
+                return None;
+            }
+            let mut state = match init() {
+                Ok(state) => state,
+                Err(error) => {
+                    failed.note(0, error);
+                    return None;
+                }
+            };
+            // Whether another piece is begun is asked once one is done, so that each call gets ahead.
+            let mut begins = true;
+            while !failed.stops.load(Ordering::Relaxed) && begins {
+                let piece = next.fetch_add(1, Ordering::Relaxed);
+                if piece >= count {
+                    break;
+                }
+                if self.cancel.load(Ordering::Relaxed) {
+                    failed.note(piece, Error::Interrupted);
+                    break;
+                }
+                match each(&mut state, piece) {
+                    Ok(()) => {}
+                    Err(Error::BadFile { path, why }) if !self.strict => {
+                        self.bad.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_insert(why);
+                    }
+                    Err(error) => failed.note(piece, error),
+                }
+                begins = may_begin();
+            }
+            match end(state) {
+                Ok(result) => Some(result),
+                Err(error) => {
+                    failed.note(count, error);
+                    None
+                }
+            }
+        });
+        match failed.first.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error),
+            None => Ok((next.into_inner().min(count), results.into_iter().flatten().collect())),
+        }
+    }
+
+    /// Leave to work on a document of so many bytes, where it is a long one: of very long ones one is worked on at a time.
+    /// A thread asks for one at a time.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] once the run is to stop.
+    pub fn long_document(&self, bytes: usize) -> Result<Option<Permit<'_>>> {
+        let bytes = bytes as u64;
+        let is_long = bytes > self.budget.short_document();
+        is_long.then(|| self.long_documents.enter(bytes, || self.go_on())).transpose()
+    }
+
+    /// Whether all files were whole so far.
+    ///
+    /// # Errors
+    /// The first damaged file, by its path.
+    pub fn none_bad(&self) -> Result<()> {
+        let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
+        match bad.iter().next() {
+            Some((path, why)) => Err(Error::BadFile { path: path.clone(), why: why.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the run may go on; asked wherever one step can take long.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] once the run is to stop.
+    pub fn go_on(&self) -> Result<()> {
+        if self.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// A bar for a stage over partitions.
+    pub fn bar(&self, name: &str, total: usize) -> Bar {
+        self.progress.stage(name, total as u64, Unit::Items)
+    }
+
+    /// Room for what the threads of one reading hold of their files.
+    pub fn room<T>(&self) -> Room<T> {
+        Room::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
+    }
+}

@@ -1,0 +1,184 @@
+//! `attributes/`: a row of marks for each row of the corpus, file by file as the input lies.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::intake::Taken;
+use super::removals::{Decided, fate};
+use super::run_report::FolderReport;
+use crate::engine::numbers::Numbers;
+use crate::engine::threads::Engine;
+use crate::reading::classes::{Classes, number};
+use crate::reading::components::Components;
+use crate::reading::ids::Ids;
+use crate::reading::reader::Reader;
+use crate::reading::rejected::Rejected;
+use crate::reading::source_values::SourceValues;
+use dupsift_core::error::Result;
+use dupsift_files::batch::{AttributeBuilder, AttributeRow, RejectReason, attribute_schema};
+use dupsift_files::io::{Stage, TableWriter};
+
+/// Why documents go, by the numbers of [`Marks::reasons`], counted from 1; behind them the codes of rejections.
+const REASONS: [&str; 4] = ["copy", "pair", "chain", "seen"];
+
+/// What is said of documents one by one.
+struct Marks {
+    /// For each document the one that it goes for, plus one.
+    kept: Numbers,
+    /// For each document the number of the reason why it goes or is set aside; 0 where it stays.
+    reasons: Numbers,
+}
+
+impl Marks {
+    fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        decided: &Decided,
+        copies: &Classes,
+        rejected: &Rejected,
+    ) -> Result<Marks> {
+        let documents = reader.documents();
+        let numbers = |name| Numbers::new(engine.dir, name, documents as usize, documents);
+        let (mut kept, mut reasons) = (numbers("marks-kept")?, numbers("marks-reasons")?);
+        let (mut kept_for, mut why) = (kept.slots(), reasons.slots());
+        for partition in 0..decided.rows.partitions() {
+            let records = decided.rows.load(partition, engine.budget.a_thread)?;
+            for at in 0..records.len() {
+                let (doc, partner, reason) = fate(reader, records.record(at), copies);
+                let number = REASONS.iter().position(|known| *known == reason).unwrap_or_default();
+                kept_for.set(doc, partner + 1);
+                why.set(doc, number as u64 + 1);
+            }
+        }
+        rejected.each(engine, |doc, reason, _| {
+            why.set(doc, (1 + REASONS.len()) as u64 + u64::from(reason.code()));
+            Ok(())
+        })?;
+        Ok(Marks { kept, reasons })
+    }
+
+    /// Whether a document goes, and why it goes or is set aside.
+    fn of(&self, doc: u64) -> (Option<bool>, Option<&'static str>) {
+        match self.reasons.get(doc) as usize {
+            0 => (Some(false), None),
+            number if number <= REASONS.len() => (Some(true), Some(REASONS[number - 1])),
+            number => {
+                let reason = RejectReason::of_code((number - 1 - REASONS.len()) as u8);
+                (None, reason.map(RejectReason::text))
+            }
+        }
+    }
+}
+
+/// What the marks are made of.
+#[derive(Clone, Copy)]
+pub struct Known<'k> {
+    /// What was decided.
+    pub decided: &'k Decided,
+    /// What was recorded of the rows.
+    pub taken: &'k Taken,
+    /// The exact copies.
+    pub copies: &'k Classes,
+    /// The ids of all documents.
+    pub ids: &'k Ids<'k>,
+}
+
+/// Writes a table for each file.
+pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Known<'_>) -> Result<FolderReport> {
+    let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
+    let running = engine.clock.stage("write attributes/");
+    let marks = Marks::new(engine, reader, known.decided, known.copies, &known.taken.rejected)?;
+    let sources =
+        known.taken.sources.as_ref().map(|sources| in_clusters(engine, reader, sources, components)).transpose()?;
+    let told = sources.is_some();
+    let (files, guests) = (&reader.source.files, reader.guest_files());
+    let places = reader.source.places(guests)?;
+    let bar = engine.bar("write attributes/", files.len() - guests);
+    let report = Mutex::new(FolderReport::default());
+    let write = |at: usize| {
+        let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(reader.documents());
+        let path = stage.file(&format!("attributes/{}.parquet", places[at - guests]))?;
+        let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), told))?;
+        let mut builder = AttributeBuilder::new(known.ids.kind(), told);
+        for doc in rows {
+            push(reader, &mut builder, doc, &marks, (components, sources.as_ref()), known)?;
+            if builder.is_full() {
+                engine.go_on()?;
+                writer.write(&builder.finish()?)?;
+            }
+        }
+        if !builder.is_empty() {
+            writer.write(&builder.finish()?)?;
+        }
+        let (rows, bytes) = writer.close()?;
+        bar.add(1);
+        let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.files += 1;
+        report.rows += rows;
+        report.bytes += bytes;
+        Ok(())
+    };
+    engine.work(files.len() - guests, || Ok(()), |(), at| write(guests + at), Ok)?;
+    let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    running.end(report.rows, report.rows, report.bytes);
+    Ok(report)
+}
+
+/// For each representative how many values its cluster has.
+fn in_clusters(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    sources: &SourceValues,
+    clusters: &Components,
+) -> Result<Numbers> {
+    let shuffle = engine.shuffle("cluster-sources", 16, 8, reader.rows())?;
+    sources.spread(engine, reader, &shuffle, |doc, hash| {
+        let mut row = [0; 16];
+        row[..8].copy_from_slice(&clusters.representative(doc).to_be_bytes());
+        row[8..].copy_from_slice(&hash.to_be_bytes());
+        row
+    })?;
+    let rows = shuffle.finish()?;
+    let documents = reader.documents();
+    let mut counts = Numbers::new(engine.dir, "cluster-sources", documents as usize, documents)?;
+    let mut slots = counts.slots();
+    let mut hashes = Vec::new();
+    for partition in 0..rows.partitions() {
+        engine.go_on()?;
+        let records = rows.load(partition, engine.budget.a_thread)?;
+        for group in records.groups() {
+            let representative = number(&records.record(group.start)[..8]);
+            hashes.clear();
+            hashes.extend(group.map(|at| number(&records.record(at)[8..])));
+            hashes.sort_unstable();
+            hashes.dedup();
+            slots.set(representative, hashes.len() as u64);
+        }
+        rows.remove(partition)?;
+    }
+    Ok(counts)
+}
+
+fn push(
+    reader: &Reader<'_>,
+    builder: &mut AttributeBuilder,
+    doc: u64,
+    marks: &Marks,
+    (components, sources): (&Components, Option<&Numbers>),
+    known: Known<'_>,
+) -> Result<()> {
+    let (removed, reason) = marks.of(doc);
+    let kept = marks.kept.get(doc).checked_sub(1).unwrap_or(doc);
+    let representative = components.representative(doc);
+    builder.push(&AttributeRow {
+        id: known.ids.of(doc).as_ref(),
+        doc: reader.number(doc),
+        removed,
+        kept_id: known.ids.of(kept).as_ref(),
+        reason,
+        cluster_id: known.ids.of(representative).as_ref(),
+        cluster_size: components.size(doc),
+        is_representative: representative == doc,
+        copies: known.copies.members(doc).len().max(1) as u64,
+        sources: sources.map(|sources| sources.get(representative)),
+    })
+}

@@ -1,0 +1,109 @@
+//! What can be known to be wrong before an input is opened, beside the options themselves: the place of the output, the folder of
+//! work files, the memory.
+
+use std::path::Path;
+
+use bytesize::ByteSize;
+
+use super::{folders, guards};
+use crate::engine::budget::Budget;
+use crate::options::{RunOptions, memory_allowed};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_files::io::{Stage, may_write};
+
+/// Checks all of it. What is asked for and can be had, but not wisely, is told.
+///
+/// # Errors
+/// [`Error::Usage`] for an output that may not be made or replaced, a work folder that is none; [`Error::Memory`].
+pub fn check(options: &RunOptions) -> Result<()> {
+    check_all(options, false)
+}
+
+/// The same for a dry run, which changes nothing on the disk, not for a moment.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_dry(options: &RunOptions) -> Result<()> {
+    check_all(options, true)
+}
+
+fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
+    let of_output = if is_dry { Stage::look } else { Stage::check };
+    folders::check(options)?;
+    // With an index an output that stands may be that of the same night, which is done then.
+    of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
+    let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
+    if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
+        return Err(Error::wrong(
+            opt("scope"),
+            format_args!("the documents of {with:#} have no scope; leave one of the two out", with = opt(with)),
+        ));
+    }
+    if let Some(previous) = &options.previous {
+        guards::previous_run(previous)?;
+    }
+    check_resources(options)
+}
+
+/// The same of the resources alone, for a look at an output that stands.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_resources(options: &RunOptions) -> Result<()> {
+    Budget::new(options.memory, options.threads)?;
+    if let Some(work) = &options.work {
+        check_work(work)?;
+    }
+    if let Some(allowed) = memory_allowed().filter(|&allowed| options.memory > allowed) {
+        tracing::warn!(
+            "{} is more than the {} that the machine or its cgroup allows; the system may end the run for it",
+            opt("memory").with(ByteSize(options.memory)),
+            ByteSize(allowed)
+        );
+    }
+    Ok(())
+}
+
+/// The folder is not made: under a name that was mistyped, work files would fill another disk.
+fn check_work(work: &Path) -> Result<()> {
+    let shown = work.display();
+    let wrong = |what: String| {
+        Error::wrong_value(
+            opt("work"),
+            &shown,
+            format_args!("{what}; expected a folder that stands and can be written to"),
+        )
+    };
+    match work.metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::usage(format!(
+                "{} is not there; expected a folder that stands: mkdir -p {shown} makes it, if the name is right",
+                opt("work").with(&shown)
+            )));
+        }
+        Err(error) => return Err(wrong(format!("cannot be looked at: {error}"))),
+        Ok(there) if !there.is_dir() => return Err(wrong("is a file".into())),
+        Ok(_) => {}
+    }
+    may_write(work).map_err(|error| wrong(format!("nothing can be made in it: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_folder_has_to_stand() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(check_work(folder.path()).is_ok());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let fail = |path: &Path| check_work(path).unwrap_err().to_string();
+        assert!(fail(&at("wrok")).contains("is not there; expected a folder that stands: mkdir -p"));
+        assert!(!at("wrok").exists());
+        std::fs::write(at("file"), b"").unwrap();
+        assert!(fail(&at("file")).contains("is a file"));
+        assert!(fail(&at("file/in")).contains("work="));
+    }
+}

@@ -1,0 +1,285 @@
+//! What documents in pairs say (their 3-grams and numbers), recorded so that any two of them can be held against each other:
+//! for removal, and for the columns of `pairs/` that tell copies with an addition from rewrites.
+//!
+//! Copies say the same, so the first of them stands for all; a document that has no partner but its copies is not read.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::products::{Said, Stock};
+use crate::engine::evidence::{Evidence, Taking};
+use crate::engine::threads::Engine;
+use crate::reading::classes::Classes;
+use crate::reading::document::{Columns, View};
+use crate::reading::reader::Reader;
+use dupsift_algorithms::measure::{Contained, contained, write_contents};
+use dupsift_core::error::Result;
+use dupsift_core::row::Pair;
+use dupsift_files::batch::{Cell, Documents};
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_spill::shuffle::AtomicBits;
+use dupsift_text::text::Analysis;
+
+/// The documents of which something has to be known, each class of copies by its first.
+pub struct Alike {
+    copies: Arc<Classes>,
+    bits: AtomicBits,
+}
+
+impl Alike {
+    /// None yet.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, copies: &Arc<Classes>) -> Result<Alike> {
+        let bits = AtomicBits::new(engine.dir, "alike", reader.documents() as usize)?;
+        Ok(Alike { copies: copies.clone(), bits })
+    }
+
+    /// Notes a pair; returns whether the two are copies.
+    pub fn note(&self, pair: &Pair) -> bool {
+        let (a, b) = (self.copies.representative(pair.a), self.copies.representative(pair.b));
+        if a != b {
+            self.bits.set(a as usize);
+            self.bits.set(b as usize);
+        }
+        a == b
+    }
+
+    /// Begins to record what they say, of some of which that is known already; none where removal does not ask for it, or no two
+    /// documents are a pair but copies.
+    pub fn begin(&self, engine: &Engine<'_>, reader: &Reader<'_>, known: Contents) -> Result<Option<TakingContents>> {
+        let asks = reader.options.removes && reader.options.remove_if.bounds().is_some() && self.bits.count() > 0;
+        asks.then(|| TakingContents::new(engine, reader, known, self.bits.iter())).transpose()
+    }
+}
+
+/// What documents say, while it is recorded, by many threads.
+pub struct TakingContents {
+    known: Contents,
+    unread: Arc<AtomicBits>,
+    taking: Taking,
+}
+
+impl TakingContents {
+    /// Of these documents, each class of copies by its first, but for those of which it is known.
+    pub fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        known: Contents,
+        docs: impl Iterator<Item = usize>,
+    ) -> Result<TakingContents> {
+        let unread = AtomicBits::new(engine.dir, "contents-unread", reader.documents() as usize)?;
+        docs.filter(|&doc| known.says(doc as u64).is_empty()).for_each(|doc| _ = unread.set(doc));
+        let taking = Taking::new(engine.dir, "contents", &unread)?;
+        Ok(TakingContents { known, unread: Arc::new(unread), taking })
+    }
+
+    /// Whether nothing has to be read any more.
+    pub fn is_done(&self) -> bool {
+        self.unread.count() == 0
+    }
+
+    /// Whether something has to be known of the document.
+    pub fn wants(&self, doc: u64) -> bool {
+        self.unread.get(doc as usize)
+    }
+
+    /// Records what one document says; `numbers` is a list to write in, for the thread to keep.
+    pub fn take(&self, doc: u64, document: &Analysis<'_>, numbers: &mut Vec<u64>) -> Result<()> {
+        self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
+    }
+
+    /// What the documents of a batch say, of those of which it has to be known; returns the characters that were cut into words
+    /// for it.
+    pub fn take_batch(
+        &self,
+        engine: &Engine<'_>,
+        view: &View<'_>,
+        batch: &Documents,
+        numbers: &mut Vec<u64>,
+    ) -> Result<u64> {
+        let (none, mut segmented) = (Columns::default(), 0);
+        for row in 0..batch.len() {
+            let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+            if self.wants(doc) {
+                engine.go_on()?;
+                let _long = engine.long_document(text.len())?;
+                let analysis = view.document(doc, text, &none, row);
+                self.take(doc, &analysis, numbers)?;
+                segmented += analysis.segmented();
+            }
+        }
+        Ok(segmented)
+    }
+
+    /// All is recorded.
+    pub fn end(mut self) -> Result<Contents> {
+        self.known.read.push(self.taking.end()?);
+        Ok(self.known)
+    }
+
+    /// Reads the texts of these documents, and nothing else.
+    pub fn read(self, engine: &Engine<'_>, reader: &Reader<'_>, view: &View<'_>) -> Result<Contents> {
+        if self.is_done() {
+            return Ok(self.known);
+        }
+        let running = engine.clock.stage("read pairs");
+        let (unread, count) = (self.unread.clone(), self.unread.count());
+        let rows = RowFilter::Where(Arc::new(move |doc| unread.get(doc as usize)));
+        let want = Want { rows: Some(rows), batch_bytes: engine.budget.batch, ..Want::default() };
+        reader.read(
+            engine,
+            "read pairs",
+            &want,
+            || Ok((Vec::new(), 0)),
+            |(numbers, segmented), batch| {
+                reader.kept_texts.offer_batch(engine.dir, batch, |_| true)?;
+                *segmented += self.take_batch(engine, view, batch, numbers)?;
+                Ok(())
+            },
+            |(_, segmented)| {
+                reader.segmented.fetch_add(segmented, Relaxed);
+                Ok(())
+            },
+        )?;
+        let contents = self.end()?;
+        running.end(count, count, contents.bytes());
+        Ok(contents)
+    }
+}
+
+/// What documents in pairs say.
+pub struct Contents {
+    copies: Arc<Classes>,
+    /// Of every reading in which it was recorded.
+    read: Vec<Evidence>,
+}
+
+impl Contents {
+    /// Of no document.
+    pub fn none(copies: &Arc<Classes>) -> Contents {
+        Contents { copies: copies.clone(), read: Vec::new() }
+    }
+
+    /// As an earlier process has read them.
+    pub fn taken_up(copies: &Arc<Classes>, Said(read): Said) -> Contents {
+        Contents { copies: copies.clone(), read }
+    }
+
+    /// Puts them down where that is due.
+    pub fn offer(self, stock: &Stock<'_>) -> Result<Contents> {
+        let Contents { copies, read } = self;
+        let Said(read) = stock.offer(stock.due(), |keys| &keys.contained, Said(read))?;
+        Ok(Contents { copies, read })
+    }
+
+    /// How much of one document stands in another, and the other way round; none for copies.
+    pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
+        let (a, b) = (self.copies.representative(a), self.copies.representative(b));
+        (a != b).then(|| contained(&self.says(a), &self.says(b)))
+    }
+
+    fn says(&self, doc: u64) -> Cow<'_, [u64]> {
+        let known = self.read.iter().map(|read| read.of(doc));
+        known.into_iter().find(|known| !known.is_empty()).unwrap_or_default()
+    }
+
+    /// Bytes of the work file of the last reading.
+    pub fn bytes(&self) -> u64 {
+        self.read.last().map_or(0, Evidence::bytes)
+    }
+}
+
+/// How much of one document stands in another, as tables have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// Of its distinct 3-grams; 0 where it has no word.
+    pub grams: f32,
+    /// Of its distinct numbers; 1 where it has none.
+    pub numbers: f32,
+}
+
+impl Shares {
+    /// Of a copy.
+    pub const COPY: Shares = Shares { grams: 1.0, numbers: 1.0 };
+
+    /// In the widths of the tables.
+    pub fn of(contained: Contained) -> Shares {
+        Shares {
+            grams: contained.grams.share().unwrap_or(0.0) as f32,
+            numbers: contained.numbers.share().unwrap_or(1.0) as f32,
+        }
+    }
+}
+
+/// Numbers of an entry of [`Looking`]: the kept document, and the shares of each of the two.
+const ENTRY: usize = 3;
+
+/// Which kept documents each document was held against, while that is noted.
+pub struct Looking {
+    taking: Taking,
+    entries: Vec<u64>,
+    out: Vec<u64>,
+}
+
+impl Looking {
+    /// For the documents that stand in pairs.
+    pub fn new(engine: &Engine<'_>, shown: &AtomicBits) -> Result<Looking> {
+        let taking = Taking::new(engine.dir, "looked-at", shown)?;
+        Ok(Looking { taking, entries: Vec::new(), out: Vec::new() })
+    }
+
+    /// Notes one for the document at hand.
+    pub fn push(&mut self, kept: u64, both: [Contained; 2]) {
+        let packed = |contained| {
+            let Shares { grams, numbers } = Shares::of(contained);
+            u64::from(grams.to_bits()) << 32 | u64::from(numbers.to_bits())
+        };
+        self.entries.extend([kept, packed(both[0]), packed(both[1])]);
+    }
+
+    /// All is noted for one document.
+    pub fn next(&mut self, doc: u64) -> Result<()> {
+        if !self.entries.is_empty() {
+            self.taking.take(doc, &mut self.out, |out| out.append(&mut self.entries))?;
+        }
+        Ok(())
+    }
+
+    /// All is noted.
+    pub fn end(self) -> Result<Evidence> {
+        self.taking.end()
+    }
+}
+
+/// What is known of the pairs of a run for their table.
+pub struct Compared {
+    /// The exact copies.
+    pub copies: Arc<Classes>,
+    /// What documents say; none where no two are a pair but copies.
+    pub contents: Option<Contents>,
+    /// What [`Looking`] noted.
+    pub looked_at: Evidence,
+}
+
+impl Compared {
+    /// How much of `a` stands in `b`, and of `b` in `a`: of copies, of pairs that were looked at for removal, and of those that a
+    /// check on the texts has passed.
+    pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
+        if self.copies.representative(a) == self.copies.representative(b) {
+            return Some([Shares::COPY; 2]);
+        }
+        let contents = self.contents.as_ref()?;
+        let noted = |doc: u64, other: u64| {
+            let entries = self.looked_at.of(doc);
+            let entry = entries.chunks_exact(ENTRY).find(|entry| entry[0] == other)?;
+            let shares = |packed: u64| Shares {
+                grams: f32::from_bits((packed >> 32) as u32),
+                numbers: f32::from_bits(packed as u32),
+            };
+            Some([shares(entry[1]), shares(entry[2])])
+        };
+        let turned = || noted(b, a).map(|[of_b, of_a]| [of_a, of_b]);
+        let computed = || if verified { Some(contents.of(a, b)?.map(Shares::of)) } else { None };
+        noted(a, b).or_else(turned).or_else(computed)
+    }
+}

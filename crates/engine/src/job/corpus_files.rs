@@ -1,0 +1,163 @@
+//! The corpus as the run leaves it (`--corpus`): the rows that stay in `deduped/`, those that go in `dropped/`, file by file as the
+//! input lies; what is said of each row in `attributes/`.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::attributes::{self, Known};
+use super::removals::Decided;
+use super::run_report::{CorpusReport, FolderReport};
+use crate::engine::threads::Engine;
+use crate::reading::classes::number;
+use crate::reading::read::large_page;
+use crate::reading::reader::Reader;
+use crate::reading::rejected::Rejected;
+use dupsift_core::error::Result;
+use dupsift_files::io::{Copying, Stage};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// What becomes of each row.
+struct Fates {
+    removed: AtomicBits,
+    rejected: AtomicBits,
+    documents: u64,
+}
+
+impl Fates {
+    fn new(engine: &Engine<'_>, reader: &Reader<'_>, decided: &Decided, rejected: &Rejected) -> Result<Fates> {
+        let bits = |name| AtomicBits::new(engine.dir, name, reader.documents() as usize);
+        let fates = Fates { removed: bits("goes")?, rejected: bits("set-aside")?, documents: reader.documents() };
+        for partition in 0..decided.rows.partitions() {
+            let records = decided.rows.load(partition, engine.budget.a_thread)?;
+            (0..records.len()).for_each(|at| _ = fates.removed.set(number(&records.record(at)[..8]) as usize));
+        }
+        rejected.each(engine, |doc, _, _| {
+            fates.rejected.set(doc as usize);
+            Ok(())
+        })?;
+        Ok(fates)
+    }
+
+    /// Rows beyond `--limit` neither stay nor go.
+    fn goes(&self, doc: u64) -> bool {
+        doc < self.documents && self.removed.get(doc as usize)
+    }
+
+    fn stays(&self, doc: u64) -> bool {
+        doc < self.documents && !self.removed.get(doc as usize) && !self.rejected.get(doc as usize)
+    }
+}
+
+/// A folder of copies.
+struct Folder {
+    name: &'static str,
+    takes: fn(&Fates, u64) -> bool,
+    /// Whether it has files without any row, too, where the corpus has them.
+    has_empty: bool,
+}
+
+/// Checks, before any work, that what is asked for can be written.
+///
+/// # Errors
+/// [`dupsift_core::error::Error::Usage`] where files have one name, or are of a format that cannot be copied in part;
+/// [`dupsift_core::error::Error::LargePage`]; files that cannot be read.
+pub fn check(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<()> {
+    let corpus = reader.options.corpus;
+    if corpus.is_none() {
+        return Ok(());
+    }
+    reader.source.places(0)?;
+    if !corpus.copies() {
+        return Ok(());
+    }
+    let files = &reader.source.files;
+    let check = |at: usize| {
+        let page = files[at].check_copying(&|bytes, longest| engine.budget.fits(bytes, longest))?;
+        page.map_or(Ok(()), |page| Err(large_page(engine, page)))
+    };
+    engine.work(files.len(), || Ok(()), |(), at| check(at), Ok)?;
+    engine.none_bad()
+}
+
+/// Writes it.
+pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
+    let fates = Fates::new(engine, reader, known.decided, &known.taken.rejected)?;
+    let (all, removed, rejected) = (reader.rows(), fates.removed.count(), fates.rejected.count());
+    let mut report = CorpusReport {
+        written: reader.options.corpus.to_string(),
+        rows: all,
+        kept: all - removed - rejected,
+        removed,
+        rejected,
+        ..CorpusReport::default()
+    };
+    if reader.options.corpus.annotate {
+        report.folders.insert("attributes".to_owned(), attributes::write(engine, reader, stage, known)?);
+    }
+    let kept = Folder { name: "deduped", takes: Fates::stays, has_empty: true };
+    let dropped = Folder { name: "dropped", takes: Fates::goes, has_empty: false };
+    let corpus = reader.options.corpus;
+    for (folder, asked) in [(kept, corpus.keep), (dropped, corpus.drop)] {
+        if asked {
+            let running = engine.clock.stage(format!("write {}/", folder.name));
+            let written = copy(engine, reader, stage, &fates, &folder)?;
+            running.end(all, written.rows, written.bytes);
+            report.folders.insert(folder.name.to_owned(), written);
+        }
+    }
+    Ok(report)
+}
+
+/// Copies all files to one folder, several at a time.
+fn copy(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    fates: &Fates,
+    folder: &Folder,
+) -> Result<FolderReport> {
+    let (files, guests) = (&reader.source.files, reader.guest_files());
+    let places = reader.source.places(guests)?;
+    let room = engine.room::<()>();
+    let hold = |bytes: u64, run: &mut dyn FnMut()| {
+        room.hold(&mut (), bytes, &|| engine.go_on(), &|(), ()| Ok(()), |(), _| {
+            run();
+            Ok(())
+        })
+    };
+    let bar = engine.bar(&format!("write {}/", folder.name), files.len() - guests);
+    let report = Mutex::new(FolderReport::default());
+    let copy = |at: usize| {
+        let file = &files[at];
+        let takes = |row: u64| (folder.takes)(fates, file.first_doc + row);
+        let rows = (0..file.rows).filter(|&row| takes(row)).count() as u64;
+        bar.add(1);
+        if rows == 0 && !(folder.has_empty && file.rows == 0) {
+            return Ok(());
+        }
+        let out = stage.file(&format!("{}/{}", folder.name, places[at - guests]))?;
+        let is_whole = rows == file.rows && file.is_all_rows();
+        let bytes = if is_whole {
+            file.copy_whole(&out)?
+        } else {
+            file.copy_rows(&Copying {
+                path: &file.path,
+                coding: file.coding,
+                rows: file.rows,
+                chosen: &takes,
+                small: engine.budget.small_piece(),
+                hold: &hold,
+                go_on: &|| engine.go_on(),
+                out: &out,
+            })?
+        };
+        let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+        report.files += 1;
+        report.whole += u64::from(is_whole);
+        report.rows += rows;
+        report.bytes += bytes;
+        Ok(())
+    };
+    engine.work(files.len() - guests, || Ok(()), |(), at| copy(guests + at), Ok)?;
+    engine.none_bad()?;
+    Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner))
+}

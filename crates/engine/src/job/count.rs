@@ -1,0 +1,249 @@
+//! The first pass: counts of words and features over all documents, and what of each of them is kept for those who sign later.
+
+use std::ops::Range;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::engine::evidence;
+use crate::engine::products::{PortionReader, PortionWriter};
+use crate::engine::threads::Engine;
+use crate::reading::cuts::{Cuts, CutsWriter};
+use crate::reading::forward::{Forward, ForwardThread, ForwardWriter};
+use crate::reading::reader::Reader;
+use dupsift_algorithms::algorithm::{Features, Stats};
+use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableParts};
+use dupsift_algorithms::corpus::{encode_count, snapshot};
+use dupsift_algorithms::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
+use dupsift_core::error::Result;
+use dupsift_core::hash::hash64;
+use dupsift_spill::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
+use dupsift_text::text::Analysis;
+
+/// What the first pass found.
+pub struct Counted {
+    /// The statistics.
+    pub stats: CorpusStats,
+    /// Where Chinese words begin.
+    pub cuts: Option<Cuts>,
+    /// The words of each document, where these are all that the second pass needs.
+    pub forward: Option<Forward>,
+    /// Bytes that went to disk.
+    pub spilled_bytes: u64,
+}
+
+/// The counting, for all threads.
+pub struct Counting<'j> {
+    engine: &'j Engine<'j>,
+    reader: &'j Reader<'j>,
+    stats: Stats,
+    kinds: Vec<Box<dyn Features>>,
+    words: Option<Shuffle>,
+    features: Option<Shuffle>,
+    cuts: Option<CutsWriter>,
+    forward: Option<ForwardWriter>,
+}
+
+/// What one thread counts with.
+pub struct CountingThread<'w> {
+    tally: Tally<'w>,
+    words: Option<Writer<'w>>,
+    features: Option<Writer<'w>>,
+    forward: Option<ForwardThread<'w>>,
+    scratch: Vec<u8>,
+}
+
+impl<'j> Counting<'j> {
+    /// `first_lines`: whether what is kept of the words is to have those of first lines; none where no words are kept.
+    pub fn new(
+        engine: &'j Engine<'j>,
+        reader: &'j Reader<'j>,
+        stats: Stats,
+        first_lines: Option<bool>,
+    ) -> Result<Counting<'j>> {
+        Ok(Counting {
+            cuts: CutsWriter::new(engine, reader)?,
+            forward: first_lines.map(|first_lines| ForwardWriter::new(engine, first_lines)).transpose()?,
+            ..Counting::of_part(engine, reader, stats)?
+        })
+    }
+
+    /// For one thread.
+    pub fn thread(&self) -> CountingThread<'_> {
+        // The letters of numbered words take the rest.
+        let memory = self.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
+        CountingThread {
+            tally: Tally::new(self.stats, &self.kinds, memory),
+            words: self.words.as_ref().map(Shuffle::writer),
+            features: self.features.as_ref().map(Shuffle::writer),
+            forward: self.forward.as_ref().map(ForwardWriter::thread),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Counts a document.
+    pub fn count(&self, thread: &mut CountingThread<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
+        let CountingThread { tally, words, features, forward, scratch } = thread;
+        scratch.clear();
+        if let Some(cuts) = &self.cuts {
+            cuts.push(doc, document, scratch)?;
+        }
+        let limit = tally.words.as_ref().map_or(usize::MAX, Counts::limit);
+        if document.word_count() > limit && document.counted().len() > limit {
+            // More words than the table has room for: it is drained, and these words pass it by.
+            drain(&mut tally.words, words)?;
+            tally.add_but_words(document);
+            if let Some(writer) = words {
+                let rows = document.counted().iter().map(|one| encode_count(one.word.hash, 1, one.tf));
+                rows.into_iter().try_for_each(|row| writer.push(&row))?;
+            }
+            if let Some(forward) = forward {
+                forward.drain()?;
+                let known = self.cuts.is_some().then(|| CutsWriter::bits(scratch));
+                forward.push_alone(doc, document, known)?;
+            }
+            evidence::let_go(scratch);
+            return self.drain_features(tally, features);
+        }
+        tally.add(document);
+        let mut full = false;
+        if let (Some(forward), Some(counts)) = (forward.as_mut(), &mut tally.words) {
+            let known = self.cuts.is_some().then(|| CutsWriter::bits(scratch));
+            forward.push(doc, document, known, counts)?;
+            full = forward.is_full();
+        }
+        if full || tally.words.as_ref().is_some_and(Counts::is_full) {
+            drain(&mut tally.words, words)?;
+            forward.as_mut().map_or(Ok(()), ForwardThread::drain)?;
+        }
+        evidence::let_go(scratch);
+        self.drain_features(tally, features)
+    }
+
+    fn drain_features(&self, tally: &mut Tally<'_>, features: &mut Option<Writer<'_>>) -> Result<()> {
+        if tally.features.as_ref().is_some_and(Counts::is_full) {
+            drain(&mut tally.features, features)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the work of a thread: documents and words.
+    pub fn close(mut thread: CountingThread<'_>) -> Result<(u64, u64)> {
+        drain(&mut thread.tally.words, &mut thread.words)?;
+        drain(&mut thread.tally.features, &mut thread.features)?;
+        thread.forward.as_mut().map_or(Ok(()), ForwardThread::drain)?;
+        for mut writer in [thread.words, thread.features].into_iter().flatten() {
+            writer.flush()?;
+        }
+        Ok((thread.tally.documents, thread.tally.tokens))
+    }
+
+    /// Puts down what was counted of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        [&self.words, &self.features].into_iter().flatten().try_for_each(|counts| to.rows(counts))?;
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_portion(docs, to))?;
+        self.forward.as_ref().map_or(Ok(()), |forward| forward.put_portion(to))
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        let counts = [&self.words, &self.features].into_iter().flatten();
+        counts.into_iter().try_for_each(|counts| from.rows(self.engine, counts))?;
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.take_portion(docs, from))?;
+        self.forward.as_ref().map_or(Ok(()), |forward| forward.take_portion(from))
+    }
+
+    /// Of a part of the corpus, whose counts are added to those of other parts: neither cuts nor words are kept.
+    pub fn of_part(engine: &'j Engine<'j>, reader: &'j Reader<'j>, stats: Stats) -> Result<Counting<'j>> {
+        Ok(Counting {
+            engine,
+            reader,
+            stats,
+            kinds: reader.options.recipe.features(),
+            words: stats.words.then(|| terms(engine, reader, "words")).transpose()?,
+            features: stats.features.then(|| terms(engine, reader, "features")).transpose()?,
+            cuts: None,
+            forward: None,
+        })
+    }
+
+    /// The partial counts of words and of features of a part.
+    pub fn end(self) -> Result<[Option<Sorted>; 2]> {
+        let finish = |counts: Option<Shuffle>| counts.map(Shuffle::finish).transpose();
+        Ok([finish(self.words)?, finish(self.features)?])
+    }
+
+    /// The statistics of counts that were summed elsewhere: no term comes twice.
+    pub fn summed(
+        reader: &Reader<'_>,
+        (counted, tokens): (u64, u64),
+        words: TermTable,
+        features: TermTable,
+    ) -> CorpusStats {
+        let identity = hash64(reader.pipeline.identity().as_bytes());
+        let id = snapshot(identity, counted, tokens, &words, &features);
+        CorpusStats::new(counted, tokens, id, words, features)
+    }
+
+    /// The statistics, from the documents and words of all threads.
+    pub fn finish(self, threads: Vec<(u64, u64)>) -> Result<Counted> {
+        let (counted, tokens) = threads.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let (words, words_spilled) = table(self.engine, "words", self.words, LEAST_WORDS)?;
+        let (features, features_spilled) = table(self.engine, "features", self.features, LEAST_FEATURES)?;
+        let stats = Counting::summed(self.reader, (counted, tokens), words, features);
+        let cuts = self.cuts.map(CutsWriter::finish).transpose()?;
+        let forward = self.forward.map(ForwardWriter::finish).transpose()?;
+        let spilled_bytes = words_spilled
+            + features_spilled
+            + cuts.as_ref().map_or(0, Cuts::bytes)
+            + forward.as_ref().map_or(0, Forward::bytes);
+        Ok(Counted { stats, cuts, forward, spilled_bytes })
+    }
+}
+
+/// A shuffle for partial counts whose partitions follow the terms.
+fn terms(engine: &Engine<'_>, reader: &Reader<'_>, name: &str) -> Result<Shuffle> {
+    // About one distinct term for each forty bytes of text, by far the most that was seen.
+    let bytes: u64 = reader.source.files.iter().map(|file| file.text_bytes).sum();
+    let spec = Spec {
+        name: name.to_string(),
+        width: COUNT_WIDTH,
+        group_width: COUNT_GROUP,
+        order: Order::Range { below: u64::MAX },
+        range_width: COUNT_GROUP,
+        partitions: engine.budget.partitions(bytes / 40 * COUNT_WIDTH as u64).max(engine.pool.current_num_threads()),
+    };
+    Shuffle::new(spec, engine.dir, &engine.memory)
+}
+
+fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result<()> {
+    match (counts, writer) {
+        (Some(counts), Some(writer)) => counts.drain(|term, df, cf| writer.push(&encode_count(term, df, cf))),
+        _ => Ok(()),
+    }
+}
+
+/// Adds up the partial counts into the term table; terms in fewer than `least` documents are left out.
+fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
+    let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
+    let partial = partial.finish()?;
+    let parts = TermTableParts::create(&engine.dir.join(format!("{name}.terms")))?;
+    let keeps = (engine.budget.a_thread / 8).clamp(1 << 20, 64 << 20);
+    let go_on = || engine.go_on();
+    let each = |(): &mut (), partition: usize| {
+        let records = partial.load(partition, engine.budget.a_thread)?;
+        let mut part = parts.part(partition, keeps, &go_on);
+        for group in records.groups() {
+            let rows = &records.bytes()[group.start * COUNT_WIDTH..group.end * COUNT_WIDTH];
+            if let Some((term, df, cf)) = sum(rows, least) {
+                part.push(term, df, cf)?;
+            }
+        }
+        part.end()?;
+        partial.remove(partition)
+    };
+    engine.work(partial.partitions(), || Ok(()), each, Ok)?;
+    let spread = |count: usize, each: &(dyn Fn(usize) + Sync)| {
+        engine.pool.install(|| (0..count).into_par_iter().for_each(each));
+    };
+    Ok((parts.finish(&spread)?, partial.spilled_bytes()))
+}

@@ -1,0 +1,307 @@
+//! What `--decide`, `--keep`, `--remove-if` and `--chain` make of the pairs: which documents go, and for which kept ones.
+
+use std::collections::BTreeMap;
+
+use super::contents::{Contents, Looking};
+use super::group::Relation;
+use super::keep::KeepOrder;
+use super::links::Links;
+use super::look_ahead::{Asking, blocks};
+use super::removals::{Decided, ROW, push_row};
+use crate::engine::numbers::Numbers;
+use crate::engine::threads::Engine;
+use crate::options::Decide;
+use crate::reading::classes::Classes;
+use crate::reading::components::Components;
+use crate::reading::guests::Guests;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::measure::Contained;
+use dupsift_algorithms::stage::choose::{Chooser, best};
+use dupsift_algorithms::stage::connect::Forest;
+use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::stage::survive::{self, Finder, Lists, MOST_LISTED, Removal, Settled};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{Docs, Slots};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// Decides which documents are removed; all that stand in a pair are in `shown`. `contents` is what those say that are
+/// in a pair with others than their copies.
+pub fn decide(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    relations: &[&Relation],
+    copies: &Classes,
+    keep: &KeepOrder,
+    shown: &AtomicBits,
+    contents: Option<&Contents>,
+) -> Result<Decided> {
+    let labels: Vec<&str> = relations.iter().map(|relation| relation.label.as_str()).collect();
+    let deciding = Deciding::new(&reader.options.decide, &labels);
+    let linked = || deciding.chosen.iter().map(|&at| Linked::new(engine, reader, relations[at])).collect();
+    let settled = settled(reader, copies);
+    decide_by(engine, reader, &deciding, linked, (keep, settled), shown, |doc, kept| {
+        Ok(contents.and_then(|contents| contents.of(doc, kept)))
+    })
+}
+
+/// Whose pairs decide.
+pub struct Deciding {
+    /// The places of these algorithms.
+    pub chosen: Vec<usize>,
+    /// How many of them must agree.
+    pub needed: usize,
+    /// Their labels.
+    pub labels: Vec<String>,
+}
+
+impl Deciding {
+    /// By the rule, among algorithms of these labels.
+    pub fn new(decide: &Decide, labels: &[&str]) -> Deciding {
+        let takes = |label: &str| !matches!(decide, Decide::Label(chosen) if chosen != label);
+        let chosen: Vec<usize> = (0..labels.len()).filter(|&at| takes(labels[at])).collect();
+        let needed = match decide {
+            Decide::AtLeast(count) => *count,
+            Decide::All => chosen.len(),
+            Decide::Label(_) => 1,
+        };
+        let labels = chosen.iter().map(|&at| labels[at].to_owned()).collect();
+        Deciding { chosen, needed, labels }
+    }
+}
+
+/// Like [`decide`] by any relations of the algorithms that decide. `settled` knows what earlier runs decided; `look` says how much of a
+/// document is contained in a kept one, and the other way round, or `None` for copies.
+pub fn decide_by<R: survive::Relation + Sync>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    deciding: &Deciding,
+    linked: impl FnOnce() -> Result<Vec<R>>,
+    (keep, settled): (&KeepOrder, impl Fn(u64) -> Option<Settled> + Sync),
+    shown: &AtomicBits,
+    look: impl Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
+) -> Result<Decided> {
+    let running = engine.clock.stage("decide");
+    let (linked, needed) = (linked()?, deciding.needed);
+
+    let count = shown.count() as usize;
+    let in_order = in_order(engine, reader, keep, shown)?;
+    let order = in_order.docs(0..count);
+    let out = engine.ordered(reader.documents(), "removed", ROW, 8, 8, count as u64)?;
+    let mut writer = out.writer();
+    let mut push = |removal: Removal| push_row(&mut writer, &removal);
+    let remove_if = reader.options.remove_if;
+    let mut memory = Memory::new(engine, reader, linked.len(), needed, remove_if)?;
+    let mut finder = Finder::new(&linked, needed, MOST_LISTED);
+    let mut held = None;
+    if reader.options.remove_chains {
+        chains(engine, reader, order, (&mut finder, &mut memory), &mut push)?;
+    } else if let Some(bounds) = remove_if.bounds() {
+        let mut looking = Looking::new(engine, shown)?;
+        let chooser = Chooser::new(bounds, |a, b| keep.better(a, b));
+        let better = |a, b| keep.better(a, b);
+        let asking = Asking { engine, relations: &linked, needed, settled, better, look };
+        let staying =
+            if_contained(&asking, &in_order, count, (&mut finder, &mut memory), chooser, &mut looking, &mut push)?;
+        held = Some((staying, looking.end()?));
+    } else {
+        let better = |a, b| keep.better(a, b);
+        let choose = |doc, partners: &mut [_], _| engine.go_on().map(|()| best(doc, partners, better));
+        finder.survive(order, settled, &mut memory.lists(), choose, &mut push)?;
+    }
+    let clusters = || components(engine, reader, &linked, needed, order);
+    let components = reader.options.corpus.annotate.then(clusters).transpose()?;
+    // What a document that stays was not held against is counted, and what another one was not does not matter.
+    let left_out = if held.is_some() { 0 } else { finder.left_out };
+    writer.flush()?;
+    drop(writer);
+    let rows = out.finish()?;
+    running.end(count as u64, rows.rows(), rows.spilled_bytes());
+    let algorithms = deciding.labels.clone();
+    let looks = held.is_some();
+    let (staying, looked_at) =
+        held.map_or((Staying::default(), None), |(staying, looked_at)| (staying, Some(looked_at)));
+    let Staying { stays, not_looked_at } = staying;
+    Ok(Decided { rows, algorithms, looks, left_out, stays, not_looked_at, looked_at, components })
+}
+
+/// The documents in pairs, in the order of preference.
+fn in_order(engine: &Engine<'_>, reader: &Reader<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Numbers> {
+    let mut order = Numbers::new(engine.dir, "order", shown.count() as usize, reader.documents())?;
+    let mut slots = order.slots();
+    shown.iter().enumerate().for_each(|(at, doc)| slots.set(at as u64, doc as u64));
+    keep.sort(engine, slots)?;
+    Ok(order)
+}
+
+/// The clusters of the pairs that decide.
+fn components<R: survive::Relation>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    linked: &[R],
+    needed: usize,
+    order: Docs<'_>,
+) -> Result<Components> {
+    let mut memory = Memory::new(engine, reader, linked.len(), needed, reader.options.remove_if)?;
+    let mut finder = Finder::new(linked, needed, MOST_LISTED);
+    Components::new(engine.dir, reader.documents(), order, |union| finder.connect(order, &mut memory.lists(), union))
+}
+
+/// Who finds kept documents, and its lists.
+type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
+
+/// Of each component of the pairs all documents go but the first one.
+fn chains<R: survive::Relation>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    order: Docs<'_>,
+    (finder, memory): Finding<'_, '_, R>,
+    push: &mut impl FnMut(Removal) -> Result<()>,
+) -> Result<()> {
+    let documents = reader.documents();
+    let mut parents = Numbers::new(engine.dir, "decide-parents", documents as usize, documents)?;
+    let mut forest = Forest::new(parents.slots());
+    finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
+    // The first of each component in the order of preference represents it.
+    let mut representatives = Numbers::new(engine.dir, "decide-best", documents as usize, documents)?;
+    let mut representatives = representatives.slots();
+    for doc in order.iter() {
+        let root = forest.root(doc);
+        match representatives.get(root).checked_sub(1) {
+            // A guest that was removed stands for the one that it was removed for.
+            None => representatives.set(root, stands_for(reader, doc) + 1),
+            Some(_) if doc < reader.base => {}
+            Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,
+        }
+    }
+    Ok(())
+}
+
+/// Says what became of an indexed document, and of an indexed text that a new document has.
+fn settled(reader: &Reader<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
+    |doc| {
+        let guests = reader.guests.as_ref()?;
+        if doc < reader.base {
+            return Some(if guests.removed_for(doc).is_some() { Settled::Removed } else { Settled::Kept });
+        }
+        let first = Some(copies.representative(doc)).filter(|&first| first < reader.base)?;
+        guests.removed_for(first).and_then(|kept| guests.place(kept)).map(Settled::Copy)
+    }
+}
+
+/// The document that is kept in place of a guest; itself for one that is kept.
+fn stands_for(reader: &Reader<'_>, doc: u64) -> u64 {
+    let kept = |guests: &Guests| guests.removed_for(doc).and_then(|kept| guests.place(kept));
+    reader.guests.as_ref().and_then(kept).unwrap_or(doc)
+}
+
+/// Documents that stay beside a kept one that they form a pair with.
+#[derive(Default)]
+struct Staying {
+    stays: BTreeMap<String, u64>,
+    not_looked_at: u64,
+}
+
+/// A document goes where a kept one that it forms a pair with contains it. `order` begins with so many documents.
+fn if_contained<R, S, B, L>(
+    asking: &Asking<'_, R, S, B, L>,
+    order: &Numbers,
+    count: usize,
+    (finder, memory): Finding<'_, '_, R>,
+    mut chooser: Chooser<impl Fn(u64, u64) -> bool>,
+    looking: &mut Looking,
+    push: &mut impl FnMut(Removal) -> Result<()>,
+) -> Result<Staying>
+where
+    R: survive::Relation + Sync,
+    S: Fn(u64) -> Option<Settled> + Sync,
+    B: Fn(u64, u64) -> bool + Sync,
+    L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
+{
+    let mut lists = memory.lists();
+    for block in blocks(count) {
+        let docs = order.docs(block);
+        let mut answers = asking.ahead(docs, &lists)?;
+        let choose = |doc, partners: &mut [_], beyond| {
+            asking.engine.go_on()?;
+            let look = |kept| {
+                let both = answers.of(doc, kept).map_or_else(|| (asking.look)(doc, kept), Ok)?;
+                both.into_iter().for_each(|both| looking.push(kept, both));
+                Ok::<_, Error>(both)
+            };
+            let chosen = match (asking.settled)(doc) {
+                Some(Settled::Copy(_)) => chooser.choose_for_removed(doc, partners, look)?,
+                _ => chooser.choose(doc, partners, beyond, look)?,
+            };
+            looking.next(doc)?;
+            Ok(chosen)
+        };
+        finder.survive(docs, &asking.settled, &mut lists, choose, &mut *push)?;
+    }
+    let stays = chooser.stays.into_iter().map(|(why, count)| (why.name().to_string(), count)).collect();
+    Ok(Staying { stays, not_looked_at: chooser.not_looked_at })
+}
+
+/// The lists of kept documents, in work files.
+struct Memory {
+    heads: Vec<Numbers>,
+    counts: Vec<Numbers>,
+    next: Vec<Numbers>,
+    longest: u64,
+}
+
+impl Memory {
+    fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        relations: usize,
+        needed: usize,
+        remove_if: RemoveIf,
+    ) -> Result<Memory> {
+        let documents = reader.documents();
+        let arrays = |name: &str, count: usize| -> Result<Vec<Numbers>> {
+            (0..count).map(|_| Numbers::new(engine.dir, name, documents as usize, documents)).collect()
+        };
+        let long = if Lists::are_long(needed, remove_if) { relations } else { 0 };
+        Ok(Memory {
+            heads: arrays("kept-heads", relations)?,
+            counts: arrays("kept-counts", long)?,
+            next: arrays("kept-next", long)?,
+            longest: Lists::longest(needed),
+        })
+    }
+
+    fn lists(&mut self) -> Lists<'_> {
+        fn slots(arrays: &mut [Numbers]) -> Vec<Slots<'_>> {
+            arrays.iter_mut().map(Numbers::slots).collect()
+        }
+        let (heads, counts, next) = (slots(&mut self.heads), slots(&mut self.counts), slots(&mut self.next));
+        Lists { heads, counts, next, longest: self.longest }
+    }
+}
+
+/// One algorithm's relation with its links as arrays, for random access.
+struct Linked<'r> {
+    relation: &'r Relation,
+    links: Links,
+}
+
+impl<'r> Linked<'r> {
+    /// Of a relation. Forms decide nothing.
+    fn new(engine: &Engine<'_>, reader: &Reader<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
+        Ok(Linked { relation, links: Links::new(engine, reader, (&relation.pairs, None), |pair| !pair.is_form())? })
+    }
+}
+
+impl survive::Relation for Linked<'_> {
+    fn class(&self, doc: u64) -> u64 {
+        self.relation.classes.representative(doc)
+    }
+
+    fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {
+        self.links.of(class).for_each(|(linked, similarity)| each(linked, similarity));
+    }
+
+    fn equal(&self) -> f32 {
+        self.relation.equal.similarity
+    }
+}

@@ -1,0 +1,214 @@
+//! From what the stages found to the record of a run, with its warnings.
+
+use super::intake::Taken;
+use super::removals::{Decided, Removals};
+use super::run_report::{
+    AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
+    StatisticsReport,
+};
+use crate::engine::threads::Engine;
+use crate::engine::{StageReport, now};
+use crate::options::record;
+use crate::reading::classes::Classes;
+use crate::reading::content_hashes;
+use crate::reading::input_notes;
+use crate::reading::inputs::notes;
+use crate::reading::losses::Losses;
+use crate::reading::purified;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
+use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
+use dupsift_core::number::{counted, counted_as, thousands};
+use dupsift_core::spelling::opt;
+
+/// What was removed, of the documents that were taken in.
+pub fn removal(reader: &Reader<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
+    let options = reader.options;
+    RemovalReport {
+        decide: options.decide.to_string(),
+        keep: options.keep.to_string(),
+        keep_columns: taken.keep.compared_as(),
+        removed: removals.removed,
+        kept: taken.used - removals.removed.min(taken.used),
+        reasons: removals.reasons.clone(),
+        left_out: decided.left_out,
+        remove_if: options.remove_if.to_string(),
+        stays: decided.stays.clone(),
+        not_looked_at: decided.not_looked_at,
+    }
+}
+
+/// The whole record.
+pub fn report(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    taken: &Taken,
+    copies: &Classes,
+    stats: &CorpusStats,
+    algorithms: Vec<AlgorithmReport>,
+    removal: Option<RemovalReport>,
+    removals: &Removals,
+    losses: &Losses<'_>,
+) -> RunReport {
+    let options = reader.options;
+    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
+    let ids_named = taken.ids_named(reader);
+    let (id_type, id_note) = ids_named.id_type();
+    let mut report = RunReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        started: engine.clock.began().to_owned(),
+        ended: now(),
+        host: sysinfo::System::host_name().unwrap_or_default(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
+        purified: purified::report(reader),
+        segmented_characters: reader.segmented.load(std::sync::atomic::Ordering::Relaxed),
+        recipe: recipe(reader),
+        options: record(options),
+        inputs: inputs(reader, taken, removals),
+        bad_inputs: losses.bad_inputs(),
+        other_inputs: losses.other_inputs(),
+        unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
+        documents: documents(reader, taken, copies),
+        lost_values: taken.lost_values(),
+        ids: IdsReport {
+            written_as: format!("{id_type:?}"),
+            note: id_note,
+            missing: ids_named.nulls,
+            duplicates: taken.duplicate_ids,
+        },
+        statistics: options.recipe.needs_stats().any().then(|| statistics(stats)),
+        algorithms,
+        parts: Some(parts(&taken.parts, &removals.parts)),
+        removal,
+        stages: engine.clock.stages(),
+        seconds,
+        cpu_seconds,
+        peak_memory_bytes,
+        ..RunReport::default()
+    };
+    for one in &mut report.algorithms {
+        let own = |stage: &&StageReport| stage.stage.split_once(' ').is_some_and(|(_, label)| label == one.label);
+        one.pair_cpu_seconds = report.stages.iter().filter(own).map(|stage| stage.cpu_seconds).sum();
+    }
+    report.warnings = notes(reader, losses.bad);
+    report.warnings.extend(input_notes::other_encoding(reader, &report.documents.rejections));
+    report.warnings.extend(report.lost_values.warnings());
+    report.warnings.extend(warnings(&report));
+    report
+}
+
+/// What the corpus is made of, with what goes of each part.
+fn parts(all: &Parts, removed: &Parts) -> PartsReport {
+    let part =
+        |name: String, (all, removed): (&Amount, &Amount)| PartReport { part: name, all: *all, removed: *removed };
+    let scripts = all.by_script.iter().zip(&removed.by_script).zip(Script::ALL);
+    let lengths = all.by_length.iter().zip(&removed.by_length).zip(LENGTHS);
+    PartsReport {
+        by_script: scripts.map(|(amounts, script)| part(script.name().into(), amounts)).collect(),
+        by_length: lengths.map(|(amounts, least)| part(least.to_string(), amounts)).collect(),
+    }
+}
+
+fn recipe(reader: &Reader<'_>) -> RecipeReport {
+    let recipe = &reader.options.recipe;
+    RecipeReport {
+        algorithms: recipe.algorithms.iter().map(ToString::to_string).collect(),
+        text: reader.pipeline.identity(),
+        count_copies: recipe.count_copies,
+        identity: format!("{:016x}", recipe.identity(reader.pipeline, reader.has_pages())),
+    }
+}
+
+fn documents(reader: &Reader<'_>, taken: &Taken, copies: &Classes) -> DocumentsReport {
+    DocumentsReport {
+        rows: reader.rows(),
+        used: taken.used,
+        rejections: taken.rejected.report(),
+        surplus_copies: copies.surplus(),
+        text_bytes: taken.text_bytes,
+        unpacked_bytes: reader.source.unpacked_bytes(),
+    }
+}
+
+fn inputs(reader: &Reader<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
+    let guests = reader.guest_files();
+    // Tasks of a cluster read a part each.
+    let contents = |at: usize| taken.contents.get(at - guests).map(content_hashes::word);
+    let files = reader.source.files.iter().enumerate().skip(guests);
+    let input = files.map(|(at, file)| InputReport {
+        file: file.label.clone(),
+        path: file.recorded_path(),
+        rows: file.rows,
+        bytes: file.bytes,
+        stamp: file.seen().to_string(),
+        contents: contents(at),
+        removed: removals.by_file.get(at).copied().unwrap_or_default(),
+        seen: removals.seen_by_file.get(at).copied().unwrap_or_default(),
+        rejected: 0,
+    });
+    input.collect()
+}
+
+fn statistics(stats: &CorpusStats) -> StatisticsReport {
+    StatisticsReport {
+        documents: stats.documents(),
+        tokens: stats.tokens(),
+        words: stats.words.len() as u64,
+        repeated_features: stats.features.len() as u64,
+        snapshot: format!("{:016x}", stats.snapshot()),
+    }
+}
+
+fn warnings(report: &RunReport) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if report.ids.duplicates > 0 {
+        warnings.push(format!(
+            "{} an id that stood before: removing by id takes kept documents of the same id away too; go by doc, the row number, in removed/, clusters/ and pairs/",
+            counted_as(report.ids.duplicates, "row carries|rows carry")
+        ));
+    }
+    for one in &report.algorithms {
+        if one.left_out > 0 {
+            warnings.push(format!(
+                "{}: {} left out within large groups; raise {max_candidates} to make them{}",
+                one.label,
+                counted_as(one.left_out, "comparison was|comparisons were"),
+                // What was not met is no next best.
+                if one.relations.is_some() {
+                    ", for without all of them forms may pass for versions and be removed"
+                } else {
+                    ""
+                },
+                max_candidates = opt("max-candidates")
+            ));
+        }
+        if one.undecided > 0 {
+            warnings.push(format!(
+                "{}: {} left undecided, for their texts are too long to be compared; no such pair is written",
+                one.label,
+                counted_as(one.undecided, "pair was|pairs were")
+            ));
+        }
+        if one.large_groups > 0 {
+            warnings.push(format!(
+                "{}: {} larger than {max_group}; of these only the pairs with the best document are written ({} in all, {} written)",
+                one.label, counted_as(one.large_groups, "group is|groups are"), counted(one.pairs, "pair"), thousands(one.pairs_written), max_group = opt("max-group")));
+        }
+    }
+    let Some(removal) = &report.removal else { return warnings };
+    if removal.not_looked_at > 0 {
+        warnings.push(format!(
+            "documents that stay were held against the {MOST_LOOKED_AT} most similar kept ones, not against {}",
+            counted_as(removal.not_looked_at, "further one|further ones")
+        ));
+    }
+    if removal.left_out > 0 {
+        let left_out = counted(removal.left_out, "comparison");
+        warnings.push(format!("{left_out} with kept documents left out of the decision"));
+    }
+    warnings
+}

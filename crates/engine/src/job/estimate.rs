@@ -1,0 +1,139 @@
+//! What a run will take, said before it starts: from the schema, the sizes and the recipe; footers are read, no documents.
+
+use bytesize::ByteSize;
+
+use crate::engine::Leg;
+use crate::engine::budget::Budget;
+use crate::job::products::left;
+use crate::options::RunOptions;
+use crate::reading::inputs::Inputs;
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::algorithm::contract::banding::Banding;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::passes::{Pass, Size, passes};
+use dupsift_algorithms::stage::plan::Plan;
+use dupsift_core::error::Result;
+use dupsift_core::number::counted;
+use dupsift_files::io::{InputFile, Source};
+
+/// The estimate.
+#[derive(Clone, Debug, Default)]
+pub struct Estimate {
+    /// Rows of all files.
+    pub documents: u64,
+    /// Bytes of input files on disk.
+    pub input_bytes: u64,
+    /// Bytes of work files, about, without candidates to verify.
+    pub disk_bytes: u64,
+    /// Anonymous memory at most, without the allowance for the longest document.
+    pub memory_bytes: u64,
+    /// Lines for the reader.
+    pub lines: Vec<String>,
+    /// The passes of the run, in order.
+    pub passes: Vec<Pass>,
+    /// The same, and what comes behind them, as progress is told by.
+    pub legs: Vec<Leg>,
+}
+
+/// How much work a pass is, where a reading that counts is 1: about what the CPU seconds of the default were over 100 MB of mixed text.
+const WORK: &[(&str, f64)] = &[
+    ("copies", 0.4),
+    ("sift", 0.6),
+    ("first reading", 1.0),
+    ("learn", 1.0),
+    ("kept words", 0.5),
+    ("second reading", 0.7),
+    ("group", 0.1),
+    ("verify", 0.1),
+    ("margin", 0.02),
+    ("relate", 0.15),
+    ("verify last", 0.1),
+    ("decide", 0.03),
+    ("tables", 0.03),
+];
+
+/// The legs of a run.
+fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
+    let work = |name: &str| WORK.iter().find(|(known, _)| *known == name).map_or(0.1, |(_, work)| *work);
+    let leg = |pass: &Pass| Leg { stages: pass.stages.clone(), count: pass.count, work: work(pass.name) };
+    let corpus = Leg { stages: vec!["write attributes/", "write deduped/", "write dropped/"], count: 1, work: 0.3 };
+    let page = Leg { stages: vec!["report"], count: 1, work: 0.07 };
+    let behind = [(!options.corpus.is_none(), corpus), (options.report, page)];
+    passes.iter().map(leg).chain(behind.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, leg)| leg)).collect()
+}
+
+/// Estimates the work.
+///
+/// # Errors
+/// Too little memory, or parameters that contradict each other.
+pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
+    Budget::new(options.memory, options.threads)?;
+    let source = &inputs.source;
+    let (read, input_bytes) = size(options, source);
+    let Size { documents, text_bytes, .. } = read;
+    let stats = CorpusStats::none();
+    let bound = options.recipe.bind(&Corpus::new(documents, &stats), &[])?;
+    let plan = Plan::new(&options.recipe, documents, options.sift, options.stats.is_some())?;
+    let passes = passes(&plan, &options.recipe, &bound, read);
+    let readings = passes.iter().filter(|pass| pass.is_reading).count();
+    let is_repacked = options.limit.is_none() && options.index.is_none() && options.reference.is_none();
+    let repacked = if is_repacked { source.repacked_bytes() } else { 0 };
+    let disk_bytes = passes.iter().map(|pass| pass.writes).sum::<u64>() + repacked;
+    let memory_bytes = options.memory + (150 << 20);
+    let size = |bytes: u64| ByteSize(bytes).to_string();
+    let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());
+    let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
+    let curves = bound.iter().filter_map(|bound| Some(curve(&bound.label, bound.signer.banding()?)));
+    let mut lines = vec![
+        format!(
+            "{} in {} ({} on disk, {} of text as far as the files tell)",
+            counted(documents, "document"),
+            counted(source.files.len() as u64, "file"),
+            size(input_bytes),
+            size(text_bytes)
+        ),
+        format!("readings of the corpus: {readings}{then}"),
+        format!(
+            "memory: at most {} + 30 times the longest document; work files: about {} and, where pairs are verified, what the candidates need",
+            size(memory_bytes),
+            size(disk_bytes)
+        ),
+    ];
+    lines.extend(curves);
+    // A night against an index has products of its own.
+    if options.index.is_none() && options.reference.is_none() {
+        lines.extend(left(options, source, &plan)?);
+    }
+    let legs = legs(options, &passes);
+    Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs })
+}
+
+/// How many of the pairs of a similarity bands let through.
+fn curve(label: &str, banding: Banding) -> String {
+    let at = |s: f64| format!("{:.0} % at {s}", 100.0 * banding.lets_through(s));
+    let (bands, rows) = (counted(banding.bands as u64, "band"), counted(banding.rows as u64, "row"));
+    format!(
+        "{label}: {bands} of {rows}; expected recall by similarity: {}",
+        [0.5, 0.6, 0.7, 0.8, 0.9].map(at).join(", ")
+    )
+}
+
+/// Bytes of work files, about, without candidates to verify.
+///
+/// # Errors
+/// Parameters that contradict each other.
+pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
+    let (size, stats) = (size(options, source).0, CorpusStats::none());
+    let bound = options.recipe.bind(&Corpus::new(size.documents, &stats), &[])?;
+    let plan = Plan::new(&options.recipe, size.documents, options.sift, options.stats.is_some())?;
+    Ok(passes(&plan, &options.recipe, &bound, size).iter().map(|pass| pass.writes).sum())
+}
+
+/// The size of what will be read, and the bytes of its files.
+fn size(options: &RunOptions, source: &Source) -> (Size, u64) {
+    let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
+    let share = documents as f64 / source.documents().max(1) as f64;
+    let sum = |bytes: fn(&InputFile) -> u64| (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64;
+    let page_bytes = sum(|file| if file.html { file.text_bytes } else { 0 });
+    (Size { documents, text_bytes: sum(|file| file.text_bytes), page_bytes }, sum(|file| file.bytes))
+}

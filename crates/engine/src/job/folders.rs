@@ -1,0 +1,123 @@
+//! Where the folders of a run lie: each needs a place of its own. An output in another one or in an index, an index in an output and
+//! work files in either would be removed, read or refused as part of it later. Paths are compared without links and `..`.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use crate::options::RunOptions;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::spelling::{Opt, opt};
+use dupsift_files::io::{HELD, SUCCESS, held_path, real_path};
+use dupsift_index::index::is_index;
+
+/// A folder of a run, by the option that names it.
+struct Folder {
+    option: Opt,
+    shown: PathBuf,
+    real: PathBuf,
+}
+
+impl Folder {
+    fn new(option: &'static str, path: &Path) -> Folder {
+        let real = real_path(path).unwrap_or_else(|_| path.to_path_buf());
+        Folder { option: opt(option), shown: path.to_path_buf(), real }
+    }
+
+    fn refused<T>(&self, what: impl Display) -> Result<T> {
+        Err(Error::wrong_value(self.option, self.shown.display(), what))
+    }
+
+    /// Checks that the folder does not lie in a result or an index that stands.
+    fn stands_free(&self, with_itself: bool) -> Result<()> {
+        let skipped = usize::from(!with_itself);
+        for above in self.real.ancestors().skip(skipped) {
+            if let Some(what) = what_stands(above)? {
+                return self.refused(format_args!(
+                    "it lies in {}, which is {what} and holds nothing else; expected a folder outside of it",
+                    above.display()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that none of the two lies in the other one.
+    fn is_apart(&self, other: &Folder) -> Result<()> {
+        let (here, there) = (&self.real, &other.real);
+        let how = match (here == there, here.starts_with(there), there.starts_with(here)) {
+            (true, ..) => "is the same folder as",
+            (_, true, _) => "lies in",
+            (_, _, true) => "holds",
+            _ => return Ok(()),
+        };
+        self.refused(format_args!(
+            "it {how} {}; expected two folders of which none lies in the other",
+            other.option.with(other.shown.display())
+        ))
+    }
+}
+
+/// What a folder is that must hold nothing else.
+fn what_stands(folder: &Path) -> Result<Option<&'static str>> {
+    let has = |name: &str| folder.join(name).is_file();
+    if has("run.json") && (has(SUCCESS) || has(HELD)) {
+        return Ok(Some("a result of dupsift"));
+    }
+    Ok(is_index(folder)?.then_some("an index of dupsift"))
+}
+
+/// Checks the folders that the options name. Nothing is made.
+///
+/// # Errors
+/// [`Error::Usage`] with the first that lies in another one.
+pub fn check(options: &RunOptions) -> Result<()> {
+    let out = Folder::new("out", &options.out);
+    let named = |name: &'static str, path: &Option<PathBuf>| path.as_ref().map(|path| Folder::new(name, path));
+    out.stands_free(false)?;
+    if let Some(index) = named("index", &options.index) {
+        index.is_apart(&out)?;
+        index.is_apart(&Folder::new("out", &held_path(&options.out)))?;
+        index.stands_free(false)?;
+        if what_stands(&index.real)? == Some("a result of dupsift") {
+            return index.refused("it is a result of dupsift; expected an index, or a new folder");
+        }
+    }
+    if let Some(work) = named("work", &options.work) {
+        work.stands_free(true)?;
+        for other in [named("index", &options.index), Some(Folder::new("out", &options.out))].into_iter().flatten() {
+            if work.real.starts_with(&other.real) {
+                work.is_apart(&other)?;
+            }
+        }
+    }
+    if let Some(reference) = named("reference", &options.reference).filter(|reference| reference.real.exists()) {
+        // The reference may be the result that is replaced: its corpus lies elsewhere.
+        if reference.real != out.real {
+            out.is_apart(&reference)?;
+        }
+    }
+    warn_of_batch(options);
+    Ok(())
+}
+
+/// Warns if the result that is to be replaced is the only one that has the documents of a batch of an index.
+fn warn_of_batch(options: &RunOptions) {
+    let record = || -> Option<serde_json::Value> {
+        serde_json::from_slice(&safe_fs::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()
+    };
+    let Some(record) = options.overwrite.then(record).flatten() else { return };
+    let of = |name: &str| record["index"][name].as_str().unwrap_or_default().to_owned();
+    let (batch, folder) = (of("batch"), of("folder"));
+    let last = || options.out.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_same = options.index.is_some() && options.batch.clone().or_else(last).is_some_and(|name| name == batch);
+    if of("publication").is_empty() || is_same {
+        return;
+    }
+    tracing::warn!(
+        "{} is the result of batch {batch} of the index {folder}; when it is replaced, new documents of that batch are in the index and in no \
+         result; to have them count as new: dupsift index forget {folder} {}",
+        opt("out").with(options.out.display()),
+        opt("batch").with(&batch)
+    );
+}

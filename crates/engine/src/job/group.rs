@@ -1,0 +1,382 @@
+//! Grouping: the rows of each key, a partition a thread, go through `stage/group.rs`.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::pair_list::PairList;
+use super::sign::SignedRows;
+use crate::engine::scratch::WorkScratch;
+use crate::engine::threads::{Engine, UNKNOWN};
+use crate::reading::classes::{Classes, Link};
+use crate::reading::fresh::Fresh;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::clusters;
+use dupsift_algorithms::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies};
+use dupsift_core::error::Result;
+use dupsift_core::hash::{combine, mix64};
+use dupsift_core::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
+use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
+
+/// What grouping found for one algorithm.
+pub struct Grouped {
+    /// Its own classes, where equal keys are duplicates; they hold the exact copies as well.
+    pub classes: Option<Classes>,
+    /// Pairs of representatives, candidates if a check on the texts follows; one pair may stand several times.
+    pub pairs: Sorted,
+    /// How pairs are laid out.
+    pub layout: PairLayout,
+    /// Comparisons made.
+    pub compared: u64,
+    /// Comparisons that `--max-candidates` left out.
+    pub left_out: u64,
+    /// Bytes that went to disk.
+    pub spilled_bytes: u64,
+}
+
+/// Groups the rows of one algorithm; `met` takes the documents of candidate pairs, where a check on the texts follows.
+pub fn group(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    signed: &SignedRows,
+    copies: &Classes,
+    met: Option<&AtomicBits>,
+) -> Result<Grouped> {
+    let running = engine.clock.stage(format!("group {}", bound.label));
+    let layout = PairLayout::new(reader.documents());
+    let pairs = occurrences(engine, reader, bound)?;
+    let probe_layout = bound.probe_layout(reader.documents());
+
+    let first = &signed.rows;
+    let mut spilled = first.spilled_bytes();
+    let (classes, counts) = if folds(bound) {
+        let Folding { equal, joined, probes } = Folding::new(engine, reader, bound, first.rows())?;
+        fold(engine, reader, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
+        let (classes, of_links) = classes(engine, reader, bound, copies, equal, &joined)?;
+        spilled += of_links;
+        let counts = match (probes, probe_layout) {
+            (Some(probes), Some(layout)) => {
+                let probes = probes.finish()?;
+                // The rows are of representatives already: nothing is left to leave out.
+                let fresh = Fresh::new(engine, reader, classes.as_ref())?;
+                let counts = compare(engine, reader, bound, &probes, layout, None, None, &pairs, met, &fresh)?;
+                spilled += probes.spilled_bytes();
+                counts
+            }
+            _ => Compared::default(),
+        };
+        (classes, counts)
+    } else {
+        let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
+        let fresh = Fresh::new(engine, reader, None)?;
+        (None, compare(engine, reader, bound, first, signed.layout, Some(copies), sketches, &pairs, met, &fresh)?)
+    };
+    let pairs = pairs.finish()?;
+    spilled += pairs.spilled_bytes();
+    running.end(first.rows(), pairs.rows(), spilled);
+    Ok(Grouped { classes, pairs, layout, compared: counts.made, left_out: counts.left_out, spilled_bytes: spilled })
+}
+
+/// Where groups of equal keys go.
+pub struct Folding {
+    /// Links of classes.
+    pub equal: Shuffle,
+    /// Documents that stand in one.
+    pub joined: AtomicBits,
+    /// Second-round rows, where the method sends some.
+    pub probes: Option<Shuffle>,
+}
+
+impl Folding {
+    /// For so many rows of an algorithm.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
+        let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
+        let name = format!("{}-probes", bound.label);
+        let probes = |layout: RowLayout| engine.shuffle(&name, layout.width(), layout.group_width(), rows * tables);
+        let bits = if bound.equal_keys_are_pairs() { reader.documents() as usize } else { 0 };
+        Ok(Folding {
+            equal: Link::new(reader).shuffle(engine, reader, &format!("{}-equal", bound.label), reader.documents())?,
+            joined: AtomicBits::new(engine.dir, "joined", bits)?,
+            probes: bound.probe_layout(reader.documents()).map(probes).transpose()?,
+        })
+    }
+}
+
+/// The classes of a method whose equal keys are pairs, from the links of all groups; documents that stand in one are `joined`. Also the
+/// bytes that went to disk.
+pub fn classes(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    copies: &Classes,
+    equal: Shuffle,
+    joined: &AtomicBits,
+) -> Result<(Option<Classes>, u64)> {
+    if !bound.equal_keys_are_pairs() {
+        return Ok((None, equal.finish()?.spilled_bytes()));
+    }
+    let (link, mut writer) = (Link::new(reader), equal.writer());
+    // Copies stand in order already.
+    for class in copies.of(0..reader.documents()) {
+        engine.go_on()?;
+        link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
+    }
+    writer.flush()?;
+    drop(writer);
+    let equal = equal.finish()?;
+    Ok((Some(Classes::build(engine, reader, &bound.label, &equal)?), equal.spilled_bytes()))
+}
+
+/// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
+pub fn fold(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    signed: &SignedRows,
+    copies: &Classes,
+    (equal, joined): (&Shuffle, &AtomicBits),
+    probes: Option<&Shuffle>,
+) -> Result<()> {
+    let (link, fresh) = (Link::new(reader), Fresh::new(engine, reader, None)?);
+    let bar = engine.bar(&format!("group {}", bound.label), signed.rows.partitions());
+    engine.work(
+        signed.rows.partitions(),
+        || {
+            let out = EqualRows { link, joined, equal: equal.writer(), probes: probes.map(Shuffle::writer) };
+            Ok((out, EqualKeys::new(bound, reader.documents(), copies)))
+        },
+        |(out, keys), partition| {
+            let records = signed.rows.load(partition, engine.budget.a_thread)?;
+            let width = records.width();
+            for group in records.groups() {
+                engine.go_on()?;
+                let rows = &records.bytes()[group.start * width..group.end * width];
+                // Rows of the second round are of one document of a class: the others are found through it.
+                let links = bound.signer.probe_shape().is_some() || fresh.is_in(signed.layout, rows);
+                keys.group(rows, links, out)?;
+            }
+            signed.rows.remove(partition)?;
+            bar.add(1);
+            Ok(())
+        },
+        |(mut out, _)| {
+            out.equal.flush()?;
+            out.probes.map_or(Ok(()), |mut probes| probes.flush())
+        },
+    )?;
+    Ok(())
+}
+
+/// Compares rows of one process of several: those that were signed or, where no copies are given, those of the second round.
+pub fn compare_part(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    (rows, layout): (&Sorted, RowLayout),
+    copies: Option<&Classes>,
+    sketches: Option<&(dyn Sketches + Sync)>,
+) -> Result<(Sorted, Compared)> {
+    let pairs = occurrences(engine, reader, bound)?;
+    let fresh = Fresh::new(engine, reader, None)?;
+    let counts = compare(engine, reader, bound, rows, layout, copies, sketches, &pairs, None, &fresh)?;
+    Ok((pairs.finish()?, counts))
+}
+
+/// A shuffle for the pairs that meet, in order of documents.
+pub fn occurrences(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>) -> Result<Shuffle> {
+    let layout = PairLayout::new(reader.documents());
+    let (name, half) = (format!("{}-pairs", bound.label), layout.group_width() / 2);
+    engine.ordered(reader.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
+}
+
+/// Where one thread writes what equal keys give.
+struct EqualRows<'w> {
+    link: Link,
+    /// Documents that stand in a link.
+    joined: &'w AtomicBits,
+    equal: Writer<'w>,
+    probes: Option<Writer<'w>>,
+}
+
+impl Equal for EqualRows<'_> {
+    fn link(&mut self, representative: u64, doc: u64) -> Result<()> {
+        self.joined.set(doc as usize);
+        self.link.push(&mut self.equal, representative, doc)
+    }
+
+    fn probe(&mut self, row: &[u8]) -> Result<()> {
+        self.probes.as_mut().map_or(Ok(()), |probes| probes.push(row))
+    }
+}
+
+/// Rows of a window whose documents are looked up among those of other windows, see [`Met`].
+const LARGE_WINDOW: usize = 1000;
+
+/// The large windows that were compared already, by a hash of their documents. Copies of one text with small differences
+/// share all bands of `minhash`: where nothing but the documents can make a difference, each band finds the same pairs.
+struct Met {
+    seen: Mutex<HashSet<u128>>,
+    asked: bool,
+}
+
+impl Met {
+    fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
+        // Methods that keep sketches have several keys a document, too.
+        let several = shape.positions > 1 || bound.signer.sketch_words() > 0;
+        let documents_alone = several && !shape.ordered && shape.sketch == 0;
+        // A check on the texts puts its similarity in the place of the method's score.
+        let asked = documents_alone && bound.signer.rules().len() == 1 && bound.verify().is_some();
+        Met { seen: Mutex::default(), asked }
+    }
+
+    /// Whether a window with the same documents came before, whose key is of the same rule.
+    fn again(&self, window: &Window<'_>, rule: u64) -> bool {
+        if !self.asked || window.len() < LARGE_WINDOW {
+            return false;
+        }
+        let documents = (0..window.len()).map(|at| window.row(at).doc);
+        // Two halves of 64 bits each: as sure as the hash that tells texts apart.
+        let (low, high) =
+            documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
+        let hash = u128::from(high) << 64 | u128::from(low);
+        !self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
+    }
+}
+
+/// The rows of each key are compared by the method.
+fn compare(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    rows: &Sorted,
+    layout: RowLayout,
+    copies: Option<&Classes>,
+    sketches: Option<&(dyn Sketches + Sync)>,
+    pairs: &Shuffle,
+    met: Option<&AtomicBits>,
+    fresh: &Fresh<'_>,
+) -> Result<Compared> {
+    let pair_layout = PairLayout::new(reader.documents());
+    let large = Met::new(bound, layout.shape());
+    let bar = engine.bar(&format!("compare {}", bound.label), rows.partitions());
+    let counts = engine.work(
+        rows.partitions(),
+        || Ok((pairs.writer(), Vec::new(), WorkScratch::new(engine.dir), Compared::default())),
+        |(writer, record, scratch, counts), partition| {
+            let records = rows.load(partition, engine.budget.a_thread)?;
+            let width = records.width();
+            let mut failed = None;
+            let mut sink = |pair: Pair| {
+                if failed.is_some() || !(fresh.is(pair.a) || fresh.is(pair.b)) {
+                    return;
+                }
+                if let Some(met) = met {
+                    met.set(pair.a as usize);
+                    met.set(pair.b as usize);
+                }
+                record.clear();
+                pair_layout.encode(&pair, record);
+                failed = writer.push(record).err();
+            };
+            let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
+            let out = Pairs::new(reader.options.max_candidates, &mut sink).with_sketches(sketches);
+            let mut windows = Windows::new(&*bound.signer, layout, copies, out);
+            let by = bound.signer.sketched();
+            let rule_of = |window: &Window<'_>| by.map_or(0, |by| by.rule_of(window.row(0).key));
+            for group in records.groups().filter(|group| group.len() > 1) {
+                engine.go_on()?;
+                let bytes = &records.bytes()[group.start * width..group.end * width];
+                if !fresh.is_in(layout, bytes) {
+                    continue;
+                }
+                windows.group(bytes, scratch, |window| large.again(window, rule_of(window)))?;
+            }
+            *counts = counts.plus(windows.finish());
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            rows.remove(partition)?;
+            bar.add(1);
+            Ok(())
+        },
+        |(mut writer, _, _, counts)| writer.flush().map(|()| counts),
+    )?;
+    Ok(counts.into_iter().fold(Compared::default(), Compared::plus))
+}
+
+/// What one algorithm says of the corpus: classes of equal documents, and pairs of their representatives.
+pub struct Relation {
+    /// The name of its output folder.
+    pub label: String,
+    /// The classes: its own, or the exact copies. The latter are classes without any signature, too.
+    pub classes: Arc<Classes>,
+    /// Pairs of representatives.
+    pub pairs: PairList,
+    /// The score that all pairs of a class have.
+    pub equal: Score,
+    /// What a pair of equal documents is, where the method tells.
+    pub same: Option<Related>,
+}
+
+impl Relation {
+    /// The documents of the class of a representative, itself included.
+    pub fn members(&self, representative: u64) -> Docs<'_> {
+        let members = self.classes.members(representative);
+        if members.is_empty() { Docs::One(representative) } else { members }
+    }
+
+    /// Hands on the pairs that make clusters, until an error: forms join nothing.
+    pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        self.pairs.each(|pair| if pair.is_form() { Ok(()) } else { each(pair) })
+    }
+
+    /// The classes of two documents or more whose representatives are in a range of documents, in order of these.
+    pub fn classes(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
+        self.classes.of(range)
+    }
+}
+
+impl clusters::Classes for Relation {
+    fn representative(&self, doc: u64) -> u64 {
+        self.classes.representative(doc)
+    }
+
+    fn members(&self, representative: u64) -> Docs<'_> {
+        Relation::members(self, representative)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::row::Row;
+
+    #[test]
+    fn a_large_window_comes_again_if_all_its_documents_do() {
+        let layout = RowLayout::new(RowShape::KEY64, 1 << 20);
+        let met = Met { seen: Mutex::default(), asked: true };
+        let again = |met: &Met, key: u128, docs: &mut dyn Iterator<Item = u64>| {
+            let mut bytes = Vec::new();
+            docs.for_each(|doc| layout.encode(&Row { position: 0, key, order: 0, doc, sketch: &[] }, &mut bytes));
+            met.again(&Window::new(layout, &bytes), u64::from(key > 9))
+        };
+        let large = LARGE_WINDOW as u64;
+        assert!(!again(&met, 1, &mut (0..large)));
+        assert!(again(&met, 2, &mut (0..large)));
+        // Keys above 9 are of another rule, which may find other pairs among the same documents.
+        assert!(!again(&met, 10, &mut (0..large)));
+        assert!(again(&met, 11, &mut (0..large)));
+        // One document more, one less at the front, one other at the end or in the middle: another window.
+        assert!(!again(&met, 1, &mut (0..large + 1)));
+        assert!(!again(&met, 1, &mut (1..large + 1)));
+        assert!(!again(&met, 1, &mut (0..large - 1).chain([large])));
+        assert!(!again(&met, 1, &mut (0..=large).filter(|&doc| doc != 500)));
+        assert!(again(&met, 3, &mut (1..large + 1)));
+        // Small ones are compared every time, and all where more than the documents counts.
+        assert!((0..2).all(|_| !again(&met, 1, &mut (0..large - 1))));
+        let never = Met { seen: Mutex::default(), asked: false };
+        assert!((0..2).all(|_| !again(&never, 1, &mut (0..large))));
+    }
+}

@@ -1,0 +1,161 @@
+//! Guards of a job: what [`dupsift_algorithms::stage::guard`] measures, and whether the result is held back for it.
+//!
+//! A result is held back only where an output stands that it would replace, or an earlier one is named that it follows: on a first
+//! run there is nothing to lose.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
+use crate::reading::losses::{Losses, read_counts};
+use crate::reading::reader::Reader;
+use crate::reading::source_values::SourceReport;
+use crate::reading::{OtherInputReport, RejectionsReport};
+use dupsift_algorithms::stage::guard::{Fired, PairCounts, TextCounts, holds, pairs, reading, removal, shrunk};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::spelling::opt;
+use dupsift_files::io::{Stage, held_path};
+
+/// A record of a job whose guards decide where its result goes.
+pub trait Guarded {
+    /// The guards that fired.
+    fn guards(&self) -> &[GuardReport];
+
+    /// The inputs besides the corpus whose rows were read.
+    fn other_inputs(&self) -> &[OtherInputReport];
+
+    /// Whether rows or files of an input besides the corpus could not be read.
+    fn lost_of_others(&self) -> bool {
+        self.other_inputs().iter().any(OtherInputReport::is_lossy)
+    }
+
+    /// Whether a guard fired that holds results back where they would replace another one.
+    fn would_hold(&self) -> bool {
+        self.guards().iter().any(|guard| holds(&guard.name))
+    }
+
+    /// Whether the result is held back: it stands beside the output that it does not replace.
+    fn is_held(&self) -> bool {
+        self.guards().iter().any(|guard| guard.held)
+    }
+}
+
+impl Guarded for RunReport {
+    fn guards(&self) -> &[GuardReport] {
+        &self.guards
+    }
+
+    /// A result that was accepted is published, whatever held it back before.
+    fn is_held(&self) -> bool {
+        self.accepted.is_none() && self.guards.iter().any(|guard| guard.held)
+    }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
+}
+
+/// Where the result of a job with that `--out` stands: there, or beside it if it is held back.
+pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
+    if report.is_held() { held_path(out) } else { out.to_path_buf() }
+}
+
+/// The guards of a run: over what was read, and over what is removed.
+pub(crate) fn of_run(
+    reader: &Reader<'_>,
+    stage: &Stage,
+    losses: &Losses<'_>,
+    report: &RunReport,
+) -> Result<Vec<GuardReport>> {
+    let documents = &report.documents;
+    let mut fired = over_reading(reader, losses, documents.used, &documents.rejections);
+    let (share, least) = (reader.options.max_removed_share, reader.options.guard_rows);
+    // A night of a daily crawl repeats most of the one before: what was seen says nothing of a source that went wrong.
+    let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
+    fired.extend(report.inputs.iter().filter_map(goes));
+    let column = reader.options.source_column.as_deref().unwrap_or_default();
+    let goes = |one: &SourceReport| {
+        let whose = format!("{column} {:?}", one.source);
+        removal(&whose, one.rows, one.removed - one.seen, share, least)
+    };
+    fired.extend(report.sources.iter().filter_map(goes));
+    if let Some(previous) = &reader.options.previous {
+        let before = previous_run(previous)?;
+        fired.extend(over_pairs(report, &before, reader.options.max_pairs_factor));
+        fired.extend(over_text(report, &before, reader.options.index.is_some(), reader.options.max_shrink_factor));
+    }
+    decided(reader, stage, fired)
+}
+
+/// The record of the earlier run that a job is held against.
+///
+/// # Errors
+/// [`Error::Usage`] where there is none, or it is of another version.
+pub fn previous_run(folder: &Path) -> Result<RunReport> {
+    let path = folder.join("run.json");
+    let wrong = |why: &dyn Display| {
+        let shown = folder.display();
+        Error::wrong(
+            opt("previous"),
+            format!("{shown} is no output of dupsift run ({why}); expected the folder of an earlier one"),
+        )
+    };
+    let json = safe_fs::read(&path, MOST_JSON).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
+    serde_json::from_slice(&json).map_err(|error| wrong(&error))
+}
+
+/// The guards over the pairs of algorithms that both runs have. Pairs with what an index has seen before do not count: the first night has
+/// none of them, and all later ones have the more the longer the crawl goes on.
+fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
+    let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
+    let guard = |one: &AlgorithmReport| {
+        let known = before.algorithms.iter().find(|known| known.label == one.label)?;
+        let count = |one: &AlgorithmReport| one.pairs_of_night.unwrap_or(one.pairs);
+        pairs(&one.label, of(now, count(one)), of(before, count(known)), factor)
+    };
+    now.algorithms.iter().filter_map(guard).collect()
+}
+
+/// The guard over how much text there is. A night of an index has what is new, which may be little.
+fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -> Option<Fired> {
+    let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
+    shrunk(of(now), of(before), is_night, factor)
+}
+
+/// The guards over what was read.
+pub fn of_reading(
+    reader: &Reader<'_>,
+    stage: &Stage,
+    losses: &Losses<'_>,
+    used: u64,
+    rejections: &RejectionsReport,
+) -> Result<Vec<GuardReport>> {
+    decided(reader, stage, over_reading(reader, losses, used, rejections))
+}
+
+fn over_reading(reader: &Reader<'_>, losses: &Losses<'_>, used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
+    let read = read_counts(reader, losses.bad, used, rejections.broken);
+    let mut fired = reading(&read, reader.options.max_rejected_share);
+    fired.extend(losses.fired());
+    fired
+}
+
+/// Guards over what is known later than the tables.
+pub fn add(reader: &Reader<'_>, stage: &Stage, report: &mut RunReport, fired: Vec<Fired>) -> Result<()> {
+    Ok(report.guards.extend(decided(reader, stage, fired)?))
+}
+
+fn decided(reader: &Reader<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Vec<GuardReport>> {
+    let holding = !reader.options.accept && (reader.options.previous.is_some() || stage.replaces()?);
+    let report = |fired: Fired| GuardReport {
+        name: fired.name.to_owned(),
+        measured: fired.measured,
+        limit: fired.limit,
+        sentence: fired.sentence,
+        held: holding,
+    };
+    let guards: Vec<GuardReport> = fired.into_iter().map(report).collect();
+    guards.iter().for_each(|guard| tracing::warn!("{}", guard.sentence));
+    Ok(guards)
+}

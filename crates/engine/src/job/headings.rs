@@ -1,0 +1,137 @@
+//! The first line of each document, recorded by its hash: two pages with one title are known by it, if few have it.
+
+use std::ops::Range;
+
+use super::links::Earlier;
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::threads::Engine;
+use crate::reading::classes::Classes;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::measure::FirstLine;
+use dupsift_algorithms::stage::{headings, note};
+use dupsift_core::error::Result;
+use dupsift_core::row::number;
+use dupsift_spill::shuffle::run::Run;
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
+use dupsift_text::text::{Analysis, Heading};
+
+/// The first lines of all documents.
+pub struct Headings {
+    packed: AtomicCells<u64>,
+}
+
+impl Headings {
+    /// None yet.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Headings> {
+        Ok(Headings { packed: AtomicCells::new(engine.dir, "headings", reader.documents() as usize)? })
+    }
+
+    /// Records the one of a document.
+    pub fn take(&self, doc: u64, document: &Analysis<'_>) {
+        self.packed.store(doc as usize, note::first_line(document));
+    }
+
+    /// What was recorded of a document.
+    pub fn packed(&self, doc: u64) -> u64 {
+        self.packed.load(doc as usize)
+    }
+
+    /// Records what another process has.
+    pub fn take_packed(&self, doc: u64, packed: u64) {
+        self.packed.store(doc as usize, packed);
+    }
+
+    /// Puts down those of some documents.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.cells(&self.packed, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.cells(&self.packed, docs.start as usize)
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.cells(&self.packed)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Headings> {
+        Ok(Headings { packed: from.cells()? })
+    }
+
+    fn of(&self, doc: u64) -> Option<Heading> {
+        Heading::unpack(self.packed.load(doc as usize))
+    }
+
+    /// Notes those of the night for later ones.
+    pub fn note(
+        &self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        copies: &Classes,
+        earlier: &dyn Earlier,
+    ) -> Result<()> {
+        let own = (reader.base..reader.documents()).filter(|&doc| !copies.is_surplus(doc));
+        earlier.note_lines(engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
+    }
+
+    /// The documents whose first line more than `most` texts have, copies counted once, those of earlier nights with them.
+    pub fn common(
+        &self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        copies: &Classes,
+        most: u64,
+        earlier: Option<&dyn Earlier>,
+    ) -> Result<AtomicBits> {
+        let running = engine.clock.stage("common first lines");
+        let common = AtomicBits::new(engine.dir, "common-headings", reader.documents() as usize)?;
+        let documents = reader.documents();
+        let width = headings::width(documents);
+        let lines = engine.shuffle("headings", width, headings::GROUP, documents)?;
+        let mut writer = lines.writer();
+        for doc in 0..reader.documents() {
+            engine.go_on()?;
+            if let Some(heading) = self.of(doc).filter(|_| !copies.is_surplus(doc)) {
+                writer.push(&headings::row(documents, heading, doc)[..width])?;
+            }
+        }
+        writer.flush()?;
+        drop(writer);
+        let lines = lines.finish()?;
+        let kept = earlier.map(|earlier| Ok((earlier, earlier.lines()?))).transpose()?;
+        let partitions = lines.partitions();
+        engine.work(
+            partitions,
+            || Ok(()),
+            |(), partition| {
+                let records = lines.load(partition, engine.budget.a_thread)?;
+                let of_old = |(earlier, runs): &(&dyn Earlier, Vec<Run>)| {
+                    earlier.count_lines(runs, (&records, partition, partitions))
+                };
+                let old = kept.as_ref().map(of_old).transpose()?.unwrap_or_default();
+                for group in records.groups().filter(|group| kept.is_some() || group.len() as u64 > most) {
+                    engine.go_on()?;
+                    let rows = &records.bytes()[group.start * width..group.end * width];
+                    // Guests are among the old documents.
+                    let own = headings::common(documents, rows, 0).filter(|&doc| doc >= reader.base).count() as u64;
+                    if own + old.get(&number(&rows[..headings::GROUP])).copied().unwrap_or(0) <= most {
+                        continue;
+                    }
+                    headings::common(documents, rows, 0).for_each(|doc| _ = common.set(doc as usize));
+                }
+                lines.remove(partition)
+            },
+            Ok,
+        )?;
+        running.end(lines.rows(), common.count(), lines.spilled_bytes());
+        Ok(common)
+    }
+
+    /// What the first lines of two documents say of them.
+    pub fn compare(&self, common: &AtomicBits, a: u64, b: u64) -> FirstLine {
+        headings::compare(self.of(a), self.of(b), || common.get(a as usize))
+    }
+}

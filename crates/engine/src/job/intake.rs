@@ -1,0 +1,376 @@
+//! What the first reading records of every row, for any algorithms: its id, its length and what else `--keep` asks
+//! for, the hash of its text, or why it cannot be used.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::copies;
+use super::headings::Headings;
+use super::keep::{KeepOrder, Recorder};
+use crate::engine::products::{PortionReader, PortionWriter};
+use crate::engine::threads::Engine;
+use crate::reading::content_hashes::{self, Sum};
+use crate::reading::document::View;
+use crate::reading::keep_column::Tally;
+use crate::reading::parts::{Bytes, put};
+use crate::reading::reader::Reader;
+use crate::reading::rejected::{Rejected, Rejecter};
+use crate::reading::scopes::Noted;
+use crate::reading::source_values::{self, SourceValues};
+use dupsift_algorithms::stage::note;
+use dupsift_algorithms::stage::parts::{Parts, shape};
+use dupsift_core::error::{Error, Result};
+use dupsift_files::batch::{Documents, IdsSeen, LostValues, RejectReason};
+use dupsift_files::io::Want;
+use dupsift_spill::shuffle::{AtomicCells, Shuffle, Sorted, Writer};
+use dupsift_text::text::Analysis;
+
+/// The recorders, for all threads.
+pub struct Intake<'j> {
+    engine: &'j Engine<'j>,
+    reader: &'j Reader<'j>,
+    ids: Shuffle,
+    keep: Recorder<'j>,
+    sources: Option<source_values::Recorder<'j>>,
+    rejecter: Rejecter,
+    hashes: Option<Shuffle>,
+    headings: Option<Headings>,
+    shapes: AtomicCells<u64>,
+    /// The columns whose values are hashed with the texts.
+    columns: Vec<String>,
+}
+
+/// What one thread records.
+pub struct RowRecorder<'w> {
+    ids: Writer<'w>,
+    rejected: Writer<'w>,
+    /// Whether the rows are of guests, which were counted and checked when they came.
+    guests: bool,
+    hashes: Option<Writer<'w>>,
+    lengths: Vec<u32>,
+    contents: Vec<content_hashes::Row>,
+    took: Took,
+}
+
+/// What one thread took.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct Took {
+    /// Kinds of ids.
+    pub ids_seen: IdsSeen,
+    /// Documents with a text.
+    pub used: u64,
+    /// Bytes of their texts.
+    pub text_bytes: u64,
+    /// They by writing and by length.
+    pub parts: Parts,
+    /// Values besides the texts that count as null.
+    pub lost: LostValues,
+}
+
+/// What was recorded.
+pub struct Taken {
+    /// The order of preference.
+    pub keep: KeepOrder,
+    /// The scopes, see `--scope`.
+    pub scopes: Option<Noted>,
+    /// The values of `--source-column`, where it is given.
+    pub sources: Option<SourceValues>,
+    /// Rows set aside.
+    pub rejected: Rejected,
+    /// The hashes of all texts, where copies were not known before.
+    pub hashes: Option<Sorted>,
+    /// The first lines of all texts, where an algorithm asks for them.
+    pub headings: Option<Headings>,
+    /// Kinds of ids.
+    pub ids_seen: IdsSeen,
+    /// Rows whose id stood before.
+    pub duplicate_ids: u64,
+    /// Values besides the texts that count as null.
+    pub lost: LostValues,
+    /// Documents with a text.
+    pub used: u64,
+    /// Bytes of their texts.
+    pub text_bytes: u64,
+    /// They by writing and by length.
+    pub parts: Parts,
+    /// The [`shape`] of each.
+    pub shapes: AtomicCells<u64>,
+    /// Bytes that went to disk.
+    pub spilled_bytes: u64,
+    /// Hashes of what was read of each file, see [`content_hashes`].
+    pub contents: Vec<Sum>,
+}
+
+impl Taken {
+    /// Returns the values besides the texts that count as null, those of `--keep` with them.
+    pub fn lost_values(&self) -> LostValues {
+        let mut lost = self.lost.clone();
+        lost.merge(self.keep.lost());
+        lost
+    }
+
+    /// Returns what ids the tables of the output hold: those of readable rows, or with `attributes/` those of every row.
+    pub fn ids_named(&self, reader: &Reader<'_>) -> IdsSeen {
+        let seen = self.ids_seen.clone();
+        if reader.options.corpus.annotate { seen.of_every_row() } else { seen }
+    }
+
+    /// Appends what was noted of documents that follow each other.
+    pub fn put_part(&self, docs: Range<u64>, out: &mut Vec<u8>) {
+        out.extend_from_slice(&docs.start.to_le_bytes());
+        out.extend_from_slice(&(docs.end - docs.start).to_le_bytes());
+        for doc in docs {
+            self.keep.put_part(doc, out);
+            out.extend_from_slice(&self.shapes.load(doc as usize).to_le_bytes());
+            if let Some(headings) = &self.headings {
+                out.extend_from_slice(&headings.packed(doc).to_le_bytes());
+            }
+            if let Some(sources) = &self.sources {
+                let value = sources.of(doc);
+                out.push(value.is_some().into());
+                value.into_iter().for_each(|value| put(value, out));
+            }
+        }
+    }
+}
+
+impl<'j> Intake<'j> {
+    /// Hashes of texts are taken where copies are not known yet.
+    pub fn new(engine: &'j Engine<'j>, reader: &'j Reader<'j>, hashes: bool) -> Result<Intake<'j>> {
+        Ok(Intake {
+            engine,
+            reader,
+            ids: engine.shuffle("ids", 8, 8, reader.documents())?,
+            keep: Recorder::new(engine, reader)?,
+            sources: source_values::Recorder::new(engine, reader)?,
+            rejecter: Rejecter::new(engine, reader)?,
+            hashes: hashes.then(|| copies::shuffle(engine, reader)).transpose()?,
+            shapes: AtomicCells::new(engine.dir, "shapes", reader.documents() as usize)?,
+            headings: reader.options.recipe.relates().then(|| Headings::new(engine, reader)).transpose()?,
+            columns: Intake::wanted(reader, View::first(engine, reader).want()).others,
+        })
+    }
+
+    /// The columns that are recorded beside what `want` asks for.
+    pub fn want(&self, want: Want) -> Want {
+        Intake::wanted(self.reader, want)
+    }
+
+    /// The same without recorders.
+    pub fn wanted(reader: &Reader<'_>, want: Want) -> Want {
+        source_values::Recorder::want(reader, Recorder::want(reader, Want { id: true, ..want }))
+    }
+
+    /// For one thread.
+    pub fn recorder(&self) -> RowRecorder<'_> {
+        RowRecorder {
+            ids: self.ids.writer(),
+            rejected: self.rejecter.writer(),
+            guests: false,
+            hashes: self.hashes.as_ref().map(Shuffle::writer),
+            lengths: Vec::new(),
+            contents: Vec::new(),
+            took: Took::default(),
+        }
+    }
+
+    /// For one thread that reads documents of an index.
+    pub fn recorder_of_guests(&self) -> RowRecorder<'_> {
+        RowRecorder { guests: true, ..self.recorder() }
+    }
+
+    /// Takes a row of a batch down but for its text, which is returned where it can be used.
+    pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
+        if let Some(id) = batch.id(row).filter(|_| !recorder.guests) {
+            recorder.ids.push(&id.text_hash().to_be_bytes())?;
+        }
+        match batch.text(row).text() {
+            Ok(text) => Ok(Some(text)),
+            Err(why) if recorder.guests => Err(Error::Damaged {
+                path: self.reader.options.index.clone().unwrap_or_default(),
+                why: format!("a text is not what was written: {why}"),
+            }),
+            Err(why) => {
+                self.rejecter.push(self.reader, &mut recorder.rejected, batch, row, &why)?;
+                recorder.lengths.push(0);
+                recorder.contents.push(content_hashes::row(batch, row, Err(&why)));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Records what a text says of itself.
+    pub fn text(
+        &self,
+        recorder: &mut RowRecorder<'_>,
+        (batch, row): (&Documents, usize),
+        document: &Analysis<'_>,
+    ) -> Result<()> {
+        let (doc, length) = (batch.doc(row), note::length(document));
+        if !recorder.guests {
+            recorder.contents.push(content_hashes::row(batch, row, Ok(document.raw_hash())));
+            recorder.took.used += 1;
+            recorder.took.text_bytes += document.raw().len() as u64;
+            let shape = shape(document.raw());
+            recorder.took.parts.add(shape, length);
+            self.shapes.store(doc as usize, shape);
+        }
+        recorder.lengths.push(length);
+        if let Some(headings) = &self.headings {
+            headings.take(doc, document);
+        }
+        recorder.hashes.as_mut().map_or(Ok(()), |writer| copies::push(writer, doc, document))
+    }
+
+    /// Ends a batch, of which every row was recorded.
+    pub fn batch(&self, recorder: &mut RowRecorder<'_>, batch: &Documents) -> Result<()> {
+        let nulls = recorder.took.ids_seen.nulls;
+        recorder.took.ids_seen.merge(batch.ids_seen());
+        if recorder.guests {
+            recorder.took.ids_seen.nulls = nulls;
+        } else {
+            recorder.took.lost.merge(&batch.lost_values());
+        }
+        let recorded = self.keep.record(batch, &recorder.lengths);
+        recorder.lengths.clear();
+        recorded?;
+        if !recorder.guests && !recorder.contents.is_empty() {
+            let (file, sum) = content_hashes::sum(self.reader.source, batch, &self.columns, &recorder.contents)?;
+            self.reader.contents.add(file, sum);
+            recorder.contents.clear();
+        }
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
+    }
+
+    /// Records documents that follow each other, by what [`Taken::put_part`] says of them; `noted` is told of each.
+    pub fn take_part(&self, bytes: &[u8], mut noted: impl FnMut(u64) -> Result<()>) -> Result<()> {
+        let mut bytes = Bytes(bytes);
+        while !bytes.0.is_empty() {
+            let (first, count) = (bytes.long()?, bytes.long()?);
+            for doc in first..first.saturating_add(count) {
+                noted(doc)?;
+                self.keep.take_part(doc, &mut bytes)?;
+                self.shapes.store(doc as usize, bytes.long()?);
+                if let Some(headings) = &self.headings {
+                    headings.take_packed(doc, bytes.long()?);
+                }
+                if let Some(sources) = &self.sources
+                    && bytes.take(1)? != [0]
+                {
+                    sources.take_part(doc, bytes.string()?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what the values of the columns of `--keep` are; see [`Intake::add_tallies`].
+    pub fn tallies(&self) -> Vec<Tally> {
+        self.keep.tallies()
+    }
+
+    /// Adds what [`Intake::tallies`] says of another part of the corpus.
+    pub fn add_tallies(&self, tallies: &[Tally]) {
+        self.keep.add_tallies(tallies);
+    }
+
+    /// Sets rows aside that another process could not use.
+    pub fn take_rejected(&self, bytes: &[u8]) -> Result<()> {
+        let (mut bytes, mut writer) = (Bytes(bytes), self.rejecter.writer());
+        while !bytes.0.is_empty() {
+            let (doc, code) = (bytes.long()?, bytes.short()?);
+            let reason = u8::try_from(code).ok().and_then(RejectReason::of_code).unwrap_or(RejectReason::BrokenRecord);
+            self.rejecter.put(&mut writer, doc, reason, bytes.string()?)?;
+        }
+        writer.flush()
+    }
+
+    /// Puts down what was recorded of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.rows(&self.ids)?;
+        self.hashes.as_ref().map_or(Ok(()), |hashes| to.rows(hashes))?;
+        self.keep.put_portion(docs, to)?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.put_portion(docs, to))?;
+        self.rejecter.put_portion(to)?;
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_portion(docs, to))?;
+        self.reader.contents.put_portion(docs.end, to)?;
+        to.cells(&self.shapes, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.rows(self.engine, &self.ids)?;
+        self.hashes.as_ref().map_or(Ok(()), |hashes| from.rows(self.engine, hashes))?;
+        self.keep.take_portion(docs, from)?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.take_portion(docs, from))?;
+        self.rejecter.take_portion(self.engine, from)?;
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.take_portion(docs, from))?;
+        self.reader.contents.take_portion(docs.end, from)?;
+        from.cells(&self.shapes, docs.start as usize)
+    }
+
+    /// Ends the work of a thread.
+    pub fn close(recorder: RowRecorder<'_>) -> Result<Took> {
+        for mut writer in [Some(recorder.ids), Some(recorder.rejected), recorder.hashes].into_iter().flatten() {
+            writer.flush()?;
+        }
+        Ok(recorder.took)
+    }
+
+    /// Ends the recording.
+    pub fn finish(self, threads: Vec<Took>) -> Result<Taken> {
+        let engine = self.engine;
+        let (mut taken, ids) = self.end(threads)?;
+        taken.duplicate_ids = count_repeated(engine, &ids)?;
+        Ok(taken)
+    }
+
+    /// The same but for the ids that stood before: the hashes of all ids come too.
+    pub fn end(self, threads: Vec<Took>) -> Result<(Taken, Sorted)> {
+        let mut all = Took::default();
+        for one in threads {
+            all.ids_seen.merge(&one.ids_seen);
+            all.used += one.used;
+            all.text_bytes += one.text_bytes;
+            all.parts.merge(&one.parts);
+            all.lost.merge(&one.lost);
+        }
+        let ids = self.ids.finish()?;
+        let hashes = self.hashes.map(Shuffle::finish).transpose()?;
+        let taken = Taken {
+            spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
+            keep: self.keep.finish()?,
+            scopes: self.reader.scopes.noted(),
+            sources: self.sources.map(source_values::Recorder::finish).transpose()?,
+            rejected: self.rejecter.finish()?,
+            hashes,
+            headings: self.headings,
+            ids_seen: all.ids_seen,
+            duplicate_ids: 0,
+            lost: all.lost,
+            used: all.used,
+            text_bytes: all.text_bytes,
+            parts: all.parts,
+            shapes: self.shapes,
+            contents: self.reader.contents.sums(),
+        };
+        self.reader.contents.cover(self.reader.documents());
+        Ok((taken, ids))
+    }
+}
+
+/// Rows beyond the first of each value.
+pub fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
+    let surplus = engine.work(
+        values.partitions(),
+        || Ok(0),
+        |surplus, partition| {
+            let records = values.load(partition, engine.budget.a_thread)?;
+            *surplus += (records.len() - records.groups().count()) as u64;
+            values.remove(partition)
+        },
+        Ok,
+    )?;
+    Ok(surplus.iter().sum())
+}

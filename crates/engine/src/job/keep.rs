@@ -1,0 +1,359 @@
+//! The order of preference (`--keep`): which of two documents is the better one.
+//!
+//! Length alone needs four bytes a document. If columns of the corpus take part, what was noted of their values
+//! ([`crate::reading::keep_column`]) is kept in a work file. Whether a column compares as numbers or as texts is known when all rows are read.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rayon::slice::ParallelSliceMut as _;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::threads::Engine;
+use crate::options::Keep;
+use crate::reading::keep_column::{Tally, Tallying, note, parts};
+use crate::reading::parts::{Bytes, put};
+use crate::reading::reader::Reader;
+use dupsift_core::error::Result;
+use dupsift_core::row::{Docs, Slots};
+use dupsift_files::batch::{Documents, LostValues};
+use dupsift_files::io::Want;
+use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
+
+/// How columns compare, in run.json.
+const AS_NUMBERS: &str = "numbers";
+const AS_TEXT: &str = "text";
+
+/// Records what the order needs of each document, from many threads.
+pub struct Recorder<'j> {
+    keep: &'j Keep,
+    lengths: AtomicCells<u32>,
+    columns: Option<Columns>,
+}
+
+struct Columns {
+    /// Their names, in the order of the keys.
+    names: Vec<String>,
+    heap: Heap,
+    /// Where the values of a document begin, plus one; 0: it was not read.
+    begins: AtomicCells<u64>,
+    /// What the values of each column are so far.
+    tallies: Vec<Tallying>,
+}
+
+impl<'j> Recorder<'j> {
+    /// For all documents of the job.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn new(engine: &'j Engine<'_>, reader: &'j Reader<'_>) -> Result<Recorder<'j>> {
+        let keep = &reader.options.keep;
+        let documents = reader.documents() as usize;
+        let names = keep.columns();
+        let columns = if names.is_empty() {
+            None
+        } else {
+            Some(Columns {
+                heap: Heap::new(engine.dir, "keep-keys")?,
+                begins: AtomicCells::new(engine.dir, "keep-begins", documents)?,
+                tallies: names.iter().map(|_| Tallying::default()).collect(),
+                names,
+            })
+        };
+        Ok(Recorder { keep, lengths: AtomicCells::new(engine.dir, "lengths", documents)?, columns })
+    }
+
+    /// The columns that it needs beside what `want` asks for.
+    pub fn want(reader: &Reader<'_>, want: Want) -> Want {
+        let mut want = want;
+        let (fields, keep) = (reader.field_columns(), reader.options.keep.columns());
+        want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
+        want.as_text.extend(keep.iter().cloned());
+        want.others.extend(keep);
+        want
+    }
+
+    /// Records a batch; `lengths` are the characters of its texts, 0 for rejected rows.
+    pub fn record(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
+        for (row, &length) in lengths.iter().enumerate() {
+            self.lengths.store(batch.doc(row) as usize, length);
+        }
+        let Some(columns) = &self.columns else { return Ok(()) };
+        let mut values = Vec::with_capacity(columns.names.len());
+        for (name, tally) in columns.names.iter().zip(&columns.tallies) {
+            let noted = note(name, batch.column(name), batch.len())?;
+            tally.add(noted.tally());
+            values.push(noted);
+        }
+        let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(batch.len()));
+        for row in 0..batch.len() {
+            places.push(bytes.len() as u64);
+            let length: usize = values.iter().map(|noted| noted.row(row).len()).sum();
+            bytes.extend_from_slice(&(length as u32).to_le_bytes());
+            values.iter().for_each(|noted| bytes.extend_from_slice(noted.row(row)));
+        }
+        let begin = columns.heap.append(&bytes)?;
+        for (row, place) in places.into_iter().enumerate() {
+            columns.begins.store(batch.doc(row) as usize, begin + place + 1);
+        }
+        Ok(())
+    }
+
+    /// Returns what the values of each column are, if columns take part.
+    pub fn tallies(&self) -> Vec<Tally> {
+        self.columns.iter().flat_map(|columns| columns.tallies.iter().map(Tallying::sum)).collect()
+    }
+
+    /// Adds what [`Recorder::tallies`] says of another part of the corpus.
+    pub fn add_tallies(&self, tallies: &[Tally]) {
+        let known = self.columns.iter().flat_map(|columns| &columns.tallies);
+        known.zip(tallies).for_each(|(known, more)| known.add(*more));
+    }
+
+    /// Records a document by what [`KeepOrder::put_part`] says of it.
+    pub fn take_part(&self, doc: u64, bytes: &mut Bytes<'_>) -> Result<()> {
+        self.lengths.store(doc as usize, bytes.short()?);
+        let Some(columns) = &self.columns else { return Ok(()) };
+        let key = bytes.string()?;
+        let begin = columns.heap.append_both(&(key.len() as u32).to_le_bytes(), key)?;
+        columns.begins.store(doc as usize, begin + 1);
+        Ok(())
+    }
+
+    /// Puts down what was recorded of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        let docs = docs.start as usize..docs.end as usize;
+        to.plain(&self.tallies())?;
+        to.cells(&self.lengths, docs.clone())?;
+        let Some(columns) = &self.columns else { return Ok(()) };
+        to.heap(&columns.heap)?;
+        to.cells(&columns.begins, docs)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        // They were put down for all documents so far.
+        let tallies: Vec<Tally> = from.plain()?;
+        let known = self.columns.iter().flat_map(|columns| &columns.tallies);
+        known.zip(tallies).for_each(|(known, sum)| known.set(sum));
+        from.cells(&self.lengths, docs.start as usize)?;
+        let Some(columns) = &self.columns else { return Ok(()) };
+        from.heap(&columns.heap)?;
+        from.cells(&columns.begins, docs.start as usize)
+    }
+
+    /// Ends the recording; each column compares as most of its values.
+    pub fn finish(self) -> Result<KeepOrder> {
+        self.finish_as(&BTreeMap::new())
+    }
+
+    /// Ends the recording of some documents of a corpus; columns compare as they did in its run, which [`KeepOrder::compared_as`] said.
+    pub fn finish_as(self, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
+        let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
+        let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
+        let doc_descending = self.keep.keys.iter().any(|key| key.column == "doc" && key.descending);
+        let (tallies, mut lost) = (self.tallies(), LostValues::default());
+        let names = self.columns.iter().flat_map(|columns| &columns.names);
+        for (name, tally) in names.zip(&tallies) {
+            tally.lost().into_iter().for_each(|(why, values)| lost.add(name, why, values));
+        }
+        let mut tallies = tallies.iter();
+        let mut key = |column: &str| match column {
+            "length" => Compared::Length,
+            "doc" => Compared::Doc,
+            name => {
+                let by_values = tallies.next().is_none_or(Tally::is_of_numbers);
+                let is_of_numbers = compared_as.get(name).map_or(by_values, |known| known == AS_NUMBERS);
+                Compared::Column { name: name.to_owned(), is_of_numbers }
+            }
+        };
+        let keys = self.keep.keys.iter().map(|one| key(&one.column)).collect::<Vec<_>>();
+        let keys = keys.into_iter().zip(&self.keep.keys).map(|(key, one)| (key, one.descending)).collect();
+        let freeze = |columns: Columns| {
+            let values = columns.heap.freeze()?;
+            Ok(Values { keys, values, begins: columns.begins })
+        };
+        let columns = self.columns.map(freeze).transpose()?;
+        let length_descending = if doc_first { None } else { descending };
+        Ok(KeepOrder { lengths: self.lengths, length_descending, doc_descending, columns, lost, nights: Vec::new() })
+    }
+}
+
+/// The order itself.
+pub struct KeepOrder {
+    lengths: AtomicCells<u32>,
+    length_descending: Option<bool>,
+    doc_descending: bool,
+    columns: Option<Values>,
+    lost: LostValues,
+    /// The numbers of the first guest of each night, then of the first document of the corpus; none without guests.
+    nights: Vec<u64>,
+}
+
+/// The values of the columns.
+struct Values {
+    /// What compares, in order of weight, and whether larger values come first.
+    keys: Vec<(Compared, bool)>,
+    values: FrozenHeap,
+    begins: AtomicCells<u64>,
+}
+
+/// What a key compares.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+enum Compared {
+    Length,
+    Doc,
+    Column { name: String, is_of_numbers: bool },
+}
+
+impl Values {
+    /// The bytes of a document, for each column what [`parts`] reads.
+    fn of(&self, doc: u64) -> &[u8] {
+        let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
+        let mut length = [0; 4];
+        length.copy_from_slice(self.values.get(begin, 4));
+        self.values.get(begin + 4, u32::from_le_bytes(length) as usize)
+    }
+}
+
+impl KeepOrder {
+    /// The characters of a document, as they were recorded.
+    pub fn length(&self, doc: u64) -> u32 {
+        self.lengths.load(doc as usize)
+    }
+
+    /// Appends what is known of a document.
+    pub fn put_part(&self, doc: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.length(doc).to_le_bytes());
+        if let Some(columns) = &self.columns {
+            put(columns.of(doc), out);
+        }
+    }
+
+    /// Returns for each column whether it compares as numbers or as text, as run.json says it.
+    pub fn compared_as(&self) -> BTreeMap<String, String> {
+        let keys = self.columns.iter().flat_map(|columns| &columns.keys);
+        let of = |(key, _): &(Compared, bool)| match key {
+            Compared::Column { name, is_of_numbers } => {
+                Some((name.clone(), if *is_of_numbers { AS_NUMBERS } else { AS_TEXT }.to_owned()))
+            }
+            Compared::Length | Compared::Doc => None,
+        };
+        keys.filter_map(of).collect()
+    }
+
+    /// Returns the values of columns that count as null, and why.
+    pub fn lost(&self) -> &LostValues {
+        &self.lost
+    }
+
+    /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the
+    /// first document of the corpus.
+    pub fn by_nights(&mut self, nights: Vec<u64>) {
+        self.nights = nights;
+    }
+
+    /// Puts it down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        let keys = self.columns.as_ref().map(|columns| &columns.keys);
+        to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost))?;
+        to.cells(&self.lengths)?;
+        let Some(Values { values, begins, .. }) = &self.columns else { return Ok(()) };
+        to.heap(values)?;
+        to.cells(begins)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<KeepOrder> {
+        let (length_descending, doc_descending, keys, lost) = from.plain::<(_, _, Option<Vec<_>>, _)>()?;
+        let lengths = from.cells()?;
+        let values = |keys| Ok(Values { keys, values: from.heap()?, begins: from.cells()? });
+        let columns = keys.map(values).transpose()?;
+        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, nights: Vec::new() })
+    }
+
+    /// Whether `a` is preferred to `b`; a total order, for the document number decides last.
+    pub fn better(&self, a: u64, b: u64) -> bool {
+        self.compare(a, b).is_lt()
+    }
+
+    /// The order of preference, the best first.
+    pub fn compare(&self, a: u64, b: u64) -> Ordering {
+        let night = |doc: u64| self.nights.partition_point(|&first| first <= doc);
+        if !self.nights.is_empty() && night(a) != night(b) {
+            return a.cmp(&b);
+        }
+        let order = match &self.columns {
+            Some(columns) => self.by_columns(columns, a, b),
+            None => {
+                let (x, y) = (self.lengths.load(a as usize), self.lengths.load(b as usize));
+                match self.length_descending {
+                    Some(true) => y.cmp(&x),
+                    Some(false) => x.cmp(&y),
+                    None => Ordering::Equal,
+                }
+            }
+        };
+        order.then_with(|| if self.doc_descending { b.cmp(&a) } else { a.cmp(&b) })
+    }
+
+    /// By the keys in their order. A document without a value comes last in either direction.
+    fn by_columns(&self, columns: &Values, a: u64, b: u64) -> Ordering {
+        let (mut of_a, mut of_b) = (columns.of(a), columns.of(b));
+        let turned = |order: Ordering, turn: bool| if turn { order.reverse() } else { order };
+        for (key, descending) in &columns.keys {
+            let order = match key {
+                Compared::Length => turned(self.length(a).cmp(&self.length(b)), *descending),
+                Compared::Doc => turned(a.cmp(&b), *descending),
+                Compared::Column { is_of_numbers, .. } => {
+                    let chosen = |(number, text)| if *is_of_numbers { number } else { text };
+                    match (chosen(parts(&mut of_a)), chosen(parts(&mut of_b))) {
+                        (Some(x), Some(y)) => turned(x.cmp(y), *descending),
+                        (x, y) => y.is_some().cmp(&x.is_some()),
+                    }
+                }
+            };
+            if order.is_ne() {
+                return order;
+            }
+        }
+        Ordering::Equal
+    }
+
+    /// Sorts documents by preference, the best first, on all threads.
+    pub fn sort(&self, engine: &Engine<'_>, mut documents: Slots<'_>) -> Result<()> {
+        if let (Slots::Narrow(documents), None, true) = (&mut documents, &self.columns, self.nights.is_empty()) {
+            return self.sort_by_length(engine, documents);
+        }
+        engine.pool.install(|| match documents {
+            Slots::Narrow(documents) => documents.par_sort_unstable_by(|&a, &b| self.compare(a.into(), b.into())),
+            Slots::Wide(documents) => documents.par_sort_unstable_by(|&a, &b| self.compare(a, b)),
+        });
+        Ok(())
+    }
+
+    /// Length and document side by side are one number that compares like the key: the lengths are looked up once.
+    fn sort_by_length(&self, engine: &Engine<'_>, documents: &mut [u32]) -> Result<()> {
+        let turned = |value: u32, turn: bool| if turn { !value } else { value };
+        let mut keys: Mapped<u64> = Mapped::new(engine.dir, "order-keys", documents.len())?;
+        for (key, &doc) in keys.iter_mut().zip(documents.iter()) {
+            let length = match self.length_descending {
+                Some(descending) => turned(self.lengths.load(doc as usize), descending),
+                None => 0,
+            };
+            *key = u64::from(length) << 32 | u64::from(turned(doc, self.doc_descending));
+        }
+        engine.pool.install(|| keys.par_sort_unstable());
+        for (doc, &key) in documents.iter_mut().zip(keys.iter()) {
+            *doc = turned(key as u32, self.doc_descending);
+        }
+        Ok(())
+    }
+
+    /// The best of some documents; 0 for none.
+    pub fn best(&self, documents: Docs<'_>) -> u64 {
+        documents.iter().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap_or(0)
+    }
+}

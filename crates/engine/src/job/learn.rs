@@ -1,0 +1,219 @@
+//! What algorithms learn before they sign: one reading for the notes of all of them, then each learns from its own.
+//!
+//! Notes stand in a memory-mapped work file; their order is that of a hash of the texts, so that a model does not depend on
+//! the order of documents. A note counts once for each exact copy of its document, unless copies are not to count.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::products::Stock;
+use crate::engine::threads::Engine;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::algorithm::{Corpus, Learner, Notes};
+use dupsift_algorithms::stage::learn;
+use dupsift_core::error::Result;
+use dupsift_files::batch::Cell;
+use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
+
+/// Of the 150 MB that are promised besides the budget, what the program and its dictionary leave over.
+const BESIDES: usize = 80 << 20;
+
+/// The notes of one algorithm while they are written.
+struct Pad {
+    numbers: Heap,
+    order: Shuffle,
+}
+
+/// The notes of one algorithm, in order.
+struct Pages<'p> {
+    engine: &'p Engine<'p>,
+    reader: &'p Reader<'p>,
+    numbers: FrozenHeap,
+    begins: Mapped<u64>,
+}
+
+impl Notes for Pages<'_> {
+    fn len(&self) -> usize {
+        self.begins.len()
+    }
+
+    fn get(&self, at: usize) -> &[u64] {
+        let words = |from: u64, count: usize| bytemuck::try_cast_slice(self.numbers.get(from, count * 8));
+        // Every entry is a whole number of words in a mapped file, so the bytes are aligned.
+        let length = words(self.begins[at], 1).map_or(0, |length: &[u64]| length[0] as usize);
+        words(self.begins[at] + 8, length).unwrap_or(&[])
+    }
+
+    fn memory_bytes(&self) -> usize {
+        // Nothing else of size stands in memory meanwhile, and the promise allows for more than the budget.
+        self.reader.options.memory as usize + BESIDES
+    }
+
+    fn go_on(&self) -> Result<()> {
+        self.engine.go_on()
+    }
+}
+
+/// The models by algorithm, empty for those that learn nothing.
+pub fn learn(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stock: &Stock<'_>,
+    view: &View<'_>,
+    corpus: &Corpus<'_>,
+    copies: Option<&Classes>,
+) -> Result<Vec<Vec<u64>>> {
+    let recipe = &reader.options.recipe;
+    let mut models = vec![Vec::new(); recipe.algorithms.len()];
+    let mut learners = Vec::new();
+    for (at, learner) in recipe.learners(corpus)? {
+        match stock.take::<Vec<u64>>(|keys| &keys.members[at].model)? {
+            Some(model) => models[at] = model,
+            None => learners.push((at, learner)),
+        }
+    }
+    if learners.is_empty() {
+        return Ok(models);
+    }
+    let pages = take_notes(engine, reader, &view.with_copies(copies), &learners, copies)?;
+    for ((at, learner), pages) in learners.iter().zip(&pages) {
+        let running = engine.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
+        let model = learner.learn(pages)?;
+        running.end(pages.len() as u64, model.len() as u64, 0);
+        models[*at] = stock.offer(stock.due(), |keys| &keys.members[*at].model, model)?;
+    }
+    Ok(models)
+}
+
+/// The notes of each learner, from a reading.
+fn take_notes<'p>(
+    engine: &'p Engine<'p>,
+    reader: &'p Reader<'p>,
+    view: &View<'_>,
+    learners: &[(usize, Box<dyn Learner + '_>)],
+    copies: Option<&Classes>,
+) -> Result<Vec<Pages<'p>>> {
+    let running = engine.clock.stage("take notes");
+    let pads = learners.iter().map(|(at, _)| Pad::new(engine, reader, &reader.options.recipe.algorithms[*at].label));
+    let pads = pads.collect::<Result<Vec<Pad>>>()?;
+    each_note(
+        engine,
+        reader,
+        view,
+        (learners, copies),
+        || pads.iter().map(|pad| pad.order.writer()).collect(),
+        |writers: &mut Vec<Writer<'_>>, place, key, note, times| {
+            pads[place].push(&mut writers[place], key, note, times)
+        },
+        |writers| writers.into_iter().try_for_each(|mut writer| writer.flush()),
+    )?;
+    let pages = pads.into_iter().map(|pad| in_order(engine, reader, pad)).collect::<Result<Vec<_>>>()?;
+    let bytes = pages.iter().map(|pages| pages.numbers.bytes().len() as u64).sum();
+    running.end(reader.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
+    Ok(pages)
+}
+
+/// Learners with their places in the recipe.
+type Learners<'l, 'c> = &'l [(usize, Box<dyn Learner + 'c>)];
+
+/// Hands on the notes of each learner in which there is something: its place among the learners, the row that orders the note, the
+/// note, and how often it counts.
+pub fn each_note<S>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    view: &View<'_>,
+    (learners, copies): (Learners<'_, '_>, Option<&Classes>),
+    init: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, usize, [u8; learn::ROW], &[u64], u64) -> Result<()> + Sync,
+    end: impl Fn(S) -> Result<()> + Sync,
+) -> Result<()> {
+    let read = reader.read(
+        engine,
+        "take notes",
+        &view.want(),
+        || Ok((init(), Vec::new(), 0u64)),
+        |(state, note, segmented), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
+                    continue;
+                }
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let document = view.document(doc, text, &columns, row);
+                for (place, (_, learner)) in learners.iter().enumerate() {
+                    note.clear();
+                    learner.note(&document, note);
+                    if !note.is_empty() {
+                        each(state, place, learn::row(&document, 0), note, view.times(doc))?;
+                    }
+                }
+                *segmented += document.segmented();
+            }
+            Ok(())
+        },
+        |(state, _, segmented)| {
+            reader.segmented.fetch_add(segmented, Relaxed);
+            end(state)
+        },
+    );
+    read.map(drop)
+}
+
+impl Pad {
+    fn new(engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Pad> {
+        let order = engine.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, reader.documents())?;
+        Ok(Pad { numbers: Heap::new(engine.dir, &format!("{label}-notes"))?, order })
+    }
+
+    /// Writes one note, its length in front; it stands `times` times.
+    fn push(&self, writer: &mut Writer<'_>, mut row: [u8; learn::ROW], note: &[u64], times: u64) -> Result<()> {
+        let length = [note.len() as u64];
+        let begin = self.numbers.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(note))?;
+        learn::put_place(&mut row, begin);
+        (0..times).try_for_each(|_| writer.push(&row))
+    }
+}
+
+/// Learns from notes that other processes took: `bring` hands them on by the place of the algorithm in the recipe, each with the row
+/// that orders it, and how often it counts.
+pub fn learn_from(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    learners: Learners<'_, '_>,
+    bring: impl FnOnce(&mut dyn FnMut(usize, [u8; learn::ROW], &[u64], u64) -> Result<()>) -> Result<()>,
+) -> Result<Vec<(usize, Vec<u64>)>> {
+    let label = |at: usize| &*reader.options.recipe.algorithms[at].label;
+    let pads = learners.iter().map(|(at, _)| Pad::new(engine, reader, label(*at))).collect::<Result<Vec<Pad>>>()?;
+    let mut writers: Vec<Writer<'_>> = pads.iter().map(|pad| pad.order.writer()).collect();
+    bring(&mut |at, row, note, times| {
+        let place = learners.iter().position(|(place, _)| *place == at);
+        place.map_or(Ok(()), |place| pads[place].push(&mut writers[place], row, note, times))
+    })?;
+    writers.into_iter().try_for_each(|mut writer| writer.flush())?;
+    let learn = |((at, learner), pad): (&(usize, Box<dyn Learner + '_>), Pad)| {
+        let running = engine.clock.stage(format!("learn {}", label(*at)));
+        let pages = in_order(engine, reader, pad)?;
+        let model = learner.learn(&pages)?;
+        running.end(pages.len() as u64, model.len() as u64, 0);
+        Ok((*at, model))
+    };
+    learners.iter().zip(pads).map(learn).collect()
+}
+
+/// The notes ordered by the hash of their texts.
+fn in_order<'p>(engine: &'p Engine<'p>, reader: &'p Reader<'p>, pad: Pad) -> Result<Pages<'p>> {
+    let sorted = pad.order.finish()?;
+    let mut begins: Mapped<u64> = Mapped::new(engine.dir, "note-begins", sorted.rows() as usize)?;
+    let mut at = 0;
+    for partition in 0..sorted.partitions() {
+        let records = sorted.load(partition, engine.budget.a_thread)?;
+        for record in 0..records.len() {
+            begins[at] = learn::place(records.record(record));
+            at += 1;
+        }
+        sorted.remove(partition)?;
+    }
+    Ok(Pages { engine, reader, numbers: pad.numbers.freeze()?, begins })
+}

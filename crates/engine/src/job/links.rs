@@ -1,0 +1,235 @@
+//! The pairs of a list by document, for random access.
+//!
+//! All stands in work files and is sorted there, for one document may be in as many pairs as there are others: what is in memory does
+//! not grow with its partners.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use super::pair_list::PairList;
+use crate::engine::numbers::Numbers;
+use crate::engine::threads::Engine;
+use crate::reading::reader::Reader;
+use dupsift_core::error::Result;
+use dupsift_core::row::{Pair, number};
+use dupsift_spill::shuffle::run::Run;
+use dupsift_spill::shuffle::{Mapped, Records, Sorted};
+use dupsift_text::text::Heading;
+
+/// The documents that each one forms a pair with, and how similar they are; as arrays in work files.
+pub struct Links {
+    /// By document: where its links begin; one more place says where the last ones end. Empty where there are none.
+    begins: Numbers,
+    /// The documents linked to, each with the similarity.
+    links: Linked,
+}
+
+impl Links {
+    /// Of the pairs that pass, and of links from documents of earlier nights.
+    pub fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        (pairs, earlier): (&PairList, Option<&Sorted>),
+        passes: impl Fn(&Pair) -> bool,
+    ) -> Result<Links> {
+        let most = 2 * pairs.rows() + earlier.map_or(0, Sorted::rows);
+        // Two more than documents: while the links are filled in, place d + 1 moves from the begin of d to its end.
+        let places = if most == 0 { 0 } else { reader.documents() + 2 };
+        let mut begins = Numbers::new(engine.dir, "link-begins", places as usize, most)?;
+        let mut at = begins.slots();
+        pairs.each(|pair| {
+            for doc in [pair.a, pair.b].into_iter().filter(|_| passes(&pair)) {
+                at.set(doc + 2, at.get(doc + 2) + 1);
+            }
+            engine.go_on()
+        })?;
+        each_link(engine, earlier, |doc, _, _| at.set(doc + 2, at.get(doc + 2) + 1))?;
+        let mut count = 0;
+        for place in 0..places {
+            count += at.get(place);
+            at.set(place, count);
+        }
+        // Partners that take no part are numbered beyond all documents.
+        let beyond = earlier.map_or(0, |_| reader.number(reader.base));
+        let mut links = Linked::new(engine.dir, count as usize, reader.documents() + beyond)?;
+        pairs.each(|pair| {
+            for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)].into_iter().filter(|_| passes(&pair)) {
+                let place = at.get(from + 1);
+                links.set(place as usize, linked, pair.score.similarity);
+                at.set(from + 1, place + 1);
+            }
+            engine.go_on()
+        })?;
+        each_link(engine, earlier, |doc, linked, similarity| {
+            let place = at.get(doc + 1);
+            links.set(place as usize, linked, similarity);
+            at.set(doc + 1, place + 1);
+        })?;
+        Ok(Links { begins, links })
+    }
+
+    /// Where the links of a document stand.
+    pub fn range(&self, doc: u64) -> Range<usize> {
+        if self.links.is_empty() {
+            return 0..0;
+        }
+        self.begins.get(doc) as usize..self.begins.get(doc + 1) as usize
+    }
+
+    /// One link: the document, and the similarity.
+    #[inline]
+    pub fn get(&self, at: usize) -> (u64, f32) {
+        self.links.get(at)
+    }
+
+    /// The links of a document.
+    pub fn of(&self, doc: u64) -> impl Iterator<Item = (u64, f32)> + '_ {
+        self.range(doc).map(|at| self.get(at))
+    }
+
+    /// Puts the links of each document into an order.
+    pub fn sort(
+        &mut self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering,
+    ) -> Result<()> {
+        for doc in 0..reader.documents() {
+            let range = self.range(doc);
+            if range.len() > 1 {
+                engine.go_on()?;
+                self.links.sort(range, &order);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An array of documents with similarities in a work file: the number of a document in one word where the largest fits, else in two,
+/// the lower one first; then the bits of the similarity.
+enum Linked {
+    Narrow(Mapped<[u32; 2]>),
+    Wide(Mapped<[u32; 3]>),
+}
+
+impl Linked {
+    /// Of so many places for numbers that are at most `most`.
+    fn new(dir: &Path, len: usize, most: u64) -> Result<Linked> {
+        Ok(if most <= u32::MAX.into() {
+            Linked::Narrow(Mapped::new(dir, "links", len)?)
+        } else {
+            Linked::Wide(Mapped::new(dir, "links", len)?)
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Linked::Narrow(links) => links.is_empty(),
+            Linked::Wide(links) => links.is_empty(),
+        }
+    }
+
+    fn set(&mut self, at: usize, doc: u64, similarity: f32) {
+        match self {
+            Linked::Narrow(links) => links[at] = [doc as u32, similarity.to_bits()],
+            Linked::Wide(links) => links[at] = [doc as u32, (doc >> 32) as u32, similarity.to_bits()],
+        }
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> (u64, f32) {
+        match self {
+            Linked::Narrow(links) => narrow(&links[at]),
+            Linked::Wide(links) => wide(&links[at]),
+        }
+    }
+
+    /// In place.
+    fn sort(&mut self, range: Range<usize>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) {
+        match self {
+            Linked::Narrow(links) => links[range].sort_unstable_by(|x, y| order(&narrow(x), &narrow(y))),
+            Linked::Wide(links) => links[range].sort_unstable_by(|x, y| order(&wide(x), &wide(y))),
+        }
+    }
+}
+
+fn narrow(&[doc, similarity]: &[u32; 2]) -> (u64, f32) {
+    (doc.into(), f32::from_bits(similarity))
+}
+
+fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
+    (u64::from(high) << 32 | u64::from(low), f32::from_bits(similarity))
+}
+
+/// What earlier nights found, where a run is matched against an index; and what is noted for later ones.
+pub trait Earlier: Sync {
+    /// Notes the judged pairs of an algorithm. Those of two guests were noted in their own night.
+    fn note(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str, pairs: &PairList) -> Result<()>;
+
+    /// The pairs of the guests with other old documents, by the numbers that these have here, as rows of links; a partner that is no
+    /// guest has a number beyond those of all documents. None where there are no guests. The pairs of a guest whose text came again are
+    /// found again.
+    fn links(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Option<Sorted>>;
+
+    /// Notes first lines, each with a document of the night.
+    fn note_lines(&self, engine: &Engine<'_>, lines: &mut dyn Iterator<Item = (Heading, u64)>) -> Result<()>;
+
+    /// The first lines of old documents.
+    fn lines(&self) -> Result<Vec<Run>>;
+
+    /// How many old documents have each of the first lines of these records, which are a partition of so many.
+    fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
+}
+
+/// Bytes of a row of a link: two documents and a similarity.
+pub const LINK: usize = 20;
+
+/// The row of a link that an earlier night found.
+pub fn row(doc: u64, partner: u64, similarity: f32) -> [u8; LINK] {
+    let mut row = [0; LINK];
+    row[..8].copy_from_slice(&doc.to_be_bytes());
+    row[8..16].copy_from_slice(&partner.to_be_bytes());
+    row[16..].copy_from_slice(&similarity.to_bits().to_be_bytes());
+    row
+}
+
+/// The document, its partner and how similar they are, of a row.
+pub fn read(row: &[u8]) -> (u64, u64, f32) {
+    (number(&row[..8]), number(&row[8..16]), f32::from_bits(number(&row[16..]) as u32))
+}
+
+/// Hands on all of these rows, in any order.
+pub fn each_link(engine: &Engine<'_>, rows: Option<&Sorted>, mut each: impl FnMut(u64, u64, f32)) -> Result<()> {
+    let Some(rows) = rows else { return Ok(()) };
+    for partition in 0..rows.partitions() {
+        engine.go_on()?;
+        let records = rows.load(partition, engine.budget.a_thread)?;
+        for at in 0..records.len() {
+            let (doc, partner, similarity) = read(records.record(at));
+            each(doc, partner, similarity);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_sorted_in_its_place_whatever_the_width() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for most in [u64::from(u32::MAX), u64::from(u32::MAX) + 1] {
+            let mut links = Linked::new(dir.path(), 6, most).expect("an array");
+            assert!(!links.is_empty() && matches!(links, Linked::Narrow(_)) == (most < 1 << 32));
+            let all = [(9, 0.9), (most, 0.25), (3, 0.5), (4, 0.75), (1, 0.5), (0, 0.1)];
+            all.iter().enumerate().for_each(|(at, &(doc, similarity))| links.set(at, doc, similarity));
+            links.sort(1..5, |x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
+            let sorted: Vec<(u64, f32)> = (0..6).map(|at| links.get(at)).collect();
+            assert_eq!(sorted, [(9, 0.9), (4, 0.75), (1, 0.5), (3, 0.5), (most, 0.25), (0, 0.1)]);
+        }
+        assert!(Linked::new(dir.path(), 0, 5).expect("no array").is_empty());
+    }
+}

@@ -1,0 +1,153 @@
+//! How much of documents stands in kept ones, which removal asks for, computed ahead on all threads for a block of documents.
+//!
+//! Whether a document stays follows from what became of those before it, so the rule visits one after the other. What it asks is
+//! nearly known before: of each document, how much of it stands in its most similar kept partners, whether it stays or goes. Those
+//! that were kept before a block are known where the block begins. The rule itself asks only about such as are kept within the
+//! block.
+
+use std::ops::Range;
+
+use crate::engine::threads::Engine;
+use dupsift_algorithms::measure::Contained;
+use dupsift_algorithms::stage::choose::nearest;
+use dupsift_algorithms::stage::survive::{Finder, Lists, MOST_LISTED, Relation, Settled};
+use dupsift_core::error::Result;
+use dupsift_core::row::Docs;
+
+/// Documents of the first block. Before it nothing is kept, so that nothing is known of it.
+const FIRST: usize = 32;
+/// Documents of a block at the most: answers about one take less than 2 kB.
+const LARGEST: usize = 2048;
+/// Documents that a thread takes at a time.
+const PIECE: usize = 8;
+
+/// The blocks of so many documents: each is as long as all before it, up to [`LARGEST`].
+pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
+    let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
+    std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
+}
+
+/// What is asked, and of whom.
+pub struct Asking<'a, R, S, B, L> {
+    /// The threads.
+    pub engine: &'a Engine<'a>,
+    /// Whose pairs decide.
+    pub relations: &'a [R],
+    /// How many of them must agree.
+    pub needed: usize,
+    /// What was decided about documents and texts before.
+    pub settled: S,
+    /// Whether one document is preferred to another.
+    pub better: B,
+    /// How much of a document stands in a kept one, and the other way round; none for copies.
+    pub look: L,
+}
+
+impl<R, S, B, L> Asking<'_, R, S, B, L>
+where
+    R: Relation + Sync,
+    S: Fn(u64) -> Option<Settled> + Sync,
+    B: Fn(u64, u64) -> bool + Sync,
+    L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
+{
+    /// What can be known of a block before its first document is decided about. Nothing for a single thread, which would only look
+    /// for partners twice.
+    pub fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
+        if self.engine.pool.current_num_threads() == 1 {
+            return Ok(Answers::default());
+        }
+        let answers = self.engine.work(
+            block.len().div_ceil(PIECE),
+            || Ok((Finder::new(self.relations, self.needed, MOST_LISTED), Vec::new())),
+            |(finder, answers), piece| {
+                for place in piece * PIECE..block.len().min((piece + 1) * PIECE) {
+                    let doc = block.get(place);
+                    if !(self.settled)(doc).is_some_and(Settled::is_final) {
+                        self.engine.go_on()?;
+                        answers.push(Answer { place, doc, of_kept: self.about(finder, lists, doc) });
+                    }
+                }
+                Ok(())
+            },
+            |(_, answers)| Ok(answers),
+        )?;
+        let mut answers: Vec<Answer> = answers.into_iter().flatten().collect();
+        answers.sort_unstable_by_key(|answer| answer.place);
+        Ok(Answers { answers, at: 0 })
+    }
+
+    /// What the rule will ask of a document if nothing more is kept before it. What cannot be answered is left to the rule, which may
+    /// never ask for it.
+    fn about(&self, finder: &mut Finder<'_, R>, lists: &Lists<'_>, doc: u64) -> Vec<(u64, Option<[Contained; 2]>)> {
+        let (near, _) = nearest(finder.partners(lists, doc).0, &self.better);
+        let mut of_kept = Vec::with_capacity(near.len());
+        for partner in near {
+            let Ok(both) = (self.look)(doc, partner.kept) else { break };
+            of_kept.push((partner.kept, both));
+            // The rule looks at none behind a copy.
+            if both.is_none() {
+                break;
+            }
+        }
+        of_kept
+    }
+}
+
+/// What is known of one document.
+struct Answer {
+    /// In the block.
+    place: usize,
+    doc: u64,
+    of_kept: Vec<(u64, Option<[Contained; 2]>)>,
+}
+
+/// What is known of a block.
+#[derive(Default)]
+pub struct Answers {
+    /// In order of the block.
+    answers: Vec<Answer>,
+    at: usize,
+}
+
+impl Answers {
+    /// Of a document and a kept one, if it is known. Documents are asked for in the order of the block.
+    pub fn of(&mut self, doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
+        let ahead = self.answers[self.at..].iter().position(|answer| answer.doc == doc)?;
+        self.at += ahead;
+        self.answers[self.at].of_kept.iter().find(|(other, _)| *other == kept).map(|(_, both)| *both)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_grow_and_leave_out_no_document() {
+        for count in [0, 1, 31, 32, 33, 100, 5000, 10_000] {
+            let all: Vec<Range<usize>> = blocks(count).collect();
+            assert!(all.iter().cloned().flatten().eq(0..count), "{count}");
+            assert!(all.iter().all(|block| block.len() <= LARGEST) && all.len() <= 8 + count / LARGEST, "{count}");
+        }
+        assert!(blocks(100).eq([0..32, 32..64, 64..100]));
+    }
+
+    #[test]
+    fn answers_are_found_in_the_order_of_the_block() {
+        let both = |common| {
+            let part = dupsift_algorithms::measure::Part { common, all: 9 };
+            Some([Contained { grams: part, numbers: part }; 2])
+        };
+        let answer = |place, doc, of_kept| Answer { place, doc, of_kept };
+        let answers = vec![
+            answer(0, 7, vec![(1, both(1)), (2, both(2))]),
+            answer(1, 3, vec![]),
+            answer(2, 9, vec![(1, both(3)), (2, None)]),
+        ];
+        let mut answers = Answers { answers, at: 0 };
+        assert_eq!((answers.of(7, 2), answers.of(7, 1), answers.of(7, 5)), (Some(both(2)), Some(both(1)), None));
+        // Nothing is known of it, and the one behind it is found all the same; a copy is known to be one.
+        assert_eq!((answers.of(3, 1), answers.of(9, 2), answers.of(9, 1)), (None, Some(None), Some(both(3))));
+        assert_eq!(Answers::default().of(7, 1), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! One algorithm of a run, with what has come of it so far: rows, then candidates, pairs, and what it says.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::group::Grouped;
+use super::pair_list::PairList;
+use super::run_report::AlgorithmReport;
+use super::sign::SignedRows;
+use crate::engine::evidence::Evidence;
+use crate::reading::classes::Classes;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::recipe::Chosen;
+use dupsift_algorithms::stage::sift::Sieve;
+use dupsift_core::error::Result;
+use dupsift_spill::shuffle::AtomicBits;
+
+/// An algorithm bound to the corpus; `now` is what the last stage has made of it: its rows, its candidates, its pairs.
+pub struct Member<'c, S> {
+    /// The method with its rules and checks.
+    pub bound: Bound<'c>,
+    /// What run.json will say of it, as far as it is known.
+    pub report: AlgorithmReport,
+    /// What came of the last stage.
+    pub now: S,
+}
+
+impl<'c, S> Member<'c, S> {
+    /// The next stage of this algorithm.
+    pub fn then<T>(
+        mut self,
+        stage: impl FnOnce(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
+    ) -> Result<Member<'c, T>> {
+        let now = stage(&self.bound, self.now, &mut self.report)?;
+        Ok(Member { bound: self.bound, report: self.report, now })
+    }
+}
+
+/// The next stage of all algorithms, one after the other.
+pub fn each<'c, S, T>(
+    members: Vec<Member<'c, S>>,
+    mut stage: impl FnMut(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
+) -> Result<Vec<Member<'c, T>>> {
+    members.into_iter().map(|member| member.then(&mut stage)).collect()
+}
+
+impl<'c> Member<'c, Step> {
+    /// An algorithm of which something was taken up.
+    pub fn taken_up(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> Member<'c, Step> {
+        // What is asked of its pairs may be another thing today.
+        let verify = bound.verify().map(|check| check.name());
+        let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
+        Member { bound, report, now }
+    }
+}
+
+impl<'c> Member<'c, SignedRows> {
+    /// An algorithm that has signed a corpus of so many bytes of text.
+    pub fn signed(bound: Bound<'c>, chosen: &Chosen, now: SignedRows, text_bytes: u64) -> Member<'c, SignedRows> {
+        let counts = |counts: &BTreeMap<Cow<'static, str>, u64>| {
+            counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
+        };
+        let report = AlgorithmReport {
+            label: bound.label.clone(),
+            recipe: chosen.to_string(),
+            verify: bound.verify().map(|check| check.name()),
+            signed: now.tally.documents.signed,
+            unsigned: counts(&now.tally.documents.unsigned),
+            flagged: counts(&now.tally.documents.flagged),
+            sign_seconds: now.tally.timed.seconds(text_bytes),
+            rows: now.rows.rows(),
+            sifted_rows: now.tally.sifted,
+            row_bytes: now.layout.width() as u64,
+            expected_chance_collisions: chance_collisions(&bound, now.tally.documents.signed),
+            expected_recall: bound.signer.banding().map(|banding| {
+                let at = |s: f64| (s.to_string(), (banding.lets_through(s) * 1e6).round() / 1e6);
+                [0.7, 0.8, 0.9].map(at).into()
+            }),
+            notes: bound.signer.notes(),
+            ..AlgorithmReport::default()
+        };
+        Member { bound, report, now }
+    }
+
+    /// Adds what the sieve says of the algorithm at that place of the recipe.
+    pub fn sifted(&mut self, at: usize, sieve: Option<&Sieve>) {
+        let rows = self.report.rows + self.report.sifted_rows;
+        self.report.notes.extend(sieve.and_then(|sieve| sieve.note(at, rows)));
+    }
+}
+
+/// Pairs of unrelated documents, of so many with a signature, whose signatures are equal by chance.
+pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
+    let documents = signed as f64;
+    let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
+    bound.signer.signature_bits().map(|bits| pairs / 2f64.powi(bits as i32))
+}
+
+/// What the last stage has made of an algorithm.
+pub enum Step {
+    /// It has signed.
+    Rows(SignedRows),
+    /// Its rows have met; what its check needs of documents is still to be read.
+    Met(Met),
+    /// Its pairs are checked.
+    Found(Found),
+    /// The rules over all pairs were applied.
+    Near(Found),
+}
+
+/// Candidates of one algorithm.
+pub struct Met {
+    /// Its classes, and pairs of representatives.
+    pub grouped: Grouped,
+    /// The documents of candidates, of which it is still to be read what the check needs.
+    pub documents: Arc<AtomicBits>,
+}
+
+/// What checks and rules have left of one algorithm's candidates.
+pub struct Found {
+    /// Pairs of representatives.
+    pub pairs: PairList,
+    /// Its own classes, where equal keys are duplicates.
+    pub classes: Option<Classes>,
+    /// By document, where a check took some.
+    pub evidence: Option<Evidence>,
+}

@@ -1,0 +1,216 @@
+//! The pairs of one algorithm, each once and in order, in a work file: sorted once, then read from front to back by every
+//! stage that needs them.
+
+use std::ops::Range;
+
+use crate::engine::products::{Found, Putting};
+use crate::engine::threads::Engine;
+use dupsift_algorithms::stage::merge::merge;
+use dupsift_core::error::Result;
+use dupsift_core::row::{Pair, PairLayout};
+use dupsift_spill::shuffle::{FrozenHeap, Heap, Sorted};
+
+/// Bytes that a thread gathers before it appends them to the work file.
+const GATHERED_BYTES: usize = 64 << 10;
+
+/// Pairs in parts that follow one another; a part covers a range of first documents.
+pub struct PairList {
+    layout: PairLayout,
+    bytes: FrozenHeap,
+    /// By part: the stretches of the work file that hold it, in order.
+    parts: Vec<Vec<Range<usize>>>,
+    rows: u64,
+}
+
+/// One thread's share of the making.
+struct Maker<S> {
+    state: S,
+    gathered: Vec<u8>,
+    stretches: Vec<(usize, Range<usize>)>,
+    merged: u64,
+}
+
+impl<S> Maker<S> {
+    fn send(&mut self, heap: &Heap, part: usize) -> Result<()> {
+        if !self.gathered.is_empty() {
+            let begin = heap.append(&self.gathered)? as usize;
+            self.stretches.push((part, begin..begin + self.gathered.len()));
+            self.gathered.clear();
+        }
+        Ok(())
+    }
+}
+
+impl PairList {
+    /// Merges the occurrences of each pair and keeps of it what `check` makes of it; `state` is made once a part. The
+    /// occurrences are removed. Also returns the number of different pairs.
+    pub fn make<S>(
+        engine: &Engine<'_>,
+        what: &str,
+        occurrences: &Sorted,
+        layout: PairLayout,
+        state: impl Fn() -> S + Sync,
+        check: impl Fn(&mut S, Pair) -> Option<Pair> + Sync,
+    ) -> Result<(PairList, u64)> {
+        let heap = Heap::new(engine.dir, what)?;
+        let bar = engine.bar(what, occurrences.partitions());
+        let makers = engine.work(
+            occurrences.partitions(),
+            || Ok(Maker { state: state(), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
+            |maker, part| {
+                if occurrences.rows_of(part) > 0 {
+                    maker.state = state();
+                    let records = occurrences.load(part, engine.budget.a_thread)?;
+                    let width = records.width();
+                    for group in records.groups() {
+                        engine.go_on()?;
+                        let rows = &records.bytes()[group.start * width..group.end * width];
+                        let Some(pair) = merge(layout, rows) else { continue };
+                        maker.merged += 1;
+                        if let Some(pair) = check(&mut maker.state, pair) {
+                            layout.encode(&pair, &mut maker.gathered);
+                            if maker.gathered.len() >= GATHERED_BYTES {
+                                maker.send(&heap, part)?;
+                            }
+                        }
+                    }
+                    maker.send(&heap, part)?;
+                }
+                occurrences.remove(part)?;
+                bar.add(1);
+                Ok(())
+            },
+            |maker| Ok((maker.stretches, maker.merged)),
+        )?;
+        let merged = makers.iter().map(|(_, merged)| merged).sum();
+        let stretches = makers.into_iter().map(|(stretches, _)| stretches);
+        Ok((PairList::of(layout, heap, occurrences.partitions(), stretches)?, merged))
+    }
+
+    /// The pairs for which `keep` says yes; it is also told where the pair stands in [`PairList::iter`].
+    pub fn filter(
+        &self,
+        engine: &Engine<'_>,
+        what: &str,
+        keep: impl Fn(usize, &Pair) -> bool + Sync,
+    ) -> Result<PairList> {
+        self.revise(engine, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
+    }
+
+    /// What `revise` makes of each pair; it is also told where the pair stands in [`PairList::iter`].
+    pub fn revise(
+        &self,
+        engine: &Engine<'_>,
+        what: &str,
+        layout: PairLayout,
+        revise: impl Fn(usize, Pair) -> Result<Option<Pair>> + Sync,
+    ) -> Result<PairList> {
+        let heap = Heap::new(engine.dir, what)?;
+        let bar = engine.bar(what, self.parts());
+        let lengths = self.parts.iter().map(|part| part.iter().map(Range::len).sum::<usize>() / self.layout.width());
+        let begins: Vec<usize> = lengths
+            .scan(0, |begin, length| {
+                *begin += length;
+                Some(*begin - length)
+            })
+            .collect();
+        let makers = engine.work(
+            self.parts(),
+            || Ok(Maker { state: (), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
+            |maker, part| {
+                for (at, pair) in (begins[part]..).zip(self.part(part)) {
+                    engine.go_on()?;
+                    let Some(pair) = revise(at, pair)? else { continue };
+                    layout.encode(&pair, &mut maker.gathered);
+                    if maker.gathered.len() >= GATHERED_BYTES {
+                        maker.send(&heap, part)?;
+                    }
+                }
+                maker.send(&heap, part)?;
+                bar.add(1);
+                Ok(())
+            },
+            |maker| Ok(maker.stretches),
+        )?;
+        PairList::of(layout, heap, self.parts(), makers)
+    }
+
+    fn of(
+        layout: PairLayout,
+        heap: Heap,
+        count: usize,
+        makers: impl IntoIterator<Item = Vec<(usize, Range<usize>)>>,
+    ) -> Result<PairList> {
+        let mut parts = vec![Vec::new(); count];
+        // One thread made the whole of a part, in order.
+        makers.into_iter().flatten().for_each(|(part, stretch)| parts[part].push(stretch));
+        let bytes = heap.freeze_in_order()?;
+        let rows = (bytes.bytes().len() / layout.width()) as u64;
+        Ok(PairList { layout, bytes, parts, rows })
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        let parts: Vec<Vec<(usize, usize)>> =
+            self.parts.iter().map(|part| part.iter().map(|stretch| (stretch.start, stretch.end)).collect()).collect();
+        to.plain(&(self.layout.tells(), parts, self.rows))?;
+        to.heap(&self.bytes)
+    }
+
+    /// Takes them up.
+    pub fn take_up(documents: u64, from: &mut Found<'_>) -> Result<PairList> {
+        let (tells, parts, rows): (bool, Vec<Vec<(usize, usize)>>, u64) = from.plain()?;
+        let layout = PairLayout::new(documents);
+        let parts = parts.into_iter().map(|part| part.into_iter().map(|(start, end)| start..end).collect()).collect();
+        let bytes = from.heap()?;
+        Ok(PairList { layout: if tells { layout.telling() } else { layout }, bytes, parts, rows })
+    }
+
+    /// How the pairs are laid out.
+    pub fn layout(&self) -> PairLayout {
+        self.layout
+    }
+
+    /// How many parts.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// How many pairs.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes of the work file.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.bytes().len() as u64
+    }
+
+    /// Hands on the pairs of one part, until an error.
+    pub fn each_of(&self, part: usize, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        for stretch in &self.parts[part] {
+            for bytes in self.bytes.bytes()[stretch.clone()].chunks_exact(self.layout.width()) {
+                each(self.layout.decode(bytes))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on all pairs, until an error: cheaper a pair than [`PairList::iter`], which has to remember where it stands.
+    pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))
+    }
+
+    /// The pairs of one part.
+    pub fn part(&self, part: usize) -> impl Iterator<Item = Pair> + '_ {
+        let stretches = self.parts[part]
+            .iter()
+            .flat_map(|stretch| self.bytes.bytes()[stretch.clone()].chunks_exact(self.layout.width()));
+        stretches.map(|bytes| self.layout.decode(bytes))
+    }
+
+    /// All pairs.
+    pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
+        (0..self.parts()).flat_map(|part| self.part(part))
+    }
+}

@@ -1,0 +1,69 @@
+//! Where the files and folders that a record names stand today.
+
+use std::path::{Path, PathBuf};
+
+use super::run_report::RunReport;
+use dupsift_files::io::absolute;
+
+impl RunReport {
+    /// Returns where a path of this record may stand today, for a result that stands in `dir`, the likeliest place first: as far from
+    /// the result as at the time of the run, if both were moved or copied together; where the run had it; as far from the current folder
+    /// as it was from that of the run.
+    pub fn places(&self, recorded: &str, dir: &Path) -> Vec<PathBuf> {
+        let recorded = Path::new(&self.folder).join(recorded);
+        let (out, here) = (self.options.get("out").and_then(|out| out.as_str()), absolute(dir));
+        let beside = out.and_then(|out| moved(&recorded, Path::new(out).parent()?, here.parent()?));
+        let at_hand = std::env::current_dir().ok().and_then(|here| moved(&recorded, Path::new(&self.folder), &here));
+        let mut places: Vec<PathBuf> = Vec::new();
+        for place in beside.into_iter().chain([recorded]).chain(at_hand) {
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        places
+    }
+}
+
+/// Returns the path after the folder `from` became `to`, or a folder above `from` one above `to`; `None` for a path outside of it.
+fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+    let (mut from, mut to) = (from.components(), to.components());
+    loop {
+        let (above_from, above_to) = (from.clone().next_back(), to.clone().next_back());
+        if above_from.is_none() || above_from != above_to {
+            break;
+        }
+        (_, _) = (from.next_back(), to.next_back());
+    }
+    Some(to.as_path().join(path.strip_prefix(from.as_path()).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_moves_with_the_folder_above_it() {
+        let moved = |path: &str, from: &str, to: &str| moved(Path::new(path), Path::new(from), Path::new(to));
+        let is = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(moved("/a/corpus/x.jsonl", "/a", "/b"), is("/b/corpus/x.jsonl"));
+        assert_eq!(
+            moved("/a/corpus/x.jsonl", "/a/results/of/today", "/b/c/results/of/today"),
+            is("/b/c/corpus/x.jsonl")
+        );
+        assert_eq!(moved("/data/x.jsonl", "/data/out", "/mnt/disk/data/out"), is("/mnt/disk/data/x.jsonl"));
+        assert_eq!(moved("/a/x.jsonl", "/a", "/a"), is("/a/x.jsonl"));
+        assert_eq!(moved("/elsewhere/x.jsonl", "/a", "/b"), None);
+    }
+
+    #[test]
+    fn a_record_has_three_places_at_most() {
+        let options = [("out".to_owned(), "/a/out".into())].into();
+        let report = RunReport { folder: "/w".into(), options, ..RunReport::default() };
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(report.places("/a/x", Path::new("/a/renamed")), [PathBuf::from("/a/x")]);
+        assert_eq!(report.places("/a/x", Path::new("/b/out")), ["/b/x", "/a/x"].map(PathBuf::from));
+        assert_eq!(report.places("/w/x", Path::new("/a/out")), [PathBuf::from("/w/x"), here.join("x")]);
+        // A path that a record has as it was typed begins in the folder of the run.
+        assert_eq!(report.places("x", Path::new("/a/out"))[0], PathBuf::from("/w/x"));
+    }
+}

@@ -1,0 +1,245 @@
+//! The keys of products: a hash over lines of text that name all that a product depends on.
+//!
+//! ```text
+//! purified pages  copies, words
+//! corpus         files, columns, --limit and what else decides what is read of them; --scope
+//! notes          corpus, pages, --keep, --source-column, --strict, ids; first lines where they are noted
+//! copies         corpus, pages, the columns that algorithms read
+//! counts         copies, words, what is counted, --count-copies
+//! model LABEL    counts, copies, the algorithm
+//! rows LABEL     copies, words, the algorithm but for verify= and margin=; the counts and the model that it needs; --sift
+//! pairs LABEL    rows, --max-candidates, verify=
+//! near LABEL     pairs, margin=, verify=; for those who tell pairs by first lines, what these depend on: corpus, pages, words
+//! contained      near of all algorithms
+//! ```
+//!
+//! Threads, memory, places of files to write, and the order of options stand in no key.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+
+use crate::engine::products::Key;
+use crate::job::read_back::Frozen;
+use crate::options::record;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::algorithm::kit::margin::MARGIN;
+use dupsift_algorithms::algorithm::kit::verify::VERIFY;
+use dupsift_algorithms::stage::plan::{Plan, Signs};
+use dupsift_algorithms::stage::recipe::{Chosen, purify_name};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash128;
+use dupsift_files::io::InputFile;
+
+/// Options on which what is read of the corpus does not depend: all others do, new ones too until they are named here.
+const ELSEWHERE: &[&str] = &[
+    "input",
+    "out",
+    "overwrite",
+    "work",
+    "accept",
+    "max-rejected-share",
+    "max-removed-share",
+    "guard-rows",
+    "previous",
+    "source-column",
+    "max-pairs-factor",
+    "max-shrink-factor",
+    "max-candidates-factor",
+    "strict",
+    "no-report",
+    "algorithms",
+    "preset",
+    "count-copies",
+    "max-group",
+    "max-candidates",
+    "sift",
+    "stats",
+    "index",
+    "reference",
+    "batch",
+    "planned-documents",
+    "keep",
+    "decide",
+    "remove-if",
+    "chain",
+    "corpus",
+    "threads",
+    "memory",
+    "checkpoint",
+    "resume",
+    "log-format",
+    "no-progress",
+    "tokenizer",
+    "stop-words",
+    "dictionary",
+    "yo-to-e",
+    "traditional",
+    "stem",
+    "purify",
+];
+
+/// Bytes at either end of a file that are looked at.
+const ENDS: u64 = 64 << 10;
+
+/// The keys of one algorithm.
+#[derive(Clone, Debug)]
+pub struct MemberKeys {
+    /// What it has learnt.
+    pub model: Key,
+    /// Its rows.
+    pub rows: Key,
+    /// Its pairs once they are checked.
+    pub pairs: Key,
+    /// Its pairs once they are held against each other.
+    pub near: Key,
+}
+
+/// The keys of a run.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// What is noted of rows.
+    pub notes: Key,
+    /// Exact copies.
+    pub copies: Key,
+    /// Statistics.
+    pub counts: Key,
+    /// The words of documents.
+    pub words: Key,
+    /// What came of pages.
+    pub pages: Key,
+    /// What documents in pairs say.
+    pub contained: Key,
+    /// By algorithm.
+    pub members: Vec<MemberKeys>,
+}
+
+impl Keys {
+    /// Those of a job.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn new(reader: &Reader<'_>, plan: &Plan, frozen: Option<&Frozen>) -> Result<Keys> {
+        Keys::without(reader, &BTreeMap::new(), plan, frozen)
+    }
+
+    /// The same, where these of the input files take no part.
+    ///
+    /// # Errors
+    /// As [`Keys::new`].
+    pub fn without(
+        reader: &Reader<'_>,
+        left_out: &BTreeMap<PathBuf, String>,
+        plan: &Plan,
+        frozen: Option<&Frozen>,
+    ) -> Result<Keys> {
+        let (options, recipe) = (reader.options, &reader.options.recipe);
+        let mut corpus = String::new();
+        for file in reader.source.files.iter().filter(|file| !left_out.contains_key(&file.path)) {
+            corpus.push_str(&of_file(file)?);
+        }
+        for (name, value) in record(options).into_iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())) {
+            corpus.push_str(&format!("{name} {value}\n"));
+        }
+        if reader.has_pages() {
+            corpus.push_str(&purify_name(&recipe.purify));
+        }
+        let corpus = Key::new("corpus".into(), &[&corpus]).hash;
+        let words = reader.pipeline.identity();
+        let headings = if recipe.relates() { words.as_str() } else { "" };
+        let (keep, strict) = (options.keep.to_string(), options.strict.to_string());
+        let sources = options.source_column.as_deref().unwrap_or_default();
+        let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, sources, headings]);
+        let headings = Key::new("first lines".into(), &[&corpus, headings]).hash;
+        let copies = Key::new("copies".into(), &[&corpus, &format!("{:?}", reader.fields)]);
+        let kinds: Vec<String> = recipe.features().iter().map(|kind| kind.name()).collect();
+        let counted = format!("{:?} {kinds:?} {}", plan.counts.map(|counts| counts.needs), recipe.count_copies);
+        let counts = Key::new("counts".into(), &[&copies.hash, &words, &counted]);
+        let before = frozen.map_or_else(|| copies.hash.clone(), |frozen| format!("{} {}", copies.hash, frozen.line()));
+        let kept = format!("{:?}", plan.counts.and_then(|counts| counts.keeps));
+        let members = recipe.algorithms.iter().zip(&plan.signs).enumerate().map(|(at, (chosen, signs))| {
+            let known = if *signs == Signs::First { &before } else { &counts.hash };
+            let lines = Lines { words: &words, copies: &copies.hash, known, headings: &headings };
+            of_member(reader, chosen, plan.learns.contains(&at), *signs, lines)
+        });
+        let members: Vec<MemberKeys> = members.collect();
+        let pairs: Vec<&str> = members.iter().map(|member| member.near.hash.as_str()).collect();
+        Ok(Keys {
+            contained: Key::new("contained".into(), &pairs),
+            members,
+            words: Key::new("words".into(), &[&counts.hash, &kept]),
+            pages: Key::new("purified pages".into(), &[&copies.hash, &words]),
+            notes,
+            copies,
+            counts,
+        })
+    }
+
+    /// All of them, in the order of the work.
+    pub fn all(&self) -> impl Iterator<Item = &Key> {
+        let members = self.members.iter().flat_map(|member| [&member.model, &member.rows, &member.pairs, &member.near]);
+        [&self.pages, &self.notes, &self.copies, &self.counts, &self.words]
+            .into_iter()
+            .chain(members)
+            .chain([&self.contained])
+    }
+
+    /// Those that depend on no statistics.
+    pub fn of_texts(&self) -> impl Iterator<Item = &Key> {
+        [&self.pages, &self.notes, &self.copies].into_iter()
+    }
+}
+
+/// What the keys of an algorithm are made of.
+struct Lines<'l> {
+    words: &'l str,
+    copies: &'l str,
+    known: &'l str,
+    headings: &'l str,
+}
+
+fn of_member(reader: &Reader<'_>, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
+    let label = &chosen.label;
+    // A member with a parameter of that name of its own signs by it.
+    let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
+    let given =
+        |wanted: &str| chosen.params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_string());
+    let later = |wanted: &str| given(wanted).filter(|value| value != "none" && !is_own(wanted));
+    let (verify, margin) = (later(VERIFY.name), later(MARGIN.name));
+    let params = chosen.params.iter().filter(|(name, _)| is_own(name) || ![VERIFY.name, MARGIN.name].contains(name));
+    let own: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
+    // What the check of candidates asks of documents is noted when they are signed, or when they have met.
+    let early = verify.is_none() || margin.is_some() || chosen.relates();
+    let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
+    let (signs, sifts) = (format!("{signs:?}"), reader.options.sift.to_string());
+    let model = Key::new(format!("model {label}"), &[lines.copies, lines.known, lines.words, &own]);
+    let learnt = if learns { model.hash.as_str() } else { "" };
+    let rows = [lines.copies, lines.known, lines.words, &own, learnt, &signs, &sifts];
+    let rows = Key::new(format!("rows {label}"), &rows);
+    let bound = reader.options.max_candidates.to_string();
+    let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
+    // After a rule over all pairs the check is a part of that stage.
+    let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
+    let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
+    let headings = if chosen.relates() { lines.headings } else { "" };
+    let near = Key::new(format!("near {label}"), &[&pairs.hash, &margin, &verify, headings]);
+    MemberKeys { model, rows, pairs, near }
+}
+
+/// Returns what tells a file from another one at a glance, as it was when it was opened: its size, its ends and its rows. Whether
+/// all that lies between is the same is told by its stamp, or else by its contents (`job/saved_inputs.rs`).
+///
+/// # Errors
+/// [`Error::BadFile`] where it is another one by now.
+pub fn of_file(file: &InputFile) -> Result<String> {
+    let opened = file.reopen()?;
+    let mut ends = vec![0; ENDS.min(file.bytes) as usize];
+    let failed = || Error::reading("look at the input file", &file.path);
+    opened.read_exact_at(&mut ends, 0).map_err(failed())?;
+    let mut last = vec![0; ends.len()];
+    let end = file.bytes - ends.len() as u64;
+    opened.read_exact_at(&mut last, end).map_err(failed())?;
+    ends.extend(last);
+    let (bytes, hash, rows, html) = (file.bytes, hash128(&ends), file.rows, file.html);
+    Ok(format!("{:?} {bytes} {hash:032x} {rows} {html}\n", file.label))
+}

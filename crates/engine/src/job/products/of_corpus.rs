@@ -1,0 +1,158 @@
+//! What is known of the corpus, put down and taken up: notes of rows, copies, statistics, words, models, what documents in pairs
+//! say.
+
+use std::sync::Arc;
+
+use crate::engine::evidence::Evidence;
+use crate::engine::products::{Found, Product, Putting};
+use crate::engine::threads::Engine;
+use crate::job::headings::Headings;
+use crate::job::intake::Taken;
+use crate::job::keep::KeepOrder;
+use crate::reading::classes::Classes;
+use crate::reading::cuts::Cuts;
+use crate::reading::forward::Forward;
+use crate::reading::rejected::Rejected;
+use crate::reading::scopes::Noted;
+use crate::reading::source_values::SourceValues;
+use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_core::error::Result;
+use dupsift_core::row::number;
+
+/// Bytes of a term with its counts.
+const TERM: usize = 24;
+
+/// What was counted of the corpus.
+pub struct Counts {
+    /// The statistics.
+    pub stats: CorpusStats,
+    /// Where Chinese words begin.
+    pub cuts: Option<Cuts>,
+}
+
+/// What documents in pairs say, by the readings in which it was recorded.
+pub struct Said(pub Vec<Evidence>);
+
+impl Product for Said {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.0.len())?;
+        self.0.iter().try_for_each(|one| one.put_down(to))
+    }
+
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Said> {
+        let count = from.plain()?;
+        (0..count).map(|_: usize| Evidence::take_up(from)).collect::<Result<_>>().map(Said)
+    }
+}
+
+impl Product for Taken {
+    fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.ids_seen)?;
+        to.plain(&(self.duplicate_ids, self.used, self.text_bytes, &self.lost))?;
+        to.plain(&self.parts)?;
+        to.plain(&self.contents)?;
+        to.cells(&self.shapes)?;
+        self.keep.put_down(to)?;
+        to.plain(&self.scopes.is_some())?;
+        self.scopes.as_ref().map_or(Ok(()), |Noted(scopes)| to.cells(scopes))?;
+        to.plain(&self.sources.is_some())?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.put_down(to))?;
+        self.rejected.put_down(engine, to)?;
+        to.plain(&self.headings.is_some())?;
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_down(to))
+    }
+
+    fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Taken> {
+        let ids_seen = from.plain()?;
+        let (duplicate_ids, used, text_bytes, lost) = from.plain()?;
+        let (parts, contents, shapes) = (from.plain()?, from.plain()?, from.cells()?);
+        Ok(Taken {
+            ids_seen,
+            duplicate_ids,
+            lost,
+            used,
+            text_bytes,
+            parts,
+            shapes,
+            keep: KeepOrder::take_up(from)?,
+            scopes: if from.plain()? { Some(Noted(Arc::new(from.cells()?))) } else { None },
+            sources: if from.plain()? { Some(SourceValues::take_up(from)?) } else { None },
+            rejected: Rejected::take_up(engine, documents, from)?,
+            headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },
+            hashes: None,
+            spilled_bytes: 0,
+            contents,
+        })
+    }
+}
+
+impl Product for Classes {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        Classes::put_down(self, to)
+    }
+
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Classes> {
+        Classes::take_up(from)
+    }
+}
+
+impl Product for Counts {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&(self.stats.documents(), self.stats.tokens(), self.stats.snapshot()))?;
+        for table in [&self.stats.words, &self.stats.features] {
+            to.stream(|writer| {
+                (0..table.len()).try_for_each(|at| {
+                    let (term, df, cf) = table.entry(at);
+                    let mut bytes = [0; TERM];
+                    bytes[..8].copy_from_slice(&term.to_be_bytes());
+                    bytes[8..16].copy_from_slice(&df.to_be_bytes());
+                    bytes[16..].copy_from_slice(&cf.to_be_bytes());
+                    writer.append(&bytes)
+                })
+            })?;
+        }
+        to.plain(&self.cuts.is_some())?;
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_down(to))
+    }
+
+    fn take_up(engine: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Counts> {
+        let (documents, tokens, snapshot) = from.plain()?;
+        let words = table(engine, "words", from)?;
+        let features = table(engine, "features", from)?;
+        let cuts = if from.plain()? { Some(Cuts::take_up(from)?) } else { None };
+        Ok(Counts { stats: CorpusStats::new(documents, tokens, snapshot, words, features), cuts })
+    }
+}
+
+fn table(engine: &Engine<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTable> {
+    let bytes = from.bytes()?;
+    if bytes.is_empty() {
+        return Ok(TermTable::empty());
+    }
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
+    for term in bytes.chunks_exact(TERM) {
+        writer.push(number(&term[..8]), number(&term[8..16]), number(&term[16..]))?;
+    }
+    writer.finish()
+}
+
+impl Product for Forward {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        Forward::put_down(self, to)
+    }
+
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Forward> {
+        Forward::take_up(from)
+    }
+}
+
+/// A model.
+impl Product for Vec<u64> {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.bytes(bytemuck::cast_slice(self))
+    }
+
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Vec<u64>> {
+        Ok(bytemuck::allocation::pod_collect_to_vec(&from.bytes()?))
+    }
+}

@@ -1,0 +1,271 @@
+//! What a finished run knew of its corpus when it signed: the statistics and models in `stats/`, read back.
+//!
+//! Who looks at the run needs them to sign as it did. With `--stats` they stand for the counts, the models and the planned size of
+//! another corpus ([`Frozen`]): a signature depends on its document alone then, so that documents of different nights can be compared
+//! (docs/methods/common.md). Nothing is counted and nothing learnt, and all algorithms sign in the first reading.
+
+use std::path::Path;
+
+use super::run_report::{FrozenReport, RunReport, SCHEMA_VERSION, StatisticsReport};
+use crate::engine::threads::Engine;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::algorithm::{Corpus, Stats};
+use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter, snapshot};
+use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash64;
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::spelling::opt;
+use dupsift_files::batch::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
+use dupsift_files::io::{SUCCESS, TableReader, absolute};
+use dupsift_index::index::{Index, State, statistics_in};
+
+/// The folder of a finished run, and its record.
+#[derive(Clone, Copy)]
+pub struct Of<'r> {
+    /// Where it stands.
+    pub dir: &'r Path,
+    /// Its run.json.
+    pub report: &'r RunReport,
+}
+
+/// The statistics of the run, their tables in the job's work folder. They cover the corpus of the run, where it counted them
+/// itself.
+///
+/// # Errors
+/// [`Error::Usage`] where they are not those of the run and of this version's words: signatures would be others.
+pub fn statistics(engine: &Engine<'_>, reader: &Reader<'_>, run: Of<'_>) -> Result<CorpusStats> {
+    let Some(known) = &run.report.statistics else { return Ok(CorpusStats::none()) };
+    // A run with counts of another one holds all of these.
+    let needs = reader.options.recipe.needs_stats().union(there(run.dir));
+    let stats = counted(engine, reader, run.dir, known, needs)?;
+    Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
+}
+
+/// The size of corpus that table schemes were chosen by.
+pub fn documents_planned(run: Of<'_>) -> u64 {
+    run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
+}
+
+/// The words that a run counted, and nothing of what it counted besides; the run must have cut words as this job does.
+///
+/// # Errors
+/// [`Error::Usage`] where the run counted no words, or other ones.
+pub fn words(engine: &Engine<'_>, reader: &Reader<'_>, run: Of<'_>) -> Result<CorpusStats> {
+    let (known, needs) = counted_words(run)?;
+    counted(engine, reader, run.dir, known, needs)
+}
+
+/// What the run says of the words that it counted, and what it counted besides.
+///
+/// # Errors
+/// [`Error::Usage`] where it counted no words.
+pub fn counted_words(run: Of<'_>) -> Result<(&StatisticsReport, Stats)> {
+    let needs = there(run.dir);
+    match &run.report.statistics {
+        Some(known) if needs.words => Ok((known, needs)),
+        _ => Err(Error::usage(format!(
+            "{} has no statistics of words: expected the output of a run with an algorithm that needs them, such as cosine or tf_idf",
+            run.dir.display()
+        ))),
+    }
+}
+
+/// Which tables of counts stand in an output.
+pub fn there(dir: &Path) -> Stats {
+    let there = |name: &str| dir.join(format!("stats/{name}/part-00000.parquet")).is_file();
+    Stats { words: there("words"), features: there("features") }
+}
+
+/// The statistics with these tables; the snapshot in the record is over all that stand in the output.
+pub fn counted(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    dir: &Path,
+    known: &StatisticsReport,
+    needs: Stats,
+) -> Result<CorpusStats> {
+    let table = |wanted: bool, name: &str| if wanted { terms(engine, dir, name) } else { Ok(TermTable::empty()) };
+    let (words, features) = (table(needs.words, "words")?, table(needs.features, "features")?);
+    let identity = hash64(reader.pipeline.identity().as_bytes());
+    let id = snapshot(identity, known.documents, known.tokens, &words, &features);
+    if format!("{id:016x}") != known.snapshot {
+        return Err(Error::usage(format!(
+            "the statistics in {} are not those of this run: damaged, or of words that are cut otherwise than here ({tokenizer}, {stem}, lists of words, version); run again with {overwrite}",
+            dir.join("stats").display(),
+            tokenizer = opt("tokenizer"),
+            stem = opt("stem"),
+            overwrite = opt("overwrite")
+        )));
+    }
+    Ok(CorpusStats::new(known.documents, known.tokens, id, words, features))
+}
+
+fn terms(engine: &Engine<'_>, dir: &Path, name: &str) -> Result<TermTable> {
+    let path = dir.join(format!("stats/{name}/part-00000.parquet"));
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
+    for batch in TableReader::open(&path, &TERM_COLUMNS)? {
+        engine.go_on()?;
+        let rows = terms_found(&batch?).ok_or_else(|| wrong_type(&path))?;
+        rows.into_iter().try_for_each(|(term, df, cf)| writer.push(term, df, cf))?;
+    }
+    writer.finish()
+}
+
+/// The models of the run by algorithm, empty for those that learn nothing.
+///
+/// # Errors
+/// A model that is not there or damaged.
+pub fn models(reader: &Reader<'_>, run: Of<'_>, corpus: &Corpus<'_>) -> Result<Vec<Vec<u64>>> {
+    let recipe = &reader.options.recipe;
+    let mut models = vec![Vec::new(); recipe.algorithms.len()];
+    for (at, _) in recipe.learners(corpus)? {
+        let label = &recipe.algorithms[at].label;
+        let path = run.dir.join(format!("stats/models/{label}.parquet"));
+        for batch in TableReader::open(&path, &MODEL_COLUMNS)? {
+            models[at].append(&mut model_values(&batch?).ok_or_else(|| wrong_type(&path))?);
+        }
+        let recorded = run.report.algorithms.iter().find(|one| one.label == *label);
+        if recorded.and_then(|one| one.model.as_ref()).is_some_and(|recorded| *recorded != digest(&models[at])) {
+            return Err(Error::usage(format!(
+                "{} is not what this run learnt, as its record says; run again with {overwrite}",
+                path.display(),
+                overwrite = opt("overwrite")
+            )));
+        }
+    }
+    Ok(models)
+}
+
+fn wrong_type(path: &Path) -> Error {
+    Error::BadFile {
+        path: path.to_path_buf(),
+        why: "a column is of another type; expected a table as dupsift writes it".into(),
+    }
+}
+
+/// A hash of a model, as the record has it.
+pub fn digest(model: &[u64]) -> String {
+    format!("{:016x}", hash64(bytemuck::cast_slice(model)))
+}
+
+/// What signatures depend on besides their documents.
+pub struct Frozen {
+    /// The counts. They do not cover this corpus.
+    pub stats: CorpusStats,
+    /// Which counts these are.
+    pub tables: Stats,
+    /// By algorithm: what it has learnt, or nothing.
+    pub models: Vec<Vec<u64>>,
+    /// Where all that comes from, and the size that table schemes are chosen by.
+    pub report: FrozenReport,
+}
+
+impl Frozen {
+    /// Reads what an output holds.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where it is no output of a run, or lacks what the algorithms of this run need.
+    pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Frozen> {
+        // An index keeps the output that made it, with a checksum of each file. All its generations have the same statistics.
+        let in_index = statistics_in(dir)?;
+        if let Some(index) = Index::look(dir, |_| Ok(State::Lost))? {
+            index.check_statistics()?;
+        }
+        let dir = in_index.as_deref().unwrap_or(dir);
+        let report = record(dir)?;
+        let (run, recipe) = (Of { dir, report: &report }, &reader.options.recipe);
+        let tables = check(dir, &report, recipe)?;
+        let running = engine.clock.stage("read statistics");
+        let stats = match &report.statistics {
+            Some(known) if recipe.needs_stats().any() => counted(engine, reader, dir, known, tables)?,
+            _ => CorpusStats::none(),
+        };
+        let documents_planned = documents_planned(run);
+        let models = models(reader, run, &Corpus::new(documents_planned, &stats))?;
+        running.end(0, (stats.words.len() + stats.features.len()) as u64, 0);
+        let from = absolute(dir).display().to_string();
+        Ok(Frozen { stats: stats.frozen(), tables, models, report: FrozenReport { from, documents_planned } })
+    }
+
+    /// All that signatures depend on in it, as a line.
+    pub fn line(&self) -> String {
+        let models: Vec<String> = self.models.iter().map(|model| digest(model)).collect();
+        format!("frozen {:016x} {} {models:?}", self.stats.snapshot(), self.report.documents_planned)
+    }
+}
+
+fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
+    Error::wrong(opt("stats"), format!("{}: {why}", dir.display()))
+}
+
+/// The record of a run that is done.
+fn record(dir: &Path) -> Result<RunReport> {
+    let path = dir.join("run.json");
+    let json = match safe_fs::read(&path, MOST_JSON) {
+        Ok(json) if dir.join(SUCCESS).is_file() => json,
+        _ => {
+            return Err(wrong(
+                dir,
+                "it is no output of a finished run; expected the folder that dupsift run has written",
+            ));
+        }
+    };
+    let report: RunReport = serde_json::from_slice(&json).map_err(|error| wrong(dir, format!("run.json: {error}")))?;
+    if report.schema_version == SCHEMA_VERSION {
+        return Ok(report);
+    }
+    let version = report.schema_version;
+    Err(wrong(
+        dir,
+        format!("its record is of version {version}; expected version {SCHEMA_VERSION}, as this dupsift writes it"),
+    ))
+}
+
+/// Whether the run counted and learnt what these algorithms need; also which counts stand there.
+fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
+    let (needs, there) = (recipe.needs_stats(), there(dir));
+    let theirs = Recipe::parse_algorithms(&report.recipe.algorithms.join(","))
+        .map_err(|error| wrong(dir, format!("its algorithms: {error}")))?;
+    let names = |algorithms: &[Chosen]| -> Vec<String> {
+        let kinds = algorithms.iter().filter_map(|chosen| chosen.algorithm.features(&chosen.params));
+        kinds.map(|kind| kind.name()).collect()
+    };
+    let (wanted, counted) = (names(&recipe.algorithms), names(&theirs));
+    let missing = wanted.iter().find(|name| !counted.contains(name));
+    if needs.words && !there.words {
+        return Err(wrong(
+            dir,
+            "it has no statistics of words, which these algorithms need; expected a run of the same ones",
+        ));
+    }
+    if let Some(kind) = missing {
+        return Err(wrong(
+            dir,
+            format!("it has no statistics of {kind}, which these algorithms need; expected a run of the same ones"),
+        ));
+    }
+    for chosen in &recipe.algorithms {
+        let none = CorpusStats::none();
+        if chosen.algorithm.learner(&chosen.params, &Corpus::new(1, &none))?.is_none() {
+            continue;
+        }
+        let same = |other: &&Chosen| other.label == chosen.label;
+        match theirs.iter().find(same).map(ToString::to_string) {
+            Some(other) if other == chosen.to_string() => {}
+            Some(other) => {
+                return Err(wrong(
+                    dir,
+                    format!("what {} learnt there is of other parameters: {other} there, {chosen} here", chosen.label),
+                ));
+            }
+            None => {
+                return Err(wrong(
+                    dir,
+                    format!("nothing was learnt there for {}; expected a run of the same algorithms", chosen.label),
+                ));
+            }
+        }
+    }
+    Ok(there)
+}

@@ -1,0 +1,247 @@
+//! Signatures from the words that were kept of each document while words were counted: all of a part, block by block, on all threads.
+//!
+//! The signing rests now and then between two blocks, and puts down what it has signed since the last rest, a portion. A block is not a run
+//! of documents, so a portion names its documents.
+
+use std::mem::take;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::products::{Portions, Stock};
+use super::sign::{SignTally, Signing, SigningThread};
+use crate::engine::products::PortionReader;
+use crate::engine::progress::Unit;
+use crate::engine::threads::Engine;
+use crate::reading::document::View;
+use crate::reading::forward::{Forward, Part, Place, damaged};
+use crate::reading::read::in_turns;
+use dupsift_algorithms::corpus::{CorpusStats, Words};
+use dupsift_core::error::Result;
+use dupsift_text::text::free_pooled_lists;
+
+/// Signs all documents but surplus copies, so many parts at a time as there are threads, for each holds the words of one. Where there
+/// are `portions`, it begins behind those of an earlier process.
+pub fn sign(
+    from: &Forward,
+    engine: &Engine<'_>,
+    view: &View<'_>,
+    stats: &CorpusStats,
+    signing: &Signing<'_>,
+    portions: Option<(&Stock<'_>, &Portions)>,
+) -> Result<Vec<Vec<SignTally>>> {
+    let documents = from.parts().iter().map(|part| part.documents).sum();
+    let bar = engine.progress.stage("recall kept words", documents, Unit::Documents);
+    let blocks: usize = from.parts().iter().map(|part| part.blocks.len()).sum();
+    let rests = Rests { signing, portions, name: from.name(), blocks, so_far: Mutex::default() };
+    let (begin, known) = rests.begin(engine)?;
+    bar.add(known);
+    let sign = Recalling { from, engine, view, signing, notes: portions.is_some() };
+    let most = engine.budget.a_thread * engine.pool.current_num_threads();
+    let mut tallies = Vec::new();
+    let mut first = 0;
+    for parts in together(from.parts(), engine.pool.current_num_threads(), most) {
+        let many: usize = parts.iter().map(|part| part.blocks.len()).sum();
+        let (begin, before) = (begin.saturating_sub(first), first);
+        first += many;
+        if begin >= many {
+            continue;
+        }
+        let words = words(from, engine, parts, stats)?;
+        let blocks: Vec<(&Words<'_>, Place)> =
+            words.iter().flat_map(|(at, words)| parts[*at].blocks.iter().map(move |&block| (words, block))).collect();
+        let goes_on = || !rests.is_due();
+        let work = |from: usize| {
+            let each =
+                |thread: &mut Thread<'_>, at: usize| sign.block(thread, blocks[at]).map(|documents| bar.add(documents));
+            engine.work_while(from..many, &goes_on, || Ok((signing.thread(), Vec::new())), each, Recalling::close)
+        };
+        let shares = in_turns(begin..many, work, |next, some| rests.rest(before + next, some))?;
+        tallies.extend(shares.into_iter().map(|share| share.tallies));
+    }
+    tallies.extend(rests.taken_up());
+    Ok(tallies)
+}
+
+/// What the words of some parts are, by the places of these parts.
+fn words<'w>(
+    from: &'w Forward,
+    engine: &Engine<'_>,
+    parts: &[Part],
+    stats: &'w CorpusStats,
+) -> Result<Vec<(usize, Words<'w>)>> {
+    let words = engine.work(
+        parts.len(),
+        || Ok(Vec::new()),
+        |words, at| {
+            words.push((at, from.words(&parts[at], stats)?));
+            Ok(())
+        },
+        Ok,
+    )?;
+    let mut words: Vec<(usize, Words<'w>)> = words.into_iter().flatten().collect();
+    words.sort_unstable_by_key(|(at, _)| *at);
+    Ok(words)
+}
+
+/// What a thread signs with, and the documents that it has signed, where these are noted.
+type Thread<'s> = (SigningThread<'s>, Vec<Range<u64>>);
+
+/// How the documents of a block are signed.
+struct Recalling<'r> {
+    from: &'r Forward,
+    engine: &'r Engine<'r>,
+    view: &'r View<'r>,
+    signing: &'r Signing<'r>,
+    notes: bool,
+}
+
+impl Recalling<'_> {
+    /// Signs the documents of a block; says how many there are.
+    fn block(&self, (thread, signed): &mut Thread<'_>, (words, block): (&Words<'_>, Place)) -> Result<u64> {
+        let mut records = self.from.records(block);
+        let mut documents = 0;
+        while !records.is_empty() {
+            self.engine.go_on()?;
+            let text_bytes = records.text_bytes().ok_or_else(damaged)?;
+            let _long = self.engine.long_document(text_bytes.try_into().unwrap_or(usize::MAX))?;
+            let record = records.next(words).ok_or_else(damaged)?;
+            documents += 1;
+            if self.notes {
+                note(signed, record.doc);
+            }
+            if !self.signing.leaves_out(record.doc) {
+                let document = self.view.read_back(record.doc, record.words);
+                self.signing.sign(thread, record.doc, &document, record.text_bytes)?;
+            }
+        }
+        Ok(documents)
+    }
+
+    fn close((thread, documents): Thread<'_>) -> Result<Signed> {
+        free_pooled_lists();
+        Ok(Signed { tallies: Signing::close(thread)?, documents })
+    }
+}
+
+/// Adds a document to runs of documents that follow each other.
+fn note(runs: &mut Vec<Range<u64>>, doc: u64) {
+    match runs.last_mut() {
+        Some(run) if run.end == doc => run.end += 1,
+        _ => runs.push(doc..doc + 1),
+    }
+}
+
+/// What one thread has signed.
+#[derive(Clone, Deserialize, Serialize)]
+struct Signed {
+    tallies: Vec<SignTally>,
+    documents: Vec<Range<u64>>,
+}
+
+/// Where the signing rests.
+struct Rests<'r> {
+    signing: &'r Signing<'r>,
+    portions: Option<(&'r Stock<'r>, &'r Portions)>,
+    name: u64,
+    /// How many there are.
+    blocks: usize,
+    so_far: Mutex<SoFar>,
+}
+
+/// How far the signing is.
+#[derive(Default)]
+struct SoFar {
+    /// The number of the next portion.
+    portion: u64,
+    /// All blocks before this one stand in portions.
+    block: usize,
+    /// What was signed since.
+    signed: Vec<Signed>,
+    /// What threads of earlier processes have signed.
+    taken_up: Vec<Vec<SignTally>>,
+    /// The documents of these.
+    documents: u64,
+    /// Whether the disk had no room for one.
+    is_full: bool,
+}
+
+impl Rests<'_> {
+    fn so_far(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes up what was put down; says which block is the first that is to be read, and how many documents are before it.
+    fn begin(&self, engine: &Engine<'_>) -> Result<(usize, u64)> {
+        let mut so_far = self.so_far();
+        if let Some((stock, portions)) = self.portions {
+            while stock.take_portion(portions, so_far.portion, |from| self.take(engine, from, &mut so_far))? {}
+            stock.forget_portions(portions, so_far.portion)?;
+        }
+        Ok((so_far.block, so_far.documents))
+    }
+
+    /// Takes a portion up, if it is of this recording.
+    fn take(&self, engine: &Engine<'_>, from: &mut PortionReader<'_>, so_far: &mut SoFar) -> Result<bool> {
+        let (name, block): (u64, usize) = from.plain()?;
+        if name != self.name {
+            return Ok(false);
+        }
+        let signed: Vec<Signed> = from.plain()?;
+        self.signing.take_portion(engine, &documents(&signed), from)?;
+        so_far.documents += documents(&signed).iter().map(|run| run.end - run.start).sum::<u64>();
+        so_far.taken_up.extend(signed.into_iter().map(|signed| signed.tallies));
+        (so_far.portion, so_far.block) = (so_far.portion + 1, block);
+        Ok(true)
+    }
+
+    fn is_due(&self) -> bool {
+        self.portions.is_some_and(|(stock, _)| stock.due()) && !self.so_far().is_full
+    }
+
+    /// All blocks before `end` were signed, the last ones by `some`.
+    fn rest(&self, end: usize, some: &[Signed]) -> Result<()> {
+        let Some((stock, portions)) = self.portions else { return Ok(()) };
+        let is_due = self.is_due() && end < self.blocks;
+        let mut so_far = self.so_far();
+        so_far.signed.extend_from_slice(some);
+        if !is_due {
+            return Ok(());
+        }
+        let signed = take(&mut so_far.signed);
+        let fits = stock.put_portion(portions, so_far.portion, |to| {
+            to.plain(&(self.name, end))?;
+            to.plain(&signed)?;
+            self.signing.put_portion(&documents(&signed), to)
+        })?;
+        (so_far.portion, so_far.is_full) = (so_far.portion + 1, !fits);
+        Ok(())
+    }
+
+    /// What threads of earlier processes have signed.
+    fn taken_up(self) -> Vec<Vec<SignTally>> {
+        self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).taken_up
+    }
+}
+
+fn documents(signed: &[Signed]) -> Vec<Range<u64>> {
+    signed.iter().flat_map(|signed| signed.documents.iter().cloned()).collect()
+}
+
+/// Parts whose words are held beside each other: at most so many, and of at most so many bytes but for a single one.
+fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
+    let mut all = Vec::new();
+    let mut rest = parts;
+    while !rest.is_empty() {
+        let mut held = 0;
+        let fits = rest.iter().take(many.max(1)).take_while(|part| {
+            held += part.bytes_of_words();
+            held <= bytes
+        });
+        let (now, later) = rest.split_at(fits.count().max(1));
+        all.push(now);
+        rest = later;
+    }
+    all
+}

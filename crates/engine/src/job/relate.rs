@@ -1,0 +1,238 @@
+//! From signature rows to what each algorithm says: classes and verified pairs.
+
+use std::sync::Arc;
+
+use super::contents::{Contents, TakingContents};
+use super::group::{Grouped, Relation, group};
+use super::headings::Headings;
+use super::links::Earlier;
+use super::margin;
+use super::member::{Found, Member, Met, Step, each};
+use super::pair_list::PairList;
+use super::products::{Pairs, Said, Stock};
+use super::run_report::AlgorithmReport;
+use super::tell::{Known, tell};
+use super::verify::{Wanted, asks_contents, check_pairs, documents_of, take_evidence, verify_last};
+use crate::engine::evidence::Evidence;
+use crate::engine::threads::Engine;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::error::{Error, Result};
+use dupsift_spill::shuffle::{AtomicBits, Sorted};
+
+/// What is known of the corpus when rows have been signed.
+#[derive(Clone, Copy)]
+pub struct Corpus<'c> {
+    /// The exact copies.
+    pub copies: &'c Arc<Classes>,
+    /// How documents are seen.
+    pub view: &'c View<'c>,
+    /// Their first lines, where an algorithm asks for them.
+    pub headings: Option<&'c Headings>,
+    /// What earlier nights found, where there is an index.
+    pub earlier: Option<&'c dyn Earlier>,
+}
+
+/// Groups the rows of each algorithm, checks what met, and applies the rules that look at all pairs. Also returns what documents
+/// say that were read on the way.
+pub fn relate<'c>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stock: &Stock<'_>,
+    members: Vec<Member<'c, Step>>,
+    corpus: Corpus<'_>,
+) -> Result<(Vec<Member<'c, Relation>>, Contents)> {
+    let said = if asks_contents(reader) { stock.take::<Said>(|keys| &keys.contained)? } else { None };
+    let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::taken_up(corpus.copies, said));
+    let members = group_all(engine, reader, stock, members, corpus.copies)?;
+    let (members, contents) = verify(engine, reader, stock, members, corpus, known)?;
+    let (members, contents) = tell_all(engine, reader, members, corpus, contents)?;
+    let (members, contents) = verify_last(engine, reader, members, (corpus.view, contents))?;
+    let mut place = 0..members.len();
+    let members = each(members, |bound, step, report| {
+        let at = place.next().unwrap_or_default();
+        let found = near(stock, at, step, report)?;
+        Ok(Relation {
+            label: bound.label.clone(),
+            classes: found.classes.map_or_else(|| corpus.copies.clone(), Arc::new),
+            pairs: found.pairs,
+            equal: bound.signer.equal(),
+            same: bound.signer.relating().map(|(rule, _)| rule.same()),
+        })
+    });
+    Ok((members?, contents))
+}
+
+/// The pairs as they stay; they are put down where that is due, and what they were made of goes.
+fn near(stock: &Stock<'_>, at: usize, step: Step, report: &AlgorithmReport) -> Result<Found> {
+    match step {
+        Step::Near(found) => Ok(found),
+        Step::Found(Found { pairs, classes, evidence }) => {
+            let due = stock.due();
+            let pairs = Pairs { report: report.clone(), pairs, classes };
+            let Pairs { pairs, classes, .. } = stock.offer(due, |keys| &keys.members[at].near, pairs)?;
+            if due {
+                stock.forget(|keys| &keys.members[at].pairs)?;
+                stock.forget(|keys| &keys.members[at].rows)?;
+            }
+            Ok(Found { pairs, classes, evidence })
+        }
+        Step::Rows(_) | Step::Met(_) => Err(Error::Internal("an algorithm was not grouped or not checked".into())),
+    }
+}
+
+/// Groups the rows of each algorithm. What needs no further reading for its check is checked at once, so that it can be put down.
+fn group_all<'c>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stock: &Stock<'_>,
+    members: Vec<Member<'c, Step>>,
+    copies: &Classes,
+) -> Result<Vec<Member<'c, Step>>> {
+    let mut place = 0..members.len();
+    each(members, |bound, step, report| {
+        let at = place.next().unwrap_or_default();
+        let Step::Rows(signed) = step else { return Ok(step) };
+        let waits = bound.verify_candidates().is_some() && signed.evidence.is_none();
+        let documents = || AtomicBits::new(engine.dir, &format!("{}-met", bound.label), reader.documents() as usize);
+        let documents = waits.then(documents).transpose()?.map(Arc::new);
+        let grouped = group(engine, reader, bound, &signed, copies, documents.as_deref())?;
+        (report.compared, report.left_out) = (grouped.compared, grouped.left_out);
+        report.spilled_bytes = grouped.spilled_bytes;
+        Ok(match documents {
+            Some(documents) => Step::Met(Met { grouped, documents }),
+            None => Step::Found(check(engine, stock, at, bound, grouped, signed.evidence, report)?),
+        })
+    })
+}
+
+/// Checks the candidates that had to wait for what is read of their documents, and holds the pairs of each algorithm against each
+/// other where it has a margin.
+fn verify<'c>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stock: &Stock<'_>,
+    members: Vec<Member<'c, Step>>,
+    corpus: Corpus<'_>,
+    known: Contents,
+) -> Result<(Vec<Member<'c, Step>>, Contents)> {
+    let wanted: Vec<Wanted<'_>> = members.iter().map(of_candidates).collect();
+    let (read, contents) = take_evidence(engine, reader, &wanted, corpus.view, known)?;
+    drop(wanted);
+    let mut read = read.into_iter().enumerate();
+    let members = each(members, |bound, step, report| {
+        let (at, evidence) = read.next().unwrap_or_default();
+        let found = match step {
+            Step::Met(met) => check(engine, stock, at, bound, met.grouped, evidence, report)?,
+            Step::Found(found) => found,
+            _ => return Ok(step),
+        };
+        let asks = bound.margin.is_some() || bound.signer.relating().is_some();
+        if let Some(earlier) = corpus.earlier.filter(|_| asks) {
+            earlier.note(engine, reader, &bound.label, &found.pairs)?;
+        }
+        let Some(margin) = bound.margin else { return Ok(Step::Found(found)) };
+        let earlier = links_of(engine, reader, corpus.earlier, &bound.label)?;
+        let left = margin::apply(engine, reader, &bound.label, &found.pairs, margin, earlier.as_ref())?;
+        report.beyond_margin = found.pairs.rows() - left.rows();
+        Ok(Step::Found(Found { pairs: left, ..found }))
+    });
+    Ok((members?, contents))
+}
+
+/// What earlier nights found of the guests, where there is an index.
+fn links_of(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    earlier: Option<&dyn Earlier>,
+    label: &str,
+) -> Result<Option<Sorted>> {
+    earlier.map_or(Ok(None), |earlier| earlier.links(engine, reader, label))
+}
+
+/// What the check of an algorithm's candidates is asked about.
+fn of_candidates<'m>(Member { bound, now, .. }: &'m Member<'_, Step>) -> Wanted<'m> {
+    let (check, documents) = match now {
+        Step::Met(met) => (bound.verify_candidates(), Some(met.documents.clone())),
+        _ => (None, None),
+    };
+    Wanted { label: bound.label.clone(), check, documents }
+}
+
+/// Checks the candidates of one algorithm; what passes is put down where that is due.
+fn check(
+    engine: &Engine<'_>,
+    stock: &Stock<'_>,
+    at: usize,
+    bound: &Bound<'_>,
+    grouped: Grouped,
+    evidence: Option<Evidence>,
+    report: &mut AlgorithmReport,
+) -> Result<Found> {
+    let pairs = match (bound.verify_candidates(), &evidence) {
+        (Some(check), Some(evidence)) => {
+            let verified = check_pairs(engine, &bound.label, check, &grouped, evidence)?;
+            (report.candidates, report.undecided) = (verified.candidates, verified.undecided);
+            verified.pairs
+        }
+        _ => {
+            let merged = merge(engine, &bound.label, &grouped)?;
+            report.candidates = if bound.verify().is_some() { merged.rows() } else { 0 };
+            merged
+        }
+    };
+    let found = Pairs { report: report.clone(), pairs, classes: grouped.classes };
+    let Pairs { pairs, classes, .. } = stock.offer(stock.due(), |keys| &keys.members[at].pairs, found)?;
+    Ok(Found { pairs, classes, evidence })
+}
+
+/// The pairs of a method whose candidates nothing checks.
+fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList> {
+    let what = format!("merge {label}");
+    let running = engine.clock.stage(what.clone());
+    let (pairs, _) = PairList::make(engine, &what, &grouped.pairs, grouped.layout, || (), |(), pair| Some(pair))?;
+    running.end(grouped.pairs.rows(), pairs.rows(), pairs.bytes());
+    Ok(pairs)
+}
+
+/// Tells the pairs of each algorithm that asks for it, for which the texts of their documents are read, once for all.
+fn tell_all<'c>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    members: Vec<Member<'c, Step>>,
+    corpus: Corpus<'_>,
+    contents: Contents,
+) -> Result<(Vec<Member<'c, Step>>, Contents)> {
+    let mut wanted = Vec::new();
+    for Member { bound, now, .. } in &members {
+        if let (Some(_), Step::Found(found)) = (bound.signer.relating(), now) {
+            wanted.push(documents_of(engine, reader, &found.pairs)?);
+        }
+    }
+    if wanted.is_empty() {
+        return Ok((members, contents));
+    }
+    if let (Some(headings), Some(earlier)) = (corpus.headings, corpus.earlier) {
+        headings.note(engine, reader, corpus.copies, earlier)?;
+    }
+    let docs = wanted.iter().flat_map(|bits| bits.iter());
+    let contents = TakingContents::new(engine, reader, contents, docs)?.read(engine, reader, corpus.view)?;
+    let members = each(members, |bound, step, report| {
+        let Step::Found(found) = step else { return Ok(step) };
+        let (Some(relating), Some(headings), Some(evidence)) =
+            (bound.signer.relating(), corpus.headings, &found.evidence)
+        else {
+            return Ok(Step::Found(found));
+        };
+        let common = headings.common(engine, reader, corpus.copies, relating.0.titles, corpus.earlier)?;
+        let earlier = links_of(engine, reader, corpus.earlier, &bound.label)?;
+        let earlier = earlier.as_ref();
+        let known = Known { evidence, contents: &contents, headings, common: &common, earlier };
+        let (pairs, relations) = tell(engine, reader, &bound.label, relating, &found.pairs, &known)?;
+        report.relations = Some(relations);
+        Ok(Step::Found(Found { pairs, ..found }))
+    });
+    Ok((members?, contents))
+}

@@ -1,0 +1,243 @@
+//! The rows of `removed/`: recorded while it is decided, and written as a table.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::contents::Shares;
+use crate::engine::evidence::Evidence;
+use crate::engine::threads::Engine;
+use crate::reading::classes::{Classes, number};
+use crate::reading::components::Components;
+use crate::reading::ids::Ids;
+use crate::reading::reader::Reader;
+use crate::reading::source_values::{SourceReport, SourceValues};
+use dupsift_algorithms::stage::parts::Parts;
+use dupsift_algorithms::stage::survive::Removal;
+use dupsift_core::error::Result;
+use dupsift_files::batch::{RemovalBuilder, RemovalRow, removal_schema};
+use dupsift_files::io::{Stage, TableWriter};
+use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
+
+/// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether it was looked at how much of the
+/// document is contained, and the two shares.
+pub const ROW: usize = 31;
+
+/// Bytes of a row: the hash of the value, the document, and 0 where it stays, 1 where it goes, 2 where an index has its text.
+const SOURCE_ROW: usize = 17;
+
+/// Records a removal.
+pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
+    let (algorithm, similarity) =
+        removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
+    let mut row = [0; ROW];
+    row[..8].copy_from_slice(&removal.doc.to_be_bytes());
+    row[8..16].copy_from_slice(&removal.kept.to_be_bytes());
+    row[16..18].copy_from_slice(&algorithm.to_be_bytes());
+    row[18..22].copy_from_slice(&similarity.to_bits().to_be_bytes());
+    if let Some(Shares { grams, numbers }) = removal.contained.map(Shares::of) {
+        row[22] = 1;
+        row[23..27].copy_from_slice(&grams.to_bits().to_be_bytes());
+        row[27..].copy_from_slice(&numbers.to_bits().to_be_bytes());
+    }
+    writer.push(&row)
+}
+
+/// What was decided.
+pub struct Decided {
+    /// The removals, as [`push_row`] takes them down.
+    pub rows: Sorted,
+    /// The labels of the algorithms whose pairs decided.
+    pub algorithms: Vec<String>,
+    /// Whether documents were held against the kept ones.
+    pub looks: bool,
+    /// Comparisons left out.
+    pub left_out: u64,
+    /// Documents that stay beside a kept one that they form a pair with, by reason.
+    pub stays: BTreeMap<String, u64>,
+    /// Kept partners of these that were not looked at.
+    pub not_looked_at: u64,
+    /// Which kept documents each one was held against.
+    pub looked_at: Option<Evidence>,
+    /// The clusters of the pairs that decided, where they are to be told.
+    pub components: Option<Components>,
+}
+
+/// Hands on which documents go, and for which kept ones, in order of the documents.
+pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
+    for partition in 0..decided.rows.partitions() {
+        let records = decided.rows.load(partition, memory_bytes)?;
+        for at in 0..records.len() {
+            let record = records.record(at);
+            each(number(&record[..8]), number(&record[8..16]))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the removals come to.
+#[derive(Clone, Debug, Default)]
+pub struct Removals {
+    /// Documents removed.
+    pub removed: u64,
+    /// By reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// By input file.
+    pub by_file: Vec<u64>,
+    /// By input file: those whose text an index has.
+    pub seen_by_file: Vec<u64>,
+    /// By writing and by length.
+    pub parts: Parts,
+}
+
+/// A row, read again.
+struct ReadBack {
+    doc: u64,
+    kept: u64,
+    algorithm: Option<usize>,
+    similarity: Option<f32>,
+    reason: &'static str,
+    shares: Option<Shares>,
+}
+
+/// The algorithm by which a document goes, if one says so.
+fn algorithm(record: &[u8]) -> Option<usize> {
+    (number(&record[16..18]) as usize).checked_sub(1)
+}
+
+/// A document that goes, the one that it goes for, and why, of a row.
+pub fn fate(reader: &Reader<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
+    let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
+    let text = copies.representative(doc);
+    let reason = match algorithm(record) {
+        // No matter what became of the old document that has the text.
+        _ if text < reader.base => "seen",
+        None => "chain",
+        Some(_) if text == copies.representative(kept) => "copy",
+        Some(_) => "pair",
+    };
+    (doc, kept, reason)
+}
+
+fn read_back(reader: &Reader<'_>, record: &[u8], decided: &Decided, copies: &Classes) -> ReadBack {
+    let (doc, kept, reason) = fate(reader, record, copies);
+    let algorithm = algorithm(record);
+    let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
+    let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
+    // Copies are not held against each other: they say the same.
+    let is_copy = algorithm.is_some() && copies.representative(doc) == copies.representative(kept);
+    let shares = match is_copy {
+        true if decided.looks => Some(Shares::COPY),
+        _ => (record[22] == 1).then(looked_at),
+    };
+    ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
+}
+
+/// Writes the table; also returns its bytes. `part` knows the shape of each document and its characters.
+pub fn write(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    decided: &Decided,
+    copies: &Classes,
+    ids: &Ids<'_>,
+    part: impl Fn(u64) -> (u64, u32),
+) -> Result<(Removals, u64)> {
+    let mut writer = TableWriter::create(&stage.path().join("removed/part-00000.parquet"), removal_schema(ids.kind()))?;
+    let mut builder = RemovalBuilder::new(ids.kind());
+    let keep_rule = reader.options.keep.to_string();
+    let of_files = vec![0; reader.source.files.len()];
+    let mut removals = Removals { by_file: of_files.clone(), seen_by_file: of_files, ..Removals::default() };
+    let mut file = 0;
+    for partition in 0..decided.rows.partitions() {
+        let records = decided.rows.load(partition, engine.budget.a_thread)?;
+        for at in 0..records.len() {
+            engine.go_on()?;
+            let ReadBack { doc, kept, algorithm, similarity, reason, shares } =
+                read_back(reader, records.record(at), decided, copies);
+            builder.push(&RemovalRow {
+                id: ids.of(doc).as_ref(),
+                kept_id: ids.of(kept).as_ref(),
+                similarity,
+                algorithm: algorithm.map_or("", |number| &decided.algorithms[number]),
+                reason,
+                keep_rule: &keep_rule,
+                doc: reader.number(doc),
+                kept_doc: reader.number(kept),
+                contained: shares.map(|shares| shares.grams),
+                numbers: shares.map(|shares| shares.numbers),
+            })?;
+            removals.removed += 1;
+            let (shape, length) = part(doc);
+            removals.parts.add(shape, length);
+            *removals.reasons.entry(reason.to_string()).or_default() += 1;
+            while reader.source.files[file].first_doc + reader.source.files[file].rows <= doc {
+                file += 1;
+            }
+            removals.by_file[file] += 1;
+            removals.seen_by_file[file] += u64::from(reason == "seen");
+            if builder.is_full() {
+                writer.write(&builder.finish()?)?;
+            }
+        }
+    }
+    if !builder.is_empty() {
+        writer.write(&builder.finish()?)?;
+    }
+    let (_, bytes) = writer.close()?;
+    Ok((removals, bytes))
+}
+
+/// What goes of each value of `--source-column` that at least `--guard-rows` rows have, in order of the values.
+///
+/// # Errors
+/// A full disk.
+pub fn by_source(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    sources: Option<&SourceValues>,
+    decided: Option<&Decided>,
+    copies: &Classes,
+) -> Result<Vec<SourceReport>> {
+    let (Some(sources), Some(decided)) = (sources, decided) else { return Ok(Vec::new()) };
+    let bits = |name| AtomicBits::new(engine.dir, name, reader.documents() as usize);
+    let (goes, seen) = (bits("source-goes")?, bits("source-seen")?);
+    for partition in 0..decided.rows.partitions() {
+        let records = decided.rows.load(partition, engine.budget.a_thread)?;
+        for at in 0..records.len() {
+            let (doc, _, reason) = fate(reader, records.record(at), copies);
+            goes.set(doc as usize);
+            if reason == "seen" {
+                seen.set(doc as usize);
+            }
+        }
+    }
+    let shuffle = engine.shuffle("sources", SOURCE_ROW, 8, reader.rows())?;
+    sources.spread(engine, reader, &shuffle, |doc, hash| {
+        let mut row = [0; SOURCE_ROW];
+        row[..8].copy_from_slice(&hash.to_be_bytes());
+        row[8..16].copy_from_slice(&doc.to_be_bytes());
+        row[16] = u8::from(goes.get(doc as usize)) + u8::from(seen.get(doc as usize));
+        row
+    })?;
+    let (values, least) = (shuffle.finish()?, reader.options.guard_rows.max(1));
+    let found = Mutex::new(Vec::new());
+    engine.work(
+        values.partitions(),
+        || Ok(()),
+        |(), partition| {
+            let records = values.load(partition, engine.budget.a_thread)?;
+            for group in records.groups().filter(|group| group.len() as u64 >= least) {
+                let fates = |fate| group.clone().filter(|&at| records.record(at)[16] >= fate).count() as u64;
+                let value = sources.of(number(&records.record(group.start)[8..16])).unwrap_or_default();
+                let source = String::from_utf8_lossy(value).into_owned();
+                let report = SourceReport { source, rows: group.len() as u64, removed: fates(1), seen: fates(2) };
+                found.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+            }
+            values.remove(partition)
+        },
+        Ok,
+    )?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by(|one, other| one.source.cmp(&other.source));
+    Ok(found)
+}

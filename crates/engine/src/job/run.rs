@@ -1,0 +1,257 @@
+//! The order of stages: from inputs to an output folder that appears whole or not at all.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use super::group::Relation;
+use super::guards::Guarded;
+use super::member::Member;
+use super::passes::{self, First, Waiting};
+use super::products::{Counts, Stock};
+use super::read_back::Frozen;
+use super::relate::relate;
+use super::run_report::RunReport;
+use super::{corpus_files, estimate, learn, output, relate, saved_inputs};
+use crate::engine::full_disk::Disk;
+use crate::engine::products::{Products, nothing_is_kept};
+use crate::engine::progress::Progress;
+use crate::engine::resources::Resources;
+use crate::engine::threads::Engine;
+use crate::options::RunOptions;
+use crate::reading::document::View;
+use crate::reading::inputs::Inputs;
+use crate::reading::losses::Losses;
+use crate::reading::reader::Reader;
+use dupsift_core::number::thousands;
+use serde::Serialize;
+
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::plan::Plan;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
+use dupsift_text::text::Pipeline;
+
+/// How often a run begins again because the status of a file changed, such as its permissions.
+const MOST_AGAIN: usize = 3;
+
+/// What is made of a result whose tables stand, in the folder that is being built: it gives the record back with its own stage in it.
+pub type Finish<'f> = dyn Fn(&Engine<'_>, &Reader<'_>, &Stage, RunReport) -> Result<RunReport> + 'f;
+
+/// Runs the whole job; `finish` makes report.html.
+///
+/// A file whose damage shows only while it is read is set aside as a whole: the run starts again without it, so that none
+/// of its rows counts anywhere.
+///
+/// # Errors
+/// Wrong options, a full disk, an interruption; with `strict` the first bad row or file. Then nothing stands at `out`.
+pub fn run(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    finish: &Finish<'_>,
+) -> Result<RunReport> {
+    let attempt =
+        |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
+            corpus_files::check(engine, reader)?;
+            let report = attempt(engine, reader, stage, losses, products, |_| Ok(()))?;
+            finish(engine, reader, stage, report)
+        };
+    carry_out(options, inputs, progress, cancel, attempt)
+}
+
+/// Does the work of a verb: from opened inputs to an output folder with its record, whole or not at all.
+///
+/// # Errors
+/// As [`run()`].
+pub fn carry_out<R: Serialize + Guarded>(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
+) -> Result<R> {
+    carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
+}
+
+/// The same, with something that is to be done when the output is whole, before it gets its name; not where it is held back.
+///
+/// # Errors
+/// As [`carry_out`], and what `before` returns.
+pub fn carry_out_and<R: Serialize + Guarded>(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
+    before: &dyn Fn(&Stage) -> Result<()>,
+) -> Result<R> {
+    let resources = Resources::new(options.memory, options.threads)?;
+    let pipeline = Pipeline::new(&options.recipe.text)?;
+    let Inputs { mut source, mut bad, work, others } = inputs;
+    // What came by standard input comes once, so no run can go on from what this one would put down.
+    let goes_on = work.is_none();
+    let stage = begin(options, work)?;
+    stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
+    if !options.accept {
+        stage.can_hold()?;
+    }
+    let products = Products::open(stage.work(), options.checkpoint.filter(|_| goes_on), options.resumes && goes_on)?;
+    let disk = Disk::of(stage.work().path());
+    let known = products.known_bad();
+    if !options.strict {
+        let why =
+            format!("an earlier run found that, and {resume} reads it again", resume = opt("resume").with("false"));
+        leave_out(&mut source, &mut bad, &known, &why);
+    }
+    let mut again = 0;
+    loop {
+        check_bad(&source, &bad, options.strict)?;
+        // A file may turn out to be damaged when tables have been written.
+        empty_folder(stage.path())?;
+        products.begin()?;
+        let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
+        let reader = Reader::new(options, &source, &pipeline);
+        let losses = Losses::new(&bad, &others);
+        let ready = || reader.check_pages(&engine).and_then(|()| saved_inputs::check(&engine, &reader, &products));
+        match ready().and_then(|()| attempt(&engine, &reader, &stage, &losses, &products)) {
+            Ok(report) => {
+                let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
+                stage.write_record(&json)?;
+                if cancel.load(std::sync::atomic::Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                publish(stage, &report, options.accept, before)?;
+                nothing_is_kept();
+                return Ok(report);
+            }
+            // Another file that is damaged, such as a model, would be as damaged the next time.
+            Err(Error::BadFile { path, why })
+                if !options.strict && source.files.iter().any(|file| file.path == path) =>
+            {
+                let mut late = engine.bad.into_inner().unwrap_or_default();
+                late.entry(path).or_insert(why);
+                if again < MOST_AGAIN {
+                    again += 1;
+                    take_again(&mut source, &mut bad, &mut late);
+                }
+                products
+                    .set_aside(source.files.iter().filter_map(|file| Some((file, late.get(&file.path)?.as_str()))))?;
+                leave_out(&mut source, &mut bad, &late, "the run starts again without this file");
+            }
+            Err(error) => return Err(disk.tell(error, || estimate::disk_bytes(options, &source).ok())),
+        }
+    }
+}
+
+/// Begins the output, in the work folder that is locked already, if there is one.
+fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
+    match work {
+        Some(work) => Stage::begin_in(work, options.overwrite),
+        None => Stage::begin(&options.out, options.overwrite, options.work.as_deref()),
+    }
+}
+
+/// Whether the job can go on without the files that cannot be used.
+fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
+    let Some(first) = bad.first() else { return Ok(()) };
+    let why = match () {
+        () if strict => first.why.clone(),
+        () if source.files.is_empty() => match bad.len() {
+            1 => format!("{} (and it is the only input file)", first.why),
+            all => format!("{} (none of the {} input files can be used)", first.why, thousands(all as u64)),
+        },
+        () => return Ok(()),
+    };
+    Err(Error::BadFile { path: first.path.clone(), why })
+}
+
+/// Gives the output its name, or holds it back.
+fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&Stage) -> Result<()>) -> Result<()> {
+    if report.is_held() {
+        let folder = stage.hold()?;
+        tracing::warn!("the result is held back in {}; what stands at {out} stays", folder.display(), out = opt("out"));
+        return Ok(());
+    }
+    before(&stage)?;
+    stage.commit(accepts || !report.would_hold())
+}
+
+/// Opens the files again whose status alone changed; they are not among those that come late any more. What was saved of them is
+/// compared with what they hold.
+fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<PathBuf, String>) {
+    for (path, looked) in source.look_again() {
+        match looked {
+            Ok(lost) => {
+                let shown = path.display();
+                tracing::warn!("{shown}: its status changed while it was being read; the run starts again with it");
+                late.remove(&path);
+                bad.retain(|known| known.path != path);
+                bad.extend(lost);
+            }
+            Err(why) => _ = late.insert(path, why),
+        }
+    }
+}
+
+/// Sets files aside. The list of files stays as it was made: what is gone is not found again, and what came does not join.
+fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<PathBuf, String>, what: &str) {
+    for (path, why) in files.iter().filter(|(path, _)| source.files.iter().any(|file| file.path == **path)) {
+        tracing::warn!("{}: {why}; {what}", path.display());
+    }
+    bad.extend(source.set_aside(files));
+    bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+}
+
+/// One attempt over the files that are whole as far as is known; `look` sees what the algorithms say of pairs.
+pub fn attempt(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    losses: &Losses<'_>,
+    products: &Products<'_>,
+    look: impl FnOnce(&[Member<'_, Relation>]) -> Result<()>,
+) -> Result<RunReport> {
+    let options = reader.options;
+    let frozen = options.stats.as_deref().map(|dir| Frozen::read(engine, reader, dir)).transpose()?;
+    let plan = Plan::new(&options.recipe, reader.documents(), options.sift, frozen.is_some())?;
+    let stock = Stock::new(engine, reader, &plan, frozen.as_ref(), products);
+    let none = CorpusStats::none();
+    let before = passes::Before::new(engine, reader, frozen.as_ref(), &none, reader.documents());
+    let First { taken, copies, counts, words, members, .. } =
+        passes::first(engine, reader, &plan, &stock, &before, None)?;
+    let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
+    let view =
+        if plan.counts.is_some() { View::after_count(engine, reader, cuts.as_ref(), &stats) } else { before.view };
+    let corpus = Corpus::new(reader.documents(), &stats);
+    let learnt = match &frozen {
+        Some(_) => Vec::new(),
+        None => learn::learn(engine, reader, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?,
+    };
+    let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
+    let (text_bytes, documents_planned) = (taken.text_bytes, reader.documents());
+    let waiting = Waiting {
+        view: &view,
+        stats: &stats,
+        copies: &copies,
+        words,
+        models,
+        text_bytes,
+        documents_planned,
+        numbered: None,
+    };
+    let members = passes::sign(engine, reader, &plan, &stock, members, waiting)?;
+    let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref(), earlier: None };
+    let (members, contents) = relate(engine, reader, &stock, members, known)?;
+    look(&members)?;
+    let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
+    let tables = frozen.as_ref().map_or_else(|| plan.counts.map(|counts| counts.needs), |frozen| Some(frozen.tables));
+    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
+    let (mut report, _) = output::write(engine, reader, stage, &stock, members, contents, known)?;
+    report.taken_up = products.taken_up();
+    report.frozen = frozen.map(|frozen| frozen.report);
+    Ok(report)
+}

@@ -1,0 +1,156 @@
+//! Are the input files of saved work the ones of this run?
+//!
+//! A file is the same if size, times, device and inode are: a copy that kept size and time has another time of its last change of
+//! status. But that changes with permissions, names and backups too. So where something differs, what the saved work was made of is
+//! read once more and compared by its hash, before anything is taken up or given up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::intake::Intake;
+use crate::engine::products::{Products, is_same};
+use crate::engine::threads::Engine;
+use crate::reading::content_hashes::{self, ContentHashes, Sum};
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
+use dupsift_core::error::Result;
+use dupsift_core::number::counted;
+use dupsift_files::io::{LedgerInput, LedgerInputs, RowFilter, Source, Want};
+
+/// Returns the input files of this run for the ledger, of which products use the documents before `used`.
+pub fn of(engine: &Engine<'_>, reader: &Reader<'_>, used: u64) -> LedgerInputs {
+    let hashed = reader.contents.documents();
+    let file = |(file, contents): (&dupsift_files::io::InputFile, Sum)| LedgerInput {
+        label: file.label.clone(),
+        stamp: file.seen().to_string(),
+        rows: hashed.saturating_sub(file.first_doc).min(file.rows),
+        contents,
+    };
+    let files = reader.source.files.iter().zip(reader.contents.sums()).map(file).collect();
+    LedgerInputs { columns: columns(engine, reader), used, hashed, files }
+}
+
+/// The columns that are hashed.
+fn columns(engine: &Engine<'_>, reader: &Reader<'_>) -> Vec<String> {
+    want(engine, reader).others
+}
+
+fn want(engine: &Engine<'_>, reader: &Reader<'_>) -> Want {
+    Intake::wanted(reader, View::first(engine, reader).want())
+}
+
+/// Gives up saved work whose input files are others now; says so.
+///
+/// # Errors
+/// A file that cannot be read; a request to stop.
+pub fn check(engine: &Engine<'_>, reader: &Reader<'_>, products: &Products<'_>) -> Result<()> {
+    if products.is_empty() {
+        return Ok(());
+    }
+    let known = products.inputs();
+    let by_label: BTreeMap<&str, &LedgerInput> = known.files.iter().map(|input| (&*input.label, input)).collect();
+    let files = reader.source.files.iter().enumerate();
+    // Keys tell of files that the saved work does not know.
+    let differ = files
+        .filter_map(|(at, file)| Some((at, *by_label.get(&*file.label)?)).filter(|(_, known)| !is_same(known, file)));
+    let differ: BTreeMap<usize, &LedgerInput> = differ.collect();
+    let Some(first) = differ.keys().next().map(|at| &reader.source.files[*at]) else { return Ok(()) };
+    let why = if known.hashed < known.used || known.columns != columns(engine, reader) {
+        Some((first, "may be another file now, and too little is known of its contents"))
+    } else {
+        let running = engine.clock.stage("compare inputs");
+        let now = read(engine, reader, &differ)?;
+        let rows = differ.values().map(|known| known.rows).sum();
+        running.end(rows, rows, 0);
+        let other = differ.iter().find(|(at, known)| now.get(at) != Some(&known.contents));
+        other.map(|(at, _)| (&reader.source.files[*at], "has other contents now"))
+    };
+    match why {
+        None => {
+            let (files, label) = (counted(differ.len() as u64, "input file"), &first.label);
+            tracing::info!(
+                "{files}, {label} first, changed in name, place or permissions alone: contents are the same"
+            );
+            Ok(())
+        }
+        Some((file, why)) => {
+            tracing::warn!("{} {why}; the work that an earlier run saved is discarded", file.path.display());
+            products.discard()
+        }
+    }
+}
+
+/// Reads as many rows of these files as are known, and hashes them.
+fn read(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    files: &BTreeMap<usize, &LedgerInput>,
+) -> Result<BTreeMap<usize, Sum>> {
+    let ends: Vec<(u64, u64)> = files
+        .iter()
+        .map(|(at, known)| (reader.source.files[*at].first_doc, reader.source.files[*at].first_doc + known.rows))
+        .collect();
+    let mut of_files = Reader::new(reader.options, reader.source, reader.pipeline);
+    of_files.part = Some(reader.pieces(engine).into_iter().filter(|piece| files.contains_key(&piece.file)).collect());
+    let sums = hash(engine, &of_files, Some(ends))?;
+    Ok(files.keys().map(|at| (*at, sums[*at])).collect())
+}
+
+/// Reads these files, and returns the hash of what the first pass reads of each.
+///
+/// # Errors
+/// A file that cannot be read; a request to stop.
+pub fn hash_files(engine: &Engine<'_>, reader: &Reader<'_>, files: &BTreeSet<usize>) -> Result<BTreeMap<usize, Sum>> {
+    let mut of_files = Reader::new(reader.options, reader.source, reader.pipeline);
+    of_files.part = Some(reader.pieces(engine).into_iter().filter(|piece| files.contains(&piece.file)).collect());
+    let sums = hash(engine, &of_files, None)?;
+    Ok(files.iter().map(|at| (*at, sums[*at])).collect())
+}
+
+/// Reads all rows of a corpus, and returns the hash of what the first pass reads of each file.
+///
+/// # Errors
+/// A file that cannot be read; a request to stop.
+pub fn hash_all(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Vec<Sum>> {
+    hash(engine, reader, None)
+}
+
+fn hash(engine: &Engine<'_>, reader: &Reader<'_>, within: Option<Vec<(u64, u64)>>) -> Result<Vec<Sum>> {
+    let rows = within.map(|ends| {
+        let passes = move |doc| {
+            let at = ends.partition_point(|(first, _)| *first <= doc);
+            at.checked_sub(1).is_some_and(|at| doc < ends[at].1)
+        };
+        RowFilter::Where(Arc::new(passes))
+    });
+    let want = Want { rows, ..want(engine, reader) };
+    let sums = ContentHashes::new(reader.source.files.len());
+    reader.read(
+        engine,
+        "compare inputs",
+        &want,
+        || Ok(Vec::new()),
+        |rows, batch| {
+            rows.clear();
+            for row in 0..batch.len() {
+                engine.go_on()?;
+                let text = batch.text(row).text().map(|text| dupsift_core::hash::hash128(text.as_bytes()));
+                rows.push(content_hashes::row(batch, row, text.as_ref().copied()));
+            }
+            if !rows.is_empty() {
+                let (file, sum) = content_hashes::sum(reader.source, batch, &want.others, rows)?;
+                sums.add(file, sum);
+            }
+            Ok(())
+        },
+        |_| Ok(()),
+    )?;
+    Ok(sums.sums())
+}
+
+/// Returns the contents of a whole corpus as one line.
+pub fn line(source: &Source, sums: &[Sum]) -> String {
+    let lines =
+        source.files.iter().zip(sums).map(|(file, sum)| format!("{:?} {}\n", file.label, content_hashes::word(sum)));
+    format!("{:032x}", dupsift_core::hash::hash128(lines.collect::<String>().as_bytes()))
+}

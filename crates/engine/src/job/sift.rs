@@ -1,0 +1,55 @@
+//! The reading of its own that `--sift` adds: the groups of all rows go into counting filters before rows are written.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::engine::threads::Engine;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::sift::Sieve;
+use dupsift_algorithms::stage::sign::sign;
+use dupsift_core::error::Result;
+use dupsift_files::batch::Cell;
+
+/// Signs all documents once, for the filters alone. They take at most half of the memory for rows.
+pub fn sift(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &[Bound<'_>],
+    copies: Option<&Classes>,
+    view: &View<'_>,
+) -> Result<Sieve> {
+    let running = engine.clock.stage("sift");
+    let sieve = Sieve::new(bound, reader.documents(), engine.budget.rows / 2);
+    let rows = reader.read(
+        engine,
+        "sift",
+        &view.want(),
+        || Ok((Default::default(), 0u64, 0u64)),
+        |(scratch, rows, segmented), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
+                    continue;
+                }
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let document = view.document(doc, text, &columns, row);
+                sign(bound, &document, scratch, |algorithm, out, _| {
+                    *rows += out.rows(doc).count() as u64;
+                    sieve.insert(algorithm, out);
+                    Ok(())
+                })?;
+                *segmented += document.segmented();
+            }
+            Ok(())
+        },
+        |(_, rows, segmented)| {
+            reader.segmented.fetch_add(segmented, Relaxed);
+            Ok(rows)
+        },
+    )?;
+    running.end(reader.documents(), rows.iter().sum(), 0);
+    Ok(sieve)
+}

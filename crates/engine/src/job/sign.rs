@@ -1,0 +1,252 @@
+//! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::timing::{Sample, Timed};
+use crate::engine::evidence::{Evidence, Taking, let_go};
+use crate::engine::products::{PortionReader, PortionWriter};
+use crate::engine::sketches::SketchFile;
+use crate::engine::threads::Engine;
+use crate::reading::classes::Classes;
+use crate::reading::meeting::{Keys, MeetingKeys, Numbered};
+use crate::reading::reader::Reader;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::sift::Sieve;
+use dupsift_algorithms::stage::sign::{Tally, encode, sign};
+use dupsift_core::error::Result;
+use dupsift_core::row::{Row, RowLayout, Signatures};
+use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
+use dupsift_text::text::Analysis;
+
+/// The rows of one algorithm.
+pub struct SignedRows {
+    /// How they are laid out.
+    pub layout: RowLayout,
+    /// The rows, by key.
+    pub rows: Sorted,
+    /// Documents by whether they have a signature.
+    pub tally: SignTally,
+    /// What the check needs, where it was taken along the way.
+    pub evidence: Option<Evidence>,
+    /// The sketches of the documents, where the method keeps some.
+    pub sketches: Option<SketchFile>,
+    /// By what its documents meet those of an index, where there is one.
+    pub keys: Option<Box<Keys>>,
+}
+
+/// Documents of one algorithm, exact copies counted one by one.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct SignTally {
+    /// By whether they have a signature.
+    pub documents: Tally,
+    /// Rows that the sieve left out.
+    pub sifted: u64,
+    /// What signing took of this algorithm alone.
+    pub timed: Timed,
+}
+
+impl SignTally {
+    fn merge(&mut self, other: &SignTally) {
+        self.documents.merge(&other.documents);
+        self.sifted += other.sifted;
+        self.timed.merge(other.timed);
+    }
+}
+
+/// The rows of several algorithms.
+pub fn rows(signed: &[SignedRows]) -> u64 {
+    signed.iter().map(|one| one.rows.rows()).sum()
+}
+
+/// Bytes of several algorithms that went to disk.
+pub fn spilled(signed: &[SignedRows]) -> u64 {
+    let files = |one: &SignedRows| {
+        one.evidence.as_ref().map_or(0, Evidence::bytes) + one.sketches.as_ref().map_or(0, SketchFile::bytes)
+    };
+    signed.iter().map(|one| one.rows.spilled_bytes() + files(one)).sum()
+}
+
+/// The signing of one pass, for all threads.
+pub struct Signing<'s> {
+    bound: &'s [Bound<'s>],
+    copies: Option<&'s Classes>,
+    sieve: Option<&'s Sieve>,
+    outputs: Vec<Output>,
+    copy_keys: Option<MeetingKeys>,
+    sample: Sample,
+}
+
+/// Where the signatures of one algorithm go.
+struct Output {
+    layout: RowLayout,
+    rows: Shuffle,
+    taking: Option<Taking>,
+    sketches: Option<SketchFile>,
+    keys: Option<MeetingKeys>,
+}
+
+/// What one thread signs with.
+pub struct SigningThread<'w> {
+    rows: Vec<Writer<'w>>,
+    keys: Vec<Option<Writer<'w>>>,
+    copy_keys: Option<Writer<'w>>,
+    probes: Signatures,
+    words: Vec<u64>,
+    tallies: Vec<SignTally>,
+    scratch: (Signatures, Vec<u64>),
+    record: Vec<u8>,
+}
+
+impl<'s> Signing<'s> {
+    /// Surplus copies, where they are known already, are counted with their document. With a sieve only rows that may meet
+    /// another one are written. With an index it is noted by what documents meet others.
+    pub fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        bound: &'s [Bound<'s>],
+        copies: Option<&'s Classes>,
+        sieve: Option<&'s Sieve>,
+        indexed: Option<Numbered>,
+    ) -> Result<Signing<'s>> {
+        let documents = reader.documents();
+        let output = |bound: &Bound<'_>| {
+            let layout = bound.layout(documents);
+            let rows = documents * u64::from(bound.signer.shape().positions);
+            let early = bound.takes_evidence_early();
+            let words = bound.signer.sketch_words();
+            let sketches = || SketchFile::new(engine.dir, &bound.label, documents, words);
+            Ok(Output {
+                rows: engine.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), rows)?,
+                layout,
+                taking: early.then(|| Taking::of_all(engine.dir, &bound.label, documents)).transpose()?,
+                sketches: (words > 0).then(sketches).transpose()?,
+                keys: indexed.map(|numbered| MeetingKeys::of(engine, numbered, bound, reader.rows())).transpose()?,
+            })
+        };
+        let outputs = bound.iter().map(output).collect::<Result<_>>()?;
+        let sample = Sample::of(reader.rows());
+        Ok(Signing { bound, copies, sieve, outputs, copy_keys: None, sample })
+    }
+
+    /// Notes the hashes of texts too.
+    pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
+        Signing { copy_keys, ..self }
+    }
+
+    /// Ends the noting of what documents meet others by: that of copies, and that of each algorithm.
+    pub fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
+        let finish = |keys: Option<MeetingKeys>| keys.map(MeetingKeys::finish).transpose();
+        let copies = finish(self.copy_keys.take())?;
+        let keys = self.outputs.iter_mut().map(|output| finish(output.keys.take()));
+        Ok((copies, keys.collect::<Result<_>>()?))
+    }
+
+    /// For one thread.
+    pub fn thread(&self) -> SigningThread<'_> {
+        SigningThread {
+            keys: self.outputs.iter().map(|output| output.keys.as_ref().map(MeetingKeys::writer)).collect(),
+            copy_keys: self.copy_keys.as_ref().map(MeetingKeys::writer),
+            probes: Signatures::default(),
+            words: Vec::new(),
+            rows: self.outputs.iter().map(|output| output.rows.writer()).collect(),
+            tallies: vec![SignTally::default(); self.bound.len()],
+            scratch: Default::default(),
+            record: Vec::new(),
+        }
+    }
+
+    /// Whether a document is a surplus copy, which is not to be signed.
+    pub fn leaves_out(&self, doc: u64) -> bool {
+        self.copies.is_some_and(|copies| copies.is_surplus(doc))
+    }
+
+    /// Signs a document, whose text has so many bytes.
+    pub fn sign(&self, thread: &mut SigningThread<'_>, doc: u64, document: &Analysis<'_>, bytes: u64) -> Result<()> {
+        let alike = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
+        let SigningThread { rows, keys, copy_keys, probes, words, tallies, scratch, record } = thread;
+        if let (Some(keys), Some(writer)) = (&self.copy_keys, copy_keys) {
+            keys.push_copy(doc, document, record, writer)?;
+        }
+        sign(self.bound, document, scratch, |number, out, evidence| {
+            let output = &self.outputs[number];
+            let tally = &mut tallies[number];
+            tally.documents.add(out, alike);
+            if out.reason().is_some() {
+                return Ok(());
+            }
+            if let (Some(keys), Some(writer)) = (&output.keys, &mut keys[number]) {
+                keys.push(&self.bound[number], out, doc, (probes, record, words), writer)?;
+            }
+            if let Some(taking) = &output.taking {
+                taking.take_all(doc, evidence)?;
+            }
+            if let Some(sketches) = &output.sketches {
+                sketches.put(doc, out.sketch_of_document());
+            }
+            let passes = |row: &Row<'_>| {
+                let passes = self.sieve.is_none_or(|sieve| sieve.keeps(number, row));
+                tally.sifted += u64::from(!passes);
+                passes
+            };
+            encode(output.layout, (document.scope(), doc), out, record, passes, |row| rows[number].push(row))
+        })?;
+        let_go(&mut scratch.1);
+        if self.sample.has(doc) {
+            let each = self.bound.iter().zip(tallies);
+            each.for_each(|(bound, tally)| tally.timed.add(bound, document, bytes, &mut scratch.0));
+        }
+        Ok(())
+    }
+
+    /// Puts down what was signed of these runs of documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
+        self.outputs.iter().try_for_each(|output| {
+            to.rows(&output.rows)?;
+            output.taking.as_ref().map_or(Ok(()), |taking| taking.put_portion(docs, to))?;
+            output.sketches.as_ref().map_or(Ok(()), |sketches| sketches.put_portion(docs, to))
+        })
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
+        self.outputs.iter().try_for_each(|output| {
+            from.rows(engine, &output.rows)?;
+            output.taking.as_ref().map_or(Ok(()), |taking| taking.take_portion(docs, from))?;
+            output.sketches.as_ref().map_or(Ok(()), |sketches| sketches.take_portion(docs, from))
+        })
+    }
+
+    /// Ends the work of a thread.
+    pub fn close(thread: SigningThread<'_>) -> Result<Vec<SignTally>> {
+        let keys = thread.keys.into_iter().flatten().chain(thread.copy_keys);
+        thread.rows.into_iter().chain(keys).try_for_each(|mut writer| writer.flush())?;
+        Ok(thread.tallies)
+    }
+
+    /// The rows by algorithm, from the tallies of all threads.
+    pub fn finish(mut self, threads: Vec<Vec<SignTally>>) -> Result<Vec<SignedRows>> {
+        let (_, keys) = self.close_keys()?;
+        self.finish_with(threads, keys)
+    }
+
+    /// The same where [`Signing::close_keys`] was called before.
+    pub fn finish_with(self, threads: Vec<Vec<SignTally>>, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
+        let mut tallies = vec![SignTally::default(); self.bound.len()];
+        for thread in threads {
+            tallies.iter_mut().zip(&thread).for_each(|(sum, one)| sum.merge(one));
+        }
+        let rows = |((output, tally), keys): ((Output, SignTally), Option<Keys>)| {
+            Ok(SignedRows {
+                layout: output.layout,
+                rows: output.rows.finish()?,
+                tally,
+                evidence: output.taking.map(Taking::end).transpose()?,
+                sketches: output.sketches,
+                keys: keys.map(Box::new),
+            })
+        };
+        self.outputs.into_iter().zip(tallies).zip(keys).map(rows).collect()
+    }
+}

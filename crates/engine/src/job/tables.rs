@@ -1,0 +1,239 @@
+//! All tables of the output, each written by one thread, several at a time; `rejected/` and `stats/` are made here.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::clusters::{self, ClusterCounts};
+use super::contents::Compared;
+use super::group::Relation;
+use super::keep::KeepOrder;
+use super::member::Member;
+use super::pairs::{self, DocumentPairs, Shown};
+use super::removals::{self, Decided, Removals};
+use crate::engine::threads::Engine;
+use crate::reading::classes::Classes;
+use crate::reading::ids::Ids;
+use crate::reading::losses::{CORPUS, Losses};
+use crate::reading::reader::Reader;
+use crate::reading::rejected::Rejected;
+use dupsift_algorithms::algorithm::Stats;
+use dupsift_algorithms::corpus::{CorpusStats, TermTable};
+use dupsift_core::error::{Error, Result};
+use dupsift_files::batch::{
+    RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_of, rejected_schema, term_schema,
+};
+use dupsift_files::io::{BadInput, Stage, TableReader, TableWriter};
+use dupsift_spill::shuffle::AtomicCells;
+
+/// What an algorithm says, of representatives and of documents.
+pub struct Expanded {
+    /// Of representatives.
+    pub relation: Relation,
+    /// Of documents.
+    pub pairs: DocumentPairs,
+}
+
+/// What is written, and from what.
+pub struct Tables<'t> {
+    /// The algorithms with their pairs.
+    pub members: &'t [Member<'t, Expanded>],
+    /// The order of preference.
+    pub keep: &'t KeepOrder,
+    /// What each document is like.
+    pub shapes: &'t AtomicCells<u64>,
+    /// The exact copies.
+    pub copies: &'t Classes,
+    /// What is removed, where anything may be.
+    pub decided: Option<&'t Decided>,
+    /// What is known of pairs beside that, where documents were held against each other.
+    pub compared: Option<&'t Compared>,
+    /// Rows that could not be used.
+    pub rejected: &'t Rejected,
+    /// What could not be read.
+    pub losses: &'t Losses<'t>,
+    /// The ids of all documents that stand in a table.
+    pub ids: &'t Ids<'t>,
+    /// The counts of the first pass.
+    pub stats: &'t CorpusStats,
+    /// Which of them were made.
+    pub needs: Stats,
+    /// What was learnt, by the label of the algorithm.
+    pub models: &'t [(&'t str, &'t [u64])],
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// By algorithm: the rows of its table of pairs, and how many of them are forms.
+    pub pairs: Vec<[u64; 2]>,
+    /// By algorithm.
+    pub clusters: Vec<ClusterCounts>,
+    /// Of all; nothing where no document may go.
+    pub removals: Removals,
+    rows: u64,
+    bytes: u64,
+}
+
+/// Bytes of `--memory` for each table that is written at the same time as others: encoded pages wait in memory until their
+/// row group is full.
+const A_TABLE: u64 = 64 << 20;
+
+impl Tables<'_> {
+    /// Writes them all.
+    pub fn write(&self, engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage) -> Result<Written> {
+        let running = engine.clock.stage("write tables");
+        let count = self.members.len();
+        let written = Mutex::new(Written {
+            pairs: vec![[0; 2]; count],
+            clusters: vec![ClusterCounts::default(); count],
+            ..Written::default()
+        });
+        let note = |rows: u64, bytes: u64, then: &dyn Fn(&mut Written)| {
+            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.rows += rows;
+            written.bytes += bytes;
+            then(&mut written);
+        };
+        let at_once = (reader.options.memory / A_TABLE).clamp(1, reader.options.threads as u64);
+        // The pairs first: they are the most.
+        engine.work_on(
+            at_once as usize,
+            2 * count + 3,
+            || Ok(()),
+            |(), table| {
+                let algorithm = table % count.max(1);
+                if table < count {
+                    let Member { bound, now, .. } = &self.members[algorithm];
+                    let shown = Shown { ids: self.ids, compared: self.compared, reader };
+                    let (rows, bytes) = pairs::write(engine, stage, bound, &now.relation, &now.pairs, shown)?;
+                    note(rows[0], bytes, &|written| written.pairs[algorithm] = rows);
+                } else if table < 2 * count {
+                    let Member { bound, now, .. } = &self.members[algorithm];
+                    let (counts, bytes) =
+                        clusters::write(engine, reader, stage, bound, &now.relation, self.keep, self.ids)?;
+                    note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
+                } else if table == 2 * count {
+                    if let Some(decided) = self.decided {
+                        let part = |doc: u64| (self.shapes.load(doc as usize), self.keep.length(doc));
+                        let (removals, bytes) =
+                            removals::write(engine, reader, stage, decided, self.copies, self.ids, part)?;
+                        note(removals.removed, bytes, &|written| written.removals = removals.clone());
+                    }
+                } else if table == 2 * count + 1 {
+                    let (rows, bytes) = write_rejected(engine, reader, stage, self.rejected, self.losses, self.ids)?;
+                    note(rows, bytes, &|_| ());
+                } else {
+                    write_stats(stage, self.stats, self.needs)?;
+                    self.models.iter().try_for_each(|(label, model)| write_model(stage, label, model))?;
+                }
+                Ok(())
+            },
+            Ok,
+        )?;
+        let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        running.end(written.rows, written.rows, written.bytes);
+        Ok(written)
+    }
+}
+
+/// Returns the path of the table `rejected/` in an output folder.
+pub fn rejected_table(out: &Path) -> PathBuf {
+    out.join("rejected/part-00000.parquet")
+}
+
+/// Writes the table `rejected/` of a job: the files and rows of the corpus that could not be used, then those of every other input.
+pub fn write_rejected(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    rejected: &Rejected,
+    losses: &Losses<'_>,
+    ids: &Ids<'_>,
+) -> Result<(u64, u64)> {
+    let path = rejected_table(stage.path());
+    let mut writer = list_rejected(engine, reader, &path, losses.bad, rejected, ids)?;
+    let schema = rejected_schema();
+    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    for other in &losses.others {
+        for batch in TableReader::open(&other.rejected, &columns)? {
+            writer.write(&rejected_of(&batch?, &other.report.input)?)?;
+        }
+    }
+    writer.close()
+}
+
+/// Begins a table like `rejected/` with the files and rows of what a reader has read.
+pub fn list_rejected(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    path: &Path,
+    bad: &[BadInput],
+    rejected: &Rejected,
+    ids: &Ids<'_>,
+) -> Result<TableWriter> {
+    let mut writer = TableWriter::create(path, rejected_schema())?;
+    let mut builder = RejectedBuilder::new(CORPUS);
+    for file in bad {
+        builder.push(&file.label, None, None, RejectReason::UnusableFile, &file.why);
+    }
+    rejected.each(engine, |doc, reason, detail| {
+        let (file, row) = reader.source.locate(doc);
+        builder.push(&file.label, Some(row), Some(ids.of(doc).as_ref()), reason, detail);
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+        Ok(())
+    })?;
+    if !builder.is_empty() {
+        writer.write(&builder.finish()?)?;
+    }
+    Ok(writer)
+}
+
+/// The counts of the first pass: words and features by hash, and what they sum up to.
+fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
+    if !needs.any() {
+        return Ok(());
+    }
+    if needs.words {
+        write_terms(stage, "words", &stats.words)?;
+    }
+    if needs.features {
+        write_terms(stage, "features", &stats.features)?;
+    }
+    let summary = serde_json::json!({
+        "documents": stats.documents(),
+        "tokens": stats.tokens(),
+        "mean_length": stats.mean_length(),
+        "words": stats.words.len(),
+        "repeated_features": stats.features.len(),
+        "snapshot": format!("{:016x}", stats.snapshot()),
+    });
+    let json = serde_json::to_vec_pretty(&summary).map_err(Error::table("write the statistics"))?;
+    stage.write_bytes("stats/stats.json", &json)
+}
+
+/// What an algorithm has learnt: a later reading of its signatures needs that.
+fn write_model(stage: &Stage, label: &str, model: &[u64]) -> Result<()> {
+    let path = stage.path().join(format!("stats/models/{label}.parquet"));
+    let mut writer = TableWriter::create(&path, model_schema())?;
+    model_batch(model).try_for_each(|batch| writer.write(&batch?))?;
+    writer.close().map(|_| ())
+}
+
+fn write_terms(stage: &Stage, name: &str, terms: &TermTable) -> Result<()> {
+    let path = stage.path().join(format!("stats/{name}/part-00000.parquet"));
+    let mut writer = TableWriter::create(&path, term_schema())?;
+    let mut builder = TermBuilder::new();
+    for at in 0..terms.len() {
+        let (term, df, cf) = terms.entry(at);
+        builder.push(term, df, cf);
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    if !builder.is_empty() {
+        writer.write(&builder.finish()?)?;
+    }
+    writer.close().map(|_| ())
+}

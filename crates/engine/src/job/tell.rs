@@ -1,0 +1,122 @@
+//! The rule that tells versions from forms, over the pairs of one algorithm: what each pair is, and why.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::contents::Contents;
+use super::headings::Headings;
+use super::links::Links;
+use super::pair_list::PairList;
+use super::run_report::RelationsReport;
+use crate::engine::evidence::Evidence;
+use crate::engine::threads::Engine;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::algorithm::Relating;
+use dupsift_algorithms::measure::{Contained, FirstLine, Versions};
+use dupsift_algorithms::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
+use dupsift_algorithms::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
+use dupsift_core::error::Result;
+use dupsift_core::row::RelationKind;
+use dupsift_spill::shuffle::{AtomicBits, Sorted};
+
+/// All that is known of documents for the rule.
+pub struct Known<'k> {
+    /// What the method's check recorded of each.
+    pub evidence: &'k Evidence,
+    /// What they say.
+    pub contents: &'k Contents,
+    /// Their first lines.
+    pub headings: &'k Headings,
+    /// The documents whose first line too many have.
+    pub common: &'k AtomicBits,
+    /// Their pairs of earlier nights.
+    pub earlier: Option<&'k Sorted>,
+}
+
+impl Facts for Known<'_> {
+    fn evidence(&self, doc: u64) -> Cow<'_, [u64]> {
+        self.evidence.of(doc)
+    }
+
+    fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
+        self.contents.of(a, b)
+    }
+
+    fn first_lines(&self, a: u64, b: u64) -> FirstLine {
+        self.headings.compare(self.common, a, b)
+    }
+}
+
+/// Tells what each pair is; all pairs of the algorithm have been judged by its own score. Forms that are too far apart to be
+/// reported are left out, and counted.
+pub fn tell(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    label: &str,
+    (rule, relating): (&Versions, &dyn Relating),
+    pairs: &PairList,
+    known: &Known<'_>,
+) -> Result<(PairList, RelationsReport)> {
+    let running = engine.clock.stage(format!("tell {label}"));
+    let neighbours = Neighbours::new(engine, reader, (pairs, known.earlier), near(rule))?;
+    let counts = [(); 3].map(|()| AtomicU64::new(0));
+    let (left_out, cut_short) = (AtomicU64::new(0), AtomicU64::new(0));
+    let layout = pairs.layout().telling();
+    let told = pairs.revise(engine, &format!("tell {label}"), layout, |_, pair| {
+        let next = neighbours.next_best(pair.a, pair.b);
+        cut_short.fetch_add(next.cut_short.into(), Relaxed);
+        let pair = tell_one((rule, relating), pair, next, known);
+        if !is_reported(rule, &pair) {
+            left_out.fetch_add(1, Relaxed);
+            return Ok(None);
+        }
+        pair.told.iter().for_each(|told| _ = counts[told.relation as usize].fetch_add(1, Relaxed));
+        Ok(Some(pair))
+    })?;
+    running.end(pairs.rows(), told.rows(), told.bytes());
+    let count = |kind: RelationKind| counts[kind as usize].load(Relaxed);
+    let report = RelationsReport {
+        version: count(RelationKind::Version),
+        contained: count(RelationKind::Contained),
+        form: count(RelationKind::Form),
+        forms_left_out: left_out.into_inner(),
+        cut_short: cut_short.into_inner(),
+    };
+    Ok((told, report))
+}
+
+/// The partners of each document in the order that the search for the next best asks for, in work files.
+struct Neighbours {
+    links: Links,
+    near: f32,
+}
+
+impl Neighbours {
+    /// Of pairs, and of those of earlier nights; those with a similarity of at least `near` are near.
+    fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        pairs: (&PairList, Option<&Sorted>),
+        near: f32,
+    ) -> Result<Neighbours> {
+        let mut links = Links::new(engine, reader, pairs, |_| true)?;
+        links.sort(engine, reader, |x, y| order(near, x, y))?;
+        Ok(Neighbours { links, near })
+    }
+
+    /// The best partner that either of two documents has outside of what is near to both.
+    fn next_best(&self, a: u64, b: u64) -> NextBest {
+        next_best(&self.links, self.near, MOST_PASSED, a, b)
+    }
+}
+
+impl Partners for Links {
+    fn range(&self, doc: u64) -> Range<usize> {
+        Links::range(self, doc)
+    }
+
+    fn get(&self, at: usize) -> Partner {
+        Links::get(self, at)
+    }
+}

@@ -1,0 +1,185 @@
+//! The check on the texts: only documents that stand in a candidate pair are read again, each once for all algorithms.
+//!
+//! What a check needs of a document (its shingles, its characters) is recorded in a memory-mapped work file, so that a
+//! document in a thousand candidate pairs is cut once and memory does not grow with the candidates.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::contents::{Contents, TakingContents};
+use super::group::Grouped;
+use super::member::{Found, Member, Step};
+use super::pair_list::PairList;
+use crate::engine::evidence::{Evidence, Taking};
+use crate::engine::threads::Engine;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
+use dupsift_algorithms::stage::bound::Check;
+use dupsift_algorithms::stage::verify::{documents as evidence_of, judge};
+use dupsift_core::error::Result;
+use dupsift_files::batch::Cell;
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// What a check on the texts left of the candidates of one algorithm.
+pub struct Verified {
+    /// The pairs that passed.
+    pub pairs: PairList,
+    /// Different candidates.
+    pub candidates: u64,
+    /// Candidates for which one comparison would have taken too long; none of them is a pair.
+    pub undecided: u64,
+}
+
+/// What an algorithm's check is asked about.
+pub struct Wanted<'w> {
+    /// The algorithm.
+    pub label: String,
+    /// The check, if there is one.
+    pub check: Option<Check<'w>>,
+    /// The documents that it will be asked about, where its evidence of them is still to be taken.
+    pub documents: Option<Arc<AtomicBits>>,
+}
+
+/// Makes the checks that come after a rule over all pairs.
+pub fn verify_last<'c>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    members: Vec<Member<'c, Step>>,
+    (view, contents): (&View<'_>, Contents),
+) -> Result<(Vec<Member<'c, Step>>, Contents)> {
+    let mut wanted = Vec::new();
+    for Member { bound, now, .. } in &members {
+        let (check, documents) = match (bound.verify_last(), now) {
+            (Some(check), Step::Found(found)) => (Some(check), Some(documents_of(engine, reader, &found.pairs)?)),
+            _ => (None, None),
+        };
+        wanted.push(Wanted { label: bound.label.clone(), check, documents });
+    }
+    let (taken, contents) = take_evidence(engine, reader, &wanted, view, contents)?;
+    drop(wanted);
+    let members = members.into_iter().zip(taken).map(|(member, evidence)| {
+        member.then(|bound, step, report| {
+            let (Some(check), Some(evidence)) = (bound.verify_last(), evidence) else { return Ok(step) };
+            let Step::Found(now) = step else { return Ok(step) };
+            let what = format!("verify {}", bound.label);
+            let (running, undecided) = (engine.clock.stage(what.clone()), AtomicU64::new(0));
+            let count = || _ = undecided.fetch_add(1, Relaxed);
+            let pairs = now.pairs.revise(engine, &what, now.pairs.layout(), |_, pair| {
+                Ok(judge(check, [&evidence.of(pair.a), &evidence.of(pair.b)], pair, count))
+            })?;
+            running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
+            report.undecided += undecided.into_inner();
+            Ok(Step::Found(Found { pairs, ..now }))
+        })
+    });
+    Ok((members.collect::<Result<_>>()?, contents))
+}
+
+/// The documents of some pairs.
+pub fn documents_of(engine: &Engine<'_>, reader: &Reader<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
+    let documents = AtomicBits::new(engine.dir, "documents-of-pairs", reader.documents() as usize)?;
+    pairs.each(|pair| {
+        evidence_of(&pair).into_iter().for_each(|doc| _ = documents.set(doc as usize));
+        engine.go_on()
+    })?;
+    Ok(Arc::new(documents))
+}
+
+/// Reads the documents of each algorithm's candidates, and records what its check needs of them. Also returns what the
+/// documents say that were read for it, where that will be asked.
+pub fn take_evidence(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    wanted: &[Wanted<'_>],
+    view: &View<'_>,
+    known: Contents,
+) -> Result<(Vec<Option<Evidence>>, Contents)> {
+    let documents = wanted.iter().filter_map(|one| one.documents.clone());
+    let all: Vec<Arc<AtomicBits>> = documents.filter(|documents| documents.count() > 0).collect();
+    if all.is_empty() {
+        return Ok((wanted.iter().map(|_| None).collect(), known));
+    }
+    let running = engine.clock.stage("read candidates");
+    let stores = wanted.iter().map(|one| {
+        one.documents
+            .as_ref()
+            .filter(|_| one.check.is_some())
+            .map(|documents| Taking::new(engine.dir, &one.label, documents))
+    });
+    let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
+    // Documents whose contents are asked for are mostly candidates: then their texts are not read once more for it.
+    let asks = asks_contents(reader);
+    let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
+    let contents = TakingContents::new(engine, reader, known, docs)?;
+    let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|documents| documents.get(doc as usize))));
+    let want = Want { rows: Some(filter), ..view.want() };
+    let read = reader.read(
+        engine,
+        "read candidates",
+        &want,
+        || Ok((Vec::new(), 0u64, 0u64)),
+        |(numbers, count, segmented), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                *count += 1;
+                reader.kept_texts.offer(engine.dir, doc, text)?;
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let analysis = view.document(doc, text, &columns, row);
+                for (one, store) in wanted.iter().zip(&stores) {
+                    let (Some(check), Some(store)) = (&one.check, store) else { continue };
+                    store.take(doc, numbers, |numbers| check.evidence(&analysis, numbers))?;
+                }
+                if contents.wants(doc) {
+                    contents.take(doc, &analysis, numbers)?;
+                }
+                *segmented += analysis.segmented();
+            }
+            Ok(())
+        },
+        |(_, count, segmented)| {
+            reader.segmented.fetch_add(segmented, Relaxed);
+            Ok(count)
+        },
+    )?;
+    let evidence = stores.into_iter().map(|store| store.map(Taking::end).transpose()).collect::<Result<Vec<_>>>()?;
+    let (contents, count) = (contents.end()?, read.iter().sum());
+    running.end(count, count, evidence.iter().flatten().map(Evidence::bytes).sum::<u64>() + contents.bytes());
+    Ok((evidence, contents))
+}
+
+/// Whether it will be asked what documents in pairs say.
+pub fn asks_contents(reader: &Reader<'_>) -> bool {
+    let removal_asks = reader.options.removes && reader.options.remove_if.bounds().is_some();
+    removal_asks || reader.options.recipe.relates()
+}
+
+/// Checks the candidates of one algorithm.
+pub fn check_pairs(
+    engine: &Engine<'_>,
+    label: &str,
+    check: Check<'_>,
+    grouped: &Grouped,
+    evidence: &Evidence,
+) -> Result<Verified> {
+    let undecided = AtomicU64::new(0);
+    let running = engine.clock.stage(format!("verify {label}"));
+    // Pairs come in order of their first document, whose evidence is read once.
+    let (pairs, candidates) = PairList::make(
+        engine,
+        &format!("verify {label}"),
+        &grouped.pairs,
+        grouped.layout,
+        || None,
+        |first, pair| {
+            if first.as_ref().is_none_or(|(doc, _)| *doc != pair.a) {
+                *first = Some((pair.a, evidence.of(pair.a)));
+            }
+            let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
+            judge(check, [a, &evidence.of(pair.b)], pair, || _ = undecided.fetch_add(1, Relaxed))
+        },
+    )?;
+    running.end(candidates, pairs.rows(), pairs.bytes());
+    Ok(Verified { pairs, candidates, undecided: undecided.into_inner() })
+}

@@ -1,0 +1,12 @@
+//! What happens in a run, in which order, on which threads and memory?
+//!
+//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+
+// Tests write files into folders of their own, and compute with the library of the platform.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod engine;
+pub mod job;
+pub mod options;
+pub mod reading;
+pub mod stream;

@@ -1,0 +1,26 @@
+//! What a run is asked to do: [`OPTIONS`] says what can be typed, [`Settings`] hold what was, [`resolve`] makes of them
+//! [`RunOptions`], which the driver obeys; a record of a run is read back in the same way.
+
+mod called;
+mod corpus;
+mod help_groups;
+mod machine;
+mod recorded;
+mod run_options;
+mod settings;
+mod spec;
+mod table;
+mod value;
+mod words;
+
+pub use called::ours;
+pub use corpus::CorpusFiles;
+pub use machine::cores_allowed;
+pub(crate) use machine::memory_allowed;
+pub use recorded::{options_again, record};
+pub use run_options::{Decide, Keep, KeepKey, RunOptions};
+pub use settings::{Settings, resolve};
+pub use spec::{Default, OptionSpec, Verb};
+pub use table::{OPTIONS, options_of};
+pub use value::{Given, Kind, Value};
+pub use words::read_text;

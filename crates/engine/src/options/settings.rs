@@ -1,0 +1,341 @@
+//! What was asked for, option by option, and what it means for a run.
+//!
+//! Everything that can be known to be wrong before an input is opened is found here, so that a typing error costs a second
+//! and not a night. What depends on the inputs (columns, the least memory) is the driver's to check.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::spec::{OptionSpec, Verb};
+use super::value::{Given, Value};
+use super::{OPTIONS, RunOptions, options_of};
+use dupsift_algorithms::stage::contest::names_preset;
+use dupsift_algorithms::stage::recipe::{Preset, preset};
+use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::stage::threshold::with_threshold;
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::spelling::opt;
+
+/// Options of which one takes the place of the other, and what both do.
+const RIVALS: &[(&str, &str, &str)] = &[
+    ("text-column", "html-column", "name the column to read"),
+    ("algorithms", "preset", "choose the algorithms"),
+    ("threshold", "preset", "set thresholds"),
+    ("train", "model", "say what becomes of the pages"),
+    ("train", "stats", "say what becomes of the pages"),
+    ("train", "columns", "say what becomes of the pages"),
+    ("train", "keep-html", "say what becomes of the pages"),
+];
+
+/// Values of options, each only where it was given; all are checked.
+#[derive(Clone, Debug, std::default::Default, PartialEq)]
+pub struct Settings {
+    values: BTreeMap<&'static str, (Value, bool)>,
+}
+
+impl Settings {
+    /// Takes a value that the user gave.
+    ///
+    /// # Errors
+    /// What the option would not take.
+    pub fn give(&mut self, option: &'static OptionSpec, value: &Value) -> Result<()> {
+        self.put(option, value, true)
+    }
+
+    /// Takes a value from a record of a run.
+    ///
+    /// # Errors
+    /// As [`Settings::give`].
+    pub fn recall(&mut self, option: &'static OptionSpec, value: &Value) -> Result<()> {
+        self.put(option, value, false)
+    }
+
+    /// Takes a value by the name of its option, with `_` or `-`.
+    ///
+    /// # Errors
+    /// As [`Settings::give`]; a name that no option of the verb has.
+    pub fn give_by_name(&mut self, verb: Verb, name: &str, value: &Value) -> Result<()> {
+        let dashed = name.replace('_', "-");
+        let option = options_of(verb).find(|option| option.name == dashed).ok_or_else(|| {
+            let known: Vec<String> = options_of(verb).map(|option| option.name.replace('-', "_")).collect();
+            let hint = did_you_mean(name, known.iter().map(String::as_str));
+            Error::usage(format!("there is no option {name:?}{hint}; there are: {}", known.join(", ")))
+        })?;
+        self.give(option, value)
+    }
+
+    fn put(&mut self, option: &'static OptionSpec, value: &Value, typed: bool) -> Result<()> {
+        self.values.insert(option.name, (option.check(value)?, typed));
+        Ok(())
+    }
+
+    /// These settings, and `other`'s where these say nothing, neither of the option nor of its rivals.
+    pub fn or(mut self, other: Settings) -> Settings {
+        let taken = |name: &str| self.has(name) || rivals(name).any(|rival| self.has(rival));
+        let more: Vec<_> = other.values.into_iter().filter(|(name, _)| !taken(name)).collect();
+        self.values.extend(more);
+        self
+    }
+
+    /// Names a folder that was not typed.
+    pub(super) fn set_path(&mut self, name: &'static str, path: &Path) {
+        self.values.insert(name, (Value::Path(path.to_path_buf()), false));
+    }
+
+    /// What `other` says of an option, also where that is nothing.
+    pub(super) fn copy(&mut self, name: &'static str, other: &Settings) {
+        match other.values.get(name) {
+            Some(value) => self.values.insert(name, value.clone()),
+            None => self.values.remove(name),
+        };
+    }
+
+    /// These settings with the defaults of the verb.
+    ///
+    /// # Errors
+    /// Two options given of which one takes the place of the other.
+    pub fn with_defaults(mut self, verb: Verb) -> Result<Settings> {
+        self.check_rivals()?;
+        self.check_presets(verb)?;
+        if let Some(threshold) = self.real("threshold") {
+            let list = with_threshold(self.text("algorithms"), threshold)?;
+            self.values.insert("algorithms", (Value::Text(list), true));
+            // It is said now.
+            self.values.remove("threshold");
+        }
+        let mut defaults = Settings::default();
+        let options = self.text("preset").map_or(Ok(&[][..]), |name| preset(name).map(|preset| preset.options))?;
+        for option in OPTIONS.iter().filter(|option| option.field.is_some() || option.verbs.contains(&verb)) {
+            if let Some(value) = option.default_of(verb).value {
+                defaults.put(option, &value.into(), false)?;
+            }
+        }
+        for &(name, value) in options {
+            if let Some(option) = OPTIONS.iter().find(|option| option.name == name) {
+                defaults.put(option, &value.into(), false)?;
+            }
+        }
+        Ok(self.or(defaults))
+    }
+
+    fn check_rivals(&self) -> Result<()> {
+        for &(one, other, both) in RIVALS {
+            if let (Some(one_value), Some(other_value)) = (self.value(one), self.value(other)) {
+                let same = match (other, other_value) {
+                    ("preset", Value::Text(name)) => {
+                        format!(" (the preset is {})", opt("algorithms").with(preset(name)?.algorithms))
+                    }
+                    _ => String::new(),
+                };
+                return Err(Error::usage(format!(
+                    "{} and {} both {both}; expected one of the two{same}",
+                    opt(one).with(one_value),
+                    opt(other).with(other_value)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of presets stand in the list of `compare` alone: options go with some of them, which a list does not bring along.
+    fn check_presets(&self, verb: Verb) -> Result<()> {
+        let list = self.text("algorithms").filter(|_| verb != Verb::Compare);
+        match list.map_or(Ok(None), names_preset)? {
+            None => Ok(()),
+            Some(Preset { name, algorithms, .. }) => Err(Error::wrong(
+                opt("algorithms"),
+                format_args!(
+                    "{name} is a preset; expected {}, or the algorithms that it stands for: {algorithms}",
+                    opt("preset").with(name)
+                ),
+            )),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// The value of an option.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.values.get(name).map(|(value, _)| value)
+    }
+
+    /// Whether the user gave a value, not the table, a preset or a record.
+    pub fn is_typed(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|(_, typed)| *typed)
+    }
+
+    /// Whether a switch is on.
+    pub fn switch(&self, name: &str) -> bool {
+        self.value(name) == Some(&Value::Switch(true))
+    }
+
+    /// A number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        if let Some(Value::Number(number)) = self.value(name) { Some(*number) } else { None }
+    }
+
+    /// A share.
+    pub fn real(&self, name: &str) -> Option<f64> {
+        if let Some(Value::Real(number)) = self.value(name) { Some(*number) } else { None }
+    }
+
+    /// A text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        if let Some(Value::Text(text)) = self.value(name) { Some(text) } else { None }
+    }
+
+    /// Texts of an option that may be given several times.
+    pub fn texts(&self, name: &str) -> &[String] {
+        if let Some(Value::Texts(texts)) = self.value(name) { texts } else { &[] }
+    }
+
+    /// A path.
+    pub fn path(&self, name: &str) -> Option<&Path> {
+        if let Some(Value::Path(path)) = self.value(name) { Some(path) } else { None }
+    }
+}
+
+/// The options whose place this one takes, and that take its place.
+fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
+    RIVALS.iter().filter_map(move |&(one, other, _)| match name {
+        _ if name == one => Some(other),
+        _ if name == other => Some(one),
+        _ => None,
+    })
+}
+
+/// Settings that are complete (see [`Settings::with_defaults`]) as the options of a run, the files of words read.
+///
+/// # Errors
+/// A list of words that cannot be read, options that contradict each other, no output folder.
+pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
+    if settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
+        return Err(Error::usage(format!(
+            "the output folder is missing; expected {}, or out = \"DIR\" in the file of {}",
+            opt("out").with("DIR"),
+            opt("config")
+        )));
+    }
+    let mut run = RunOptions::blank(inputs);
+    for option in OPTIONS {
+        if let (Some((set, _)), Some((value, typed))) = (option.field, settings.values.get(option.name)) {
+            set(&mut run, Given { value, typed: *typed })?;
+        }
+    }
+    if run.remove_chains && run.remove_if != RemoveIf::Pair {
+        return Err(Error::usage(format!(
+            "{} takes documents that form no pair with the kept one, so that {} cannot hold for them; expected {} beside it, or {}",
+            opt("chain").with("remove"),
+            opt("remove-if").with(run.remove_if),
+            opt("remove-if").with("pair"),
+            opt("chain").with("keep")
+        )));
+    }
+    Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(given: &[(&str, &str)]) -> Result<Settings> {
+        let mut settings = Settings::default();
+        for (name, value) in [("out", "out")].iter().chain(given) {
+            let option = OPTIONS.iter().find(|option| option.name == *name).unwrap();
+            settings.give(option, &(*value).into())?;
+        }
+        Ok(settings)
+    }
+
+    fn run(given: &[(&str, &str)]) -> Result<RunOptions> {
+        resolve(vec!["a".into()], &settings(given)?.with_defaults(Verb::Run)?)
+    }
+
+    fn fail(given: &[(&str, &str)]) -> String {
+        run(given).err().expect("this should not pass").to_string()
+    }
+
+    #[test]
+    fn defaults_are_the_documented_ones() {
+        let options = run(&[]).unwrap();
+        let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
+        assert_eq!(labels, ["exact", "cosine"]);
+        assert_eq!(options.keep.to_string(), "length desc, doc asc");
+        assert_eq!(options.decide.to_string(), "any");
+        let columns = (options.text_column.as_str(), options.id_column.as_str(), options.id_required);
+        assert_eq!(columns, ("text", "id", false));
+        assert_eq!((options.max_group, options.max_candidates, options.limit), (1_000, 10_000_000, None));
+        assert!(options.recipe.count_copies && !options.remove_chains && !options.strict && !options.overwrite);
+        assert!(options.threads >= 1 && options.memory >= 1 && options.report && !options.html);
+    }
+
+    #[test]
+    fn each_verb_has_its_defaults() {
+        let label = |verb| {
+            let run = resolve(vec![], &settings(&[]).unwrap().with_defaults(verb).unwrap()).unwrap();
+            (run.recipe.algorithms.len(), run.text_column, run.html, run.report)
+        };
+        // All, and those of presets that are others than these.
+        let all = dupsift_algorithms::stage::contest::Contest::parse("all,balanced,strict,broad,fineweb")
+            .unwrap()
+            .algorithms
+            .len();
+        assert!(all > dupsift_algorithms::algorithm::ALGORITHMS.len());
+        assert_eq!(label(Verb::Compare), (all, "text".into(), false, true));
+        assert_eq!(label(Verb::Stream), (1, "text".into(), false, true));
+        assert_eq!(label(Verb::Purify), (1, "html".into(), true, false));
+    }
+
+    #[test]
+    fn what_was_typed_takes_the_place_of_the_other_choice() {
+        let typed = settings(&[("preset", "broad"), ("strict", "false")]).unwrap();
+        let file = settings(&[("algorithms", "tf"), ("strict", "true"), ("stem", "true")]).unwrap();
+        let both = typed.or(file).with_defaults(Verb::Run).unwrap();
+        assert_eq!((both.value("algorithms"), both.text("preset")), (None, Some("broad")));
+        assert_eq!((both.switch("strict"), both.switch("stem")), (false, true));
+        assert_eq!(resolve(vec![], &both).unwrap().recipe.algorithms.len(), 3);
+        let pages = run(&[("html-column", "html")]).unwrap();
+        assert_eq!((pages.html, pages.text_column.as_str()), (true, "html"));
+    }
+
+    #[test]
+    fn ranges_are_held_and_named() {
+        assert_eq!(fail(&[("threads", "0")]), "threads: expected a whole number from 1 to 1024, got \"0\"");
+        assert!(fail(&[("threads", "1025")]).contains("1 to 1024"));
+        assert!(fail(&[("max-group", "1")]).contains("at least 2"));
+        assert!(fail(&[("max-candidates", "0")]).contains("at least 1"));
+        assert!(fail(&[("max-rejected-share", "1.5")]).contains("max_rejected_share: expected a share from 0 to 1"));
+        assert!(fail(&[("limit", "many")]).contains("limit: expected a whole number of at least 1"));
+        assert!(run(&[("threads", "1024")]).is_ok());
+    }
+
+    #[test]
+    fn unknown_names_get_the_likely_one() {
+        assert!(fail(&[("tokenizer", "bigramm")]).contains("did you mean \"bigram\"?; there are: dict"));
+        assert!(fail(&[("algorithms", "minhsh")]).contains("did you mean \"minhash\"?"));
+        assert!(fail(&[("decide", "cosin")]).contains("did you mean \"cosine\"?"));
+        assert!(fail(&[("preset", "brod")]).contains("did you mean \"broad\"?"));
+        let both = fail(&[("preset", "broad"), ("algorithms", "tf")]);
+        assert!(both.contains("expected one of the two (the preset is algorithms=\"exact,"), "{both}");
+        assert!(fail(&[("keep", "score down")]).contains("COLUMN desc"));
+        assert!(fail(&[("id-column", "")]).contains("name of a column"));
+        assert!(fail(&[("out", "")]).contains("out=\"DIR\""));
+        assert!(resolve(vec![], &Settings::default()).err().unwrap().to_string().contains("out=\"DIR\""));
+    }
+
+    #[test]
+    fn files_of_words_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("words.txt");
+        let name = path.to_str().unwrap();
+        std::fs::write(&path, "\u{feff}и\r\n\n  the \n的").unwrap();
+        assert_eq!(run(&[("stop-words", name)]).unwrap().recipe.text.stop_words, ["и", "the", "的"]);
+        std::fs::write(&path, b"a\n\xff").unwrap();
+        assert!(fail(&[("stop-words", name)]).contains("words.txt\", line 2: expected text in UTF-8"));
+        std::fs::write(&path, "词语 many\n").unwrap();
+        let message = fail(&[("dictionary", name)]);
+        assert!(message.contains("words.txt") && message.contains("line 1"), "{message}");
+    }
+}

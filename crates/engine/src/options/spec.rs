@@ -1,0 +1,244 @@
+//! What an option is: its name, the kind of its values, its default, what it says of itself, and the field of a run that it
+//! fills. [`OPTIONS`](super::OPTIONS) is the table; flags, configuration files, run.json and docs/options.md are loops over it.
+
+use super::RunOptions;
+use super::value::{Given, Kind, Value};
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::spelling::{Spelling, opt};
+
+/// The verbs that have options of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// `run`
+    Run,
+    /// `compare`
+    Compare,
+    /// `stream`
+    Stream,
+    /// `purify`
+    Purify,
+    /// `evaluate`
+    Evaluate,
+    /// `explain`
+    Explain,
+    /// `report`
+    Report,
+}
+
+impl Verb {
+    /// Every verb, by its number.
+    pub const ALL: [Verb; 7] =
+        [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Evaluate, Verb::Explain, Verb::Report];
+
+    /// The word that the user types.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verb::Run => "run",
+            Verb::Compare => "compare",
+            Verb::Stream => "stream",
+            Verb::Purify => "purify",
+            Verb::Evaluate => "evaluate",
+            Verb::Explain => "explain",
+            Verb::Report => "report",
+        }
+    }
+}
+
+/// What stands where the user says nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Default {
+    /// The value, as it would be typed; none: the field stays as it is.
+    pub value: Option<&'static str>,
+    /// What help says of it; none: nothing.
+    pub shown: Option<&'static str>,
+}
+
+/// No default: a switch is off, another option is not given.
+pub const NONE: Default = Default { value: None, shown: None };
+
+/// This value.
+pub const fn is(value: &'static str) -> Default {
+    Default { value: Some(value), shown: Some(value) }
+}
+
+/// This value, in other words.
+pub const fn in_words(value: &'static str, shown: &'static str) -> Default {
+    Default { value: Some(value), shown: Some(shown) }
+}
+
+/// What depends on the machine or on other options, in words.
+pub const fn depends(shown: &'static str) -> Default {
+    Default { value: None, shown: Some(shown) }
+}
+
+/// Puts a checked value into the options of a run.
+pub type Set = fn(&mut RunOptions, Given<'_>) -> Result<()>;
+/// Says what the options of a run hold, as run.json has it; none: not given.
+pub type Get = fn(&RunOptions) -> Option<Value>;
+
+/// One option.
+#[derive(Clone, Copy)]
+pub struct OptionSpec {
+    /// The long flag without `--`, and the key of configuration files and of run.json.
+    pub name: &'static str,
+    /// The values that it takes.
+    pub kind: Kind,
+    /// What stands for the value in help.
+    pub value_name: &'static str,
+    /// What help says, without the default.
+    help: &'static str,
+    default: Default,
+    /// Under which heading of help it stands.
+    pub heading: &'static str,
+    /// The verbs that take it.
+    pub verbs: &'static [Verb],
+    /// Verbs that call for other words or have another default.
+    but: &'static [(Verb, &'static str, Default)],
+    /// Whether it takes a list: texts with commas between, or several texts.
+    lists: bool,
+    /// The field of a run; none: the verb or the face asks for it by its name.
+    pub field: Option<(Set, Get)>,
+}
+
+impl OptionSpec {
+    /// An option without default that the verb or the face asks for by its name.
+    pub const fn new(
+        heading: &'static str,
+        verbs: &'static [Verb],
+        name: &'static str,
+        value_name: &'static str,
+        kind: Kind,
+        help: &'static str,
+    ) -> OptionSpec {
+        OptionSpec { name, kind, value_name, help, default: NONE, heading, verbs, but: &[], lists: false, field: None }
+    }
+
+    /// With this default.
+    pub const fn default(self, default: Default) -> OptionSpec {
+        OptionSpec { default, ..self }
+    }
+
+    /// As a list.
+    pub const fn list(self) -> OptionSpec {
+        OptionSpec { lists: true, ..self }
+    }
+
+    /// With other words and defaults for some verbs; words that are empty are those of all.
+    pub const fn but(self, but: &'static [(Verb, &'static str, Default)]) -> OptionSpec {
+        OptionSpec { but, ..self }
+    }
+
+    /// As a field of a run.
+    pub const fn field(self, set: Set, get: Get) -> OptionSpec {
+        OptionSpec { field: Some((set, get)), ..self }
+    }
+
+    /// What stands where the user of the verb says nothing.
+    pub fn default_of(&self, verb: Verb) -> Default {
+        self.but.iter().find(|(other, ..)| *other == verb).map_or(self.default, |(_, _, default)| *default)
+    }
+
+    /// What help says of its default.
+    pub fn shown_of(&self, verb: Verb, spelling: Spelling) -> Option<String> {
+        self.default_of(verb).shown.map(|shown| spelling.fill(shown))
+    }
+
+    /// What help says of it, without the default.
+    pub fn help_of(&self, verb: Verb, spelling: Spelling) -> String {
+        let own = self.but.iter().find(|(other, words, _)| *other == verb && !words.is_empty());
+        spelling.fill(own.map_or(self.help, |(_, words, _)| words))
+    }
+
+    /// Whether it may be typed without a value.
+    pub fn is_plain_switch(&self) -> bool {
+        matches!(self.kind, Kind::Switch) && self.default.value.is_none()
+    }
+
+    /// The value, checked.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with what was expected and what came.
+    pub fn check(&self, value: &Value) -> Result<Value> {
+        let joined = match value {
+            Value::Texts(items) if self.lists => Some(Value::Text(items.join(","))),
+            _ => None,
+        };
+        let value = joined.as_ref().unwrap_or(value);
+        let Some(taken) = self.kind.take(value) else {
+            let got = match value {
+                Value::Text(text) => format!("{text:?}"),
+                other => other.to_string(),
+            };
+            let hint = match (self.kind, value) {
+                (Kind::Choice(words), Value::Text(text)) => did_you_mean(text, words.iter().map(|(word, _)| *word)),
+                _ => String::new(),
+            };
+            let option = opt(self.name);
+            return Err(match (self.kind, value) {
+                (Kind::Column, Value::Text(_)) => {
+                    Error::Usage { option: Some(option), said: format!("{option:#} is empty; expected {}", self.kind) }
+                }
+                _ => Error::wrong(option, format_args!("expected {}, got {got}{hint}", self.kind)),
+            });
+        };
+        if let (Kind::Text(well_formed), Value::Text(text)) = (self.kind, &taken) {
+            well_formed(text)?;
+        }
+        Ok(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn option(kind: Kind) -> OptionSpec {
+        OptionSpec::new("Files", &[Verb::Run], "it", "IT", kind, "It")
+    }
+
+    fn fail(kind: Kind, value: impl Into<Value>) -> String {
+        option(kind).check(&value.into()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        let sizes = [
+            ("4GiB", 4 << 30),
+            ("512MB", 512_000_000),
+            ("1.5 GiB", 3 << 29),
+            ("1048576", 1 << 20),
+            ("64mib", 64 << 20),
+        ];
+        for (size, bytes) in sizes {
+            assert_eq!(option(Kind::Size).check(&size.into()).unwrap(), Value::Number(bytes), "{size}");
+        }
+        for size in ["", "0", "lots", "-1", "4 gigs", "GiB", "1.2.3MB"] {
+            assert!(fail(Kind::Size, size).contains("such as 4GiB"), "{size}");
+        }
+    }
+
+    #[test]
+    fn values_are_taken_as_numbers_and_as_text() {
+        let check = |kind, value: Value| option(kind).check(&value).unwrap();
+        assert_eq!(check(Kind::Whole(1, 9), 7.into()), check(Kind::Whole(1, 9), " 7 ".into()));
+        assert_eq!(check(Kind::Share, 1.into()), Value::Real(1.0));
+        assert_eq!(check(Kind::Share, "0.25".into()), Value::Real(0.25));
+        assert_eq!(check(Kind::Switch, "false".into()), Value::Switch(false));
+        assert_eq!(check(Kind::Path, "a/b".into()), Value::Path("a/b".into()));
+        assert_eq!(check(Kind::Texts, "a".into()), Value::Texts(vec!["a".into()]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_answered_with_what_is_right() {
+        assert_eq!(fail(Kind::Whole(1, 1024), "0"), "it: expected a whole number from 1 to 1024, got \"0\"");
+        assert_eq!(fail(Kind::Whole(2, u64::MAX), 1), "it: expected a whole number of at least 2, got 1");
+        assert_eq!(fail(Kind::Share, 1.5), "it: expected a share from 0 to 1, got 1.5");
+        assert_eq!(fail(Kind::Share, "nan"), "it: expected a share from 0 to 1, got \"nan\"");
+        assert_eq!(fail(Kind::Rate, 1.0), "it: expected a number between 0 and 1, got 1");
+        assert_eq!(fail(Kind::Switch, "yes"), "it: expected true or false, got \"yes\"");
+        assert_eq!(fail(Kind::Column, ""), "it is empty; expected the name of a column");
+        assert_eq!(fail(Kind::Path, 3), "it: expected a path, got 3");
+        let words = Kind::Choice(&[("keep", "They stay"), ("remove", "They go")]);
+        assert_eq!(fail(words, "remov"), "it: expected keep or remove, got \"remov\"; did you mean \"remove\"?");
+    }
+}

@@ -1,0 +1,193 @@
+//! Values of options, and the kinds of them: what each takes, as text or as a number.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use bytesize::ByteSize;
+
+use dupsift_core::error::Result;
+
+/// The values that an option takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// On or off.
+    Switch,
+    /// A whole number within bounds, both included.
+    Whole(u64, u64),
+    /// A share from 0 to 1, both included.
+    Share,
+    /// A share between 0 and 1, both left out.
+    Rate,
+    /// Bytes, such as `4GiB`.
+    Size,
+    /// The name of a column.
+    Column,
+    /// A text that this function finds well formed.
+    Text(fn(&str) -> Result<()>),
+    /// Texts; the option may be given several times.
+    Texts,
+    /// A file or a folder.
+    Path,
+    /// One of these words, each with what it means.
+    Choice(&'static [(&'static str, &'static str)]),
+}
+
+/// A value of an option.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Switch`].
+    Switch(bool),
+    /// Of [`Kind::Whole`] and [`Kind::Size`].
+    Number(u64),
+    /// Of [`Kind::Share`] and [`Kind::Rate`].
+    Real(f64),
+    /// Of [`Kind::Column`], [`Kind::Text`] and [`Kind::Choice`].
+    Text(String),
+    /// Of [`Kind::Texts`].
+    Texts(Vec<String>),
+    /// Of [`Kind::Path`].
+    Path(PathBuf),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Switch(on) => write!(f, "{on}"),
+            Value::Number(number) => write!(f, "{number}"),
+            Value::Real(number) => write!(f, "{number}"),
+            Value::Text(text) => f.write_str(text),
+            Value::Texts(texts) => f.write_str(&texts.join(" ")),
+            Value::Path(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(on: bool) -> Value {
+        Value::Switch(on)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Value {
+        Value::Number(number)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Value {
+        Value::Real(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+
+impl From<PathBuf> for Value {
+    fn from(path: PathBuf) -> Value {
+        Value::Path(path)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Switch => f.write_str("true or false"),
+            Kind::Whole(low, u64::MAX) => write!(f, "a whole number of at least {low}"),
+            Kind::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Kind::Share => f.write_str("a share from 0 to 1"),
+            Kind::Rate => f.write_str("a number between 0 and 1"),
+            Kind::Size => f.write_str("a size such as 4GiB, 512MB or a number of bytes"),
+            Kind::Column => f.write_str("the name of a column"),
+            Kind::Text(_) => f.write_str("a text"),
+            Kind::Texts => f.write_str("a text or a list of texts"),
+            Kind::Path => f.write_str("a path"),
+            Kind::Choice(words) => f.write_str(&words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or ")),
+        }
+    }
+}
+
+impl Kind {
+    /// The value as this kind has it: a number or a switch may have been given as text. None where it is not of this kind.
+    pub fn take(self, value: &Value) -> Option<Value> {
+        let within = |low: u64, high: u64| move |number: &u64| (low..=high).contains(number);
+        let share = |number: &f64| (0.0..=1.0).contains(number);
+        let rate = |number: &f64| *number > 0.0 && *number < 1.0;
+        let real = || match value {
+            Value::Real(number) => Some(*number),
+            Value::Number(number) => Some(*number as f64),
+            Value::Text(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        match (self, value) {
+            (Kind::Switch, Value::Text(text)) => text.parse().ok().map(Value::Switch),
+            (Kind::Whole(low, high), Value::Number(number)) => {
+                Some(*number).filter(within(low, high)).map(Value::Number)
+            }
+            (Kind::Whole(low, high), Value::Text(text)) => {
+                text.trim().parse().ok().filter(within(low, high)).map(Value::Number)
+            }
+            (Kind::Size, Value::Number(bytes)) => Some(*bytes).filter(within(1, u64::MAX)).map(Value::Number),
+            (Kind::Size, Value::Text(text)) => {
+                let ByteSize(bytes) = ByteSize::from_str(text.trim()).ok()?;
+                Some(bytes).filter(within(1, u64::MAX)).map(Value::Number)
+            }
+            (Kind::Share, _) => real().filter(share).map(Value::Real),
+            (Kind::Rate, _) => real().filter(rate).map(Value::Real),
+            (Kind::Column, Value::Text(text)) if text.is_empty() => None,
+            (Kind::Choice(words), Value::Text(text)) if words.iter().all(|(word, _)| word != text) => None,
+            (Kind::Path, Value::Text(text)) => Some(Value::Path(text.into())),
+            (Kind::Texts, Value::Text(text)) => Some(Value::Texts(vec![text.clone()])),
+            (Kind::Switch, Value::Switch(_))
+            | (Kind::Column | Kind::Text(_) | Kind::Choice(_), Value::Text(_))
+            | (Kind::Path, Value::Path(_))
+            | (Kind::Texts, Value::Texts(_)) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+/// A value on its way into the options of a run.
+#[derive(Clone, Copy)]
+pub struct Given<'v> {
+    /// The checked value.
+    pub value: &'v Value,
+    /// Whether the user gave it, not the table or a record.
+    pub typed: bool,
+}
+
+impl Given<'_> {
+    /// A switch.
+    pub fn switch(self) -> bool {
+        matches!(self.value, Value::Switch(true))
+    }
+
+    /// A whole number or a size; 0 where the table gave it another kind (a test of the table finds that).
+    pub fn number(self) -> u64 {
+        if let Value::Number(number) = self.value { *number } else { 0 }
+    }
+
+    /// A share.
+    pub fn real(self) -> f64 {
+        if let Value::Real(number) = self.value { *number } else { 0.0 }
+    }
+
+    /// A text.
+    pub fn text(&self) -> &str {
+        if let Value::Text(text) = self.value { text } else { "" }
+    }
+
+    /// A path.
+    pub fn path(self) -> PathBuf {
+        if let Value::Path(path) = self.value { path.clone() } else { PathBuf::new() }
+    }
+}

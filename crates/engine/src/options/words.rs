@@ -1,0 +1,131 @@
+//! What options say of words, and the files of words that they name.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use super::RunOptions;
+use super::value::Given;
+use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::spelling::{Opt, opt};
+use dupsift_text::text::{Pipeline, TokenizerKind};
+
+/// What becomes of documents that are linked to the kept one by a chain of pairs alone.
+pub const CHAIN: &[(&str, &str)] = &[
+    ("keep", "They stay where they form no pair with a kept document"),
+    ("remove", "They go: one document stays of each cluster"),
+];
+
+/// Forms of log lines.
+pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object a line, for machines")];
+
+/// Whether a text may stand before names of columns.
+pub fn prefix(typed: &str) -> Result<()> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if typed.bytes().all(plain) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{} stands before the names of columns; expected letters, digits and _ only",
+        opt("prefix").with(format_args!("{typed:?}"))
+    )))
+}
+
+/// The tokenizer of that name.
+pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
+    TokenizerKind::by_name(typed).ok_or_else(|| {
+        let hint = did_you_mean(typed, TokenizerKind::NAMES.iter().copied());
+        let names = TokenizerKind::NAMES.join(", ");
+        Error::wrong(opt("tokenizer"), format_args!("there is no tokenizer {typed:?}{hint}; there are: {names}"))
+    })
+}
+
+/// The column of a scope; none where all documents are compared.
+pub fn within(typed: &str) -> Result<Option<String>> {
+    match typed.split_once(':') {
+        None if typed == "all" => Ok(None),
+        Some(("within", column)) if !column.is_empty() => Ok(Some(column.to_owned())),
+        _ => Err(Error::wrong_value(opt("scope"), format_args!("{typed:?}"), "expected within:COLUMN or all")),
+    }
+}
+
+/// As it could be typed.
+pub fn of_within(recipe: &Recipe) -> String {
+    recipe.within.as_ref().map_or_else(|| "all".into(), |column| format!("within:{column}"))
+}
+
+/// The time between two moments at which what is done is put down; none for never.
+pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
+    if typed == "never" {
+        return Ok(None);
+    }
+    let (number, unit) = typed.split_at(typed.find(|c: char| !c.is_ascii_digit()).unwrap_or(typed.len()));
+    let seconds = match unit {
+        "s" => Some(1),
+        "m" | "min" => Some(60),
+        "h" => Some(3600),
+        _ => None,
+    };
+    let time = number.parse::<u64>().ok().zip(seconds).and_then(|(number, seconds)| number.checked_mul(seconds));
+    let time = time.ok_or_else(|| {
+        Error::wrong_value(
+            opt("checkpoint"),
+            format_args!("{typed:?}"),
+            "expected a whole number of seconds, minutes or hours, such as 30s, 5m or 1h, or never",
+        )
+    })?;
+    Ok(Some(Duration::from_secs(time)))
+}
+
+/// As it could be typed.
+pub fn of_checkpoint(every: Option<Duration>) -> String {
+    every.map_or_else(|| "never".into(), |every| format!("{}s", every.as_secs()))
+}
+
+/// One word a line; blank lines say nothing.
+pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
+    let path = given.path();
+    let text = read_text(opt("stop-words"), &path)?;
+    run.recipe.text.stop_words =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect();
+    Ok(run.stop_words_file = Some(path))
+}
+
+/// The dictionary is checked line by line here, where its name is still known.
+pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
+    let path = given.path();
+    run.recipe.text.dictionary = Some(read_text(opt("dictionary"), &path)?);
+    Pipeline::new(&run.recipe.text).map_err(|error| Error::wrong_value(opt("dictionary"), path.display(), error))?;
+    Ok(run.dictionary_file = Some(path))
+}
+
+/// The text of a file that an option names, without a byte order mark.
+///
+/// # Errors
+/// [`Error::Missing`]; [`Error::Usage`]: another file under this name would do.
+pub fn read_text(option: Opt, path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        let said = format!("{}: expected a file that can be read, got: {error}", option.with(path.display()));
+        match error.kind() {
+            ErrorKind::NotFound => Error::Missing { path: path.to_path_buf(), said },
+            _ => Error::Usage { option: Some(option), said },
+        }
+    })?;
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let line =
+            1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        let path = path.display();
+        Error::Usage {
+            option: Some(option),
+            said: format!(
+                "{}, line {line}: expected text in UTF-8, got other bytes; convert the file",
+                option.with(path)
+            ),
+        }
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}

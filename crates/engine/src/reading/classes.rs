@@ -1,0 +1,179 @@
+//! Classes of documents that are equal to a method: each document's class, each class's documents.
+//!
+//! A class is named by its smallest document, the representative. Two memory-mapped arrays hold it all: for each document
+//! where its class begins (0: it is alone), and the classes one after another, each as its size and its documents. A bitmap
+//! says who is in a class at all: most documents are not, and that is asked more often than anything else.
+
+use std::ops::Range;
+
+use super::reader::Reader;
+use crate::engine::numbers::Numbers;
+use crate::engine::products::{Found, Putting};
+use crate::engine::threads::Engine;
+use dupsift_algorithms::stage::copies::{Copies, class};
+use dupsift_core::error::Result;
+use dupsift_core::row::{Docs, LinkLayout};
+use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
+
+/// Rows of two document numbers on their way through a shuffle.
+#[derive(Clone, Copy)]
+pub struct Link {
+    layout: LinkLayout,
+}
+
+impl Link {
+    /// For the documents of the job.
+    pub fn new(reader: &Reader<'_>) -> Link {
+        Link { layout: LinkLayout::new(reader.documents()) }
+    }
+
+    /// A shuffle for about so many of them, grouped and ordered by the first.
+    pub fn shuffle(self, engine: &Engine<'_>, reader: &Reader<'_>, name: &str, rows: u64) -> Result<Shuffle> {
+        engine.ordered(
+            reader.documents(),
+            name,
+            self.layout.width(),
+            self.layout.group_width(),
+            self.layout.group_width(),
+            rows,
+        )
+    }
+
+    /// Writes one.
+    #[inline]
+    pub fn push(self, writer: &mut Writer<'_>, first: u64, second: u64) -> Result<()> {
+        writer.push(&self.layout.encode(first, second)[..self.layout.width()])
+    }
+
+    /// Reads one.
+    #[inline]
+    pub fn read(self, record: &[u8]) -> (u64, u64) {
+        self.layout.decode(record)
+    }
+}
+
+/// The classes with two documents or more.
+pub struct Classes {
+    classed: AtomicBits,
+    begins: Numbers,
+    members: Numbers,
+    documents: u64,
+    surplus: u64,
+}
+
+impl Classes {
+    /// From the links of every class, representative and document, the representative among its own documents.
+    pub fn build(engine: &Engine<'_>, reader: &Reader<'_>, name: &str, links: &Sorted) -> Result<Classes> {
+        let (link, rows, documents) = (Link::new(reader), links.rows() as usize, reader.documents());
+        // A class of n takes n + 1 places, and no class is smaller than two.
+        let places = 3 + rows + rows / 2;
+        let begins_len = if rows == 0 { 0 } else { documents as usize };
+        let classed = AtomicBits::new(engine.dir, &format!("{name}-classed"), begins_len)?;
+        let mut begins = Numbers::new(engine.dir, &format!("{name}-begins"), begins_len, places as u64)?;
+        let mut members = Numbers::new(engine.dir, &format!("{name}-members"), places, documents)?;
+        let (mut used, mut surplus) = (1, 0);
+        let (mut to_begins, mut to_members) = (begins.slots(), members.slots());
+        for partition in 0..links.partitions() {
+            let records = links.load(partition, engine.budget.a_thread)?;
+            let width = records.width();
+            for group in records.groups() {
+                engine.go_on()?;
+                let begin = used;
+                for doc in class(link.layout, &records.bytes()[group.start * width..group.end * width]) {
+                    used += 1;
+                    to_members.set(used, doc);
+                }
+                let size = used - begin;
+                if size < 2 {
+                    used = begin;
+                    continue;
+                }
+                to_members.set(begin, size);
+                used += 1;
+                surplus += size - 1;
+                for at in begin + 1..used {
+                    to_begins.set(to_members.get(at), begin);
+                    classed.set(to_members.get(at) as usize);
+                }
+            }
+        }
+        Ok(Classes { classed, begins, members, documents, surplus })
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&(self.documents, self.surplus))?;
+        to.bits(&self.classed)?;
+        self.begins.put_down(to)?;
+        self.members.put_down(to)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Classes> {
+        let (documents, surplus) = from.plain()?;
+        let classed = from.bits()?;
+        let (begins, members) = (Numbers::take_up(from)?, Numbers::take_up(from)?);
+        Ok(Classes { classed, begins, members, documents, surplus })
+    }
+
+    /// The smallest document of the class that `doc` is in; itself if it is alone.
+    pub fn representative(&self, doc: u64) -> u64 {
+        match self.begin(doc) {
+            0 => doc,
+            begin => self.members.get(begin + 1),
+        }
+    }
+
+    /// Whether a smaller document is equal to it.
+    pub fn is_surplus(&self, doc: u64) -> bool {
+        self.representative(doc) != doc
+    }
+
+    /// Whether no other document is equal to it.
+    #[inline]
+    pub fn is_alone(&self, doc: u64) -> bool {
+        self.surplus == 0 || !self.classed.get(doc as usize)
+    }
+
+    /// The documents of the class that `doc` is in, ascending; none if it is alone.
+    pub fn members(&self, doc: u64) -> Docs<'_> {
+        match self.begin(doc) as usize {
+            0 => Docs::NONE,
+            begin => {
+                let size = self.members.get(begin as u64) as usize;
+                self.members.docs(begin + 1..begin + 1 + size)
+            }
+        }
+    }
+
+    /// The classes whose representatives are in a range of documents, in order of these.
+    pub fn of(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
+        let range = if self.surplus == 0 { 0..0 } else { range.start..range.end.min(self.documents) };
+        let classes = range.map(|doc| (doc, self.members(doc)));
+        classes.filter(|(doc, class)| !class.is_empty() && class.get(0) == *doc).map(|(_, class)| class)
+    }
+
+    /// Documents beyond the first of each class.
+    pub fn surplus(&self) -> u64 {
+        self.surplus
+    }
+
+    /// Where the class of `doc` begins; 0 if it is alone. Without any class there is no array.
+    #[inline]
+    fn begin(&self, doc: u64) -> u64 {
+        if self.is_alone(doc) { 0 } else { self.begins.get(doc) }
+    }
+}
+
+impl Copies for Classes {
+    #[inline]
+    fn is_surplus(&self, doc: u64) -> bool {
+        Classes::is_surplus(self, doc)
+    }
+
+    fn members(&self, doc: u64) -> Docs<'_> {
+        Classes::members(self, doc)
+    }
+}
+
+pub use dupsift_core::row::number;

@@ -1,0 +1,67 @@
+//! The clusters of the pairs that decide on removal, of which each document is in one, alone or not.
+
+use crate::engine::numbers::Numbers;
+use dupsift_algorithms::stage::connect::Forest;
+use dupsift_core::error::Result;
+use dupsift_core::row::Docs;
+use std::path::Path;
+
+/// The clusters, by document.
+pub struct Components {
+    /// For each document its representative plus one; 0 where it is alone.
+    represented: Numbers,
+    /// For each representative how many it stands for.
+    sizes: Numbers,
+}
+
+impl Components {
+    /// The components of what `connect` joins, of the documents in `order`; the first of each there represents it.
+    pub fn new(
+        dir: &Path,
+        documents: u64,
+        order: Docs<'_>,
+        connect: impl FnOnce(&mut dyn FnMut(u64, u64)),
+    ) -> Result<Components> {
+        let numbers = |name: &str| Numbers::new(dir, name, documents as usize, documents);
+        let (mut parents, mut best) = (numbers("component-parents")?, numbers("component-best")?);
+        let (mut represented, mut sizes) = (numbers("component-represented")?, numbers("component-sizes")?);
+        let mut forest = Forest::new(parents.slots());
+        connect(&mut |x, y| forest.union(x, y));
+        let (mut first, mut of, mut size) = (best.slots(), represented.slots(), sizes.slots());
+        for doc in order.iter() {
+            let root = forest.root(doc);
+            if first.get(root) == 0 {
+                first.set(root, doc + 1);
+            }
+            let representative = first.get(root);
+            of.set(doc, representative);
+            size.set(representative - 1, size.get(representative - 1) + 1);
+        }
+        Ok(Components { represented, sizes })
+    }
+
+    /// The representative of a document's cluster, itself where it is alone.
+    pub fn representative(&self, doc: u64) -> u64 {
+        self.represented.get(doc).checked_sub(1).unwrap_or(doc)
+    }
+
+    /// How many documents are in the cluster of a document.
+    pub fn size(&self, doc: u64) -> u64 {
+        self.sizes.get(self.representative(doc)).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_in_order_represents_its_component() {
+        let dir = tempfile::tempdir().unwrap();
+        let order = [5u32, 1, 3, 0];
+        let joins = |union: &mut dyn FnMut(u64, u64)| [(1, 5), (3, 1)].into_iter().for_each(|(x, y)| union(x, y));
+        let components = Components::new(dir.path(), 6, Docs::Narrow(&order), joins).unwrap();
+        let of: Vec<(u64, u64)> = (0..6).map(|doc| (components.representative(doc), components.size(doc))).collect();
+        assert_eq!(of, [(0, 1), (5, 3), (2, 1), (5, 3), (4, 1), (5, 3)]);
+    }
+}

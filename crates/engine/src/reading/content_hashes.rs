@@ -1,0 +1,182 @@
+//! Hashes of what the first pass reads of each input file, by which a file is known again that has another stamp by then.
+//!
+//! ```text
+//! row:   position in the file, text, id, values of the other columns that the pass reads; of a row without a text, why
+//! file:  the sum of the hashes of its rows, so that threads may add them in any order
+//! ```
+//!
+//! The hash of the text is the one by which copies are found, so the pass does little more than add.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use arrow_array::ArrayRef;
+use arrow_row::{RowConverter, Rows, SortField};
+
+use crate::engine::products::{PortionReader, PortionWriter};
+use dupsift_core::error::Result;
+use dupsift_core::hash::{combine, hash64, hash128, mix64};
+use dupsift_files::batch::{Documents, IdRef, Rejection, TextColumn};
+use dupsift_files::io::Source;
+
+/// The longest number, in characters, that is hashed by its value: longer ones may be rounded.
+const LONGEST_NUMBER: usize = 15;
+
+/// The sum of the hashes of rows: 128 bits as two numbers, each of which wraps around.
+pub type Sum = [u64; 2];
+
+/// Adds one sum to another.
+fn add(to: &mut Sum, sum: Sum) {
+    for (to, sum) in to.iter_mut().zip(sum) {
+        *to = to.wrapping_add(sum);
+    }
+}
+
+/// Returns a sum as a word for records.
+pub fn word([low, high]: &Sum) -> String {
+    format!("{high:016x}{low:016x}")
+}
+
+/// The sums of all input files, as far as they were read; threads add to them.
+#[derive(Debug, Default)]
+pub struct ContentHashes {
+    sums: Vec<[AtomicU64; 2]>,
+    /// All documents before this one are in the sums.
+    documents: AtomicU64,
+    /// By file: what was added since the last portion.
+    since: Mutex<BTreeMap<usize, Sum>>,
+}
+
+impl ContentHashes {
+    /// Returns sums of so many files, of which nothing was read.
+    pub fn new(files: usize) -> ContentHashes {
+        let sums = std::iter::repeat_with(Default::default).take(files).collect();
+        ContentHashes { sums, documents: AtomicU64::new(0), since: Mutex::default() }
+    }
+
+    /// Adds rows of a file.
+    pub fn add(&self, file: usize, sum: Sum) {
+        let Some(known) = self.sums.get(file) else { return };
+        for (known, sum) in known.iter().zip(sum) {
+            known.fetch_add(sum, Relaxed);
+        }
+        add(self.since.lock().unwrap_or_else(PoisonError::into_inner).entry(file).or_default(), sum);
+    }
+
+    /// Returns the sums, by the places of the files.
+    pub fn sums(&self) -> Vec<Sum> {
+        self.sums.iter().map(|[low, high]| [low.load(Relaxed), high.load(Relaxed)]).collect()
+    }
+
+    /// Returns the number of the first document that is not in the sums.
+    pub fn documents(&self) -> u64 {
+        self.documents.load(Relaxed)
+    }
+
+    /// Says that all documents before this one are in the sums.
+    pub fn cover(&self, documents: u64) {
+        self.documents.store(documents, Relaxed);
+    }
+
+    /// Takes over the sums of an earlier process, which cover so many documents.
+    pub fn know(&self, sums: &[Sum], documents: u64) {
+        for (known, sum) in self.sums.iter().zip(sums) {
+            known.iter().zip(sum).for_each(|(known, sum)| known.store(*sum, Relaxed));
+        }
+        self.cover(documents);
+    }
+
+    /// Puts down what was added since the portion before; the portion ends before that document.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn put_portion(&self, end: u64, to: &mut PortionWriter<'_>) -> Result<()> {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        to.plain(&*since)?;
+        since.clear();
+        self.cover(end);
+        Ok(())
+    }
+
+    /// Takes it up.
+    ///
+    /// # Errors
+    /// A portion that is not what was put down.
+    pub fn take_portion(&self, end: u64, from: &mut PortionReader<'_>) -> Result<()> {
+        let sums: BTreeMap<usize, Sum> = from.plain()?;
+        sums.into_iter().for_each(|(file, sum)| self.add(file, sum));
+        self.since.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.cover(end);
+        Ok(())
+    }
+}
+
+/// What is hashed of a row besides its columns: its text, or why it has none, and its id.
+pub type Row = (u128, u64);
+
+/// Returns what is hashed of a row of a batch; `text` is the hash of its text, or why it has none.
+pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Rejection>) -> Row {
+    let text = text.unwrap_or_else(|why| !hash128(why.to_string().as_bytes()));
+    (text, batch.id(at).map_or(0, IdRef::text_hash))
+}
+
+/// Returns the file of a batch, and the sum of its rows with the values of these columns.
+///
+/// # Errors
+/// A column that cannot be read as values.
+pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row]) -> Result<(usize, Sum)> {
+    let file = source.place(batch.doc(0));
+    let first_doc = source.files[file].first_doc;
+    let columns = columns.iter().map(|name| Values::of(batch, name)).collect::<Result<Vec<_>>>()?;
+    let mut all = Sum::default();
+    for (at, (text, id)) in rows.iter().enumerate() {
+        let place = batch.doc(at) - first_doc;
+        let low = combine(combine(*text as u64, *id), place);
+        let high = combine(combine((*text >> 64) as u64, place), *id);
+        let (low, high) = columns
+            .iter()
+            .map(|values| values.hash(at))
+            .fold((low, high), |(low, high), value| (combine(low, value), combine(high, !value)));
+        add(&mut all, [mix64(low), mix64(high)]);
+    }
+    Ok((file, all))
+}
+
+/// The values of a column of a batch.
+enum Values {
+    /// The file has none of that name.
+    None,
+    /// Texts, or numbers as they are spelled.
+    Spelled(TextColumn),
+    /// Times and others, as bytes.
+    Bytes(Rows),
+}
+
+impl Values {
+    fn of(batch: &Documents, name: &str) -> Result<Values> {
+        if let Some(spelled) = batch.spelled_column(name)? {
+            return Ok(Values::Spelled(spelled));
+        }
+        let bytes = |column: &ArrayRef| {
+            let converter = RowConverter::new(vec![SortField::new(column.data_type().clone())]).ok()?;
+            converter.convert_columns(std::slice::from_ref(column)).ok()
+        };
+        Ok(batch.column(name).and_then(bytes).map_or(Values::None, Values::Bytes))
+    }
+
+    /// The same for a number whether its batch holds whole numbers, others or texts: that depends on where batches end.
+    fn hash(&self, at: usize) -> u64 {
+        match self {
+            Values::None => 0,
+            Values::Bytes(rows) => hash64(rows.row(at).as_ref()),
+            Values::Spelled(values) => match values.get(at).text() {
+                Err(_) => 1,
+                Ok(text) if text.len() <= LONGEST_NUMBER => {
+                    text.parse().map_or_else(|_| hash64(text.as_bytes()), |number: f64| mix64(number.to_bits()))
+                }
+                Ok(text) => hash64(text.as_bytes()),
+            },
+        }
+    }
+}

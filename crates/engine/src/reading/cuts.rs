@@ -1,0 +1,101 @@
+//! What the first pass learnt of Chinese words, for the passes after it: where they begin, a bit for each Han character.
+//!
+//! Cutting by dictionary costs ten times what all else on a text does, and the bits a twenty-fourth of the text in a
+//! memory-mapped work file, so a corpus that is counted is segmented once for the whole job.
+
+use std::ops::Range;
+
+use super::reader::Reader;
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::threads::Engine;
+use dupsift_core::error::Result;
+use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
+use dupsift_text::text::Analysis;
+
+/// Takes the cuts down, from many threads at once.
+pub struct CutsWriter {
+    bits: Heap,
+    begins: AtomicCells<u64>,
+}
+
+impl CutsWriter {
+    /// An empty store for all documents; none where words do not come from a dictionary.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Option<CutsWriter>> {
+        if !reader.pipeline.has_dictionary() {
+            return Ok(None);
+        }
+        let begins = AtomicCells::new(engine.dir, "cut-begins", reader.documents() as usize)?;
+        Ok(Some(CutsWriter { bits: Heap::new(engine.dir, "cuts")?, begins }))
+    }
+
+    /// Notes the cuts of one document; `scratch` is reused.
+    pub fn push(&self, doc: u64, document: &Analysis<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+        scratch.clear();
+        scratch.extend([0; LENGTH]);
+        document.write_han_starts(scratch);
+        let length = scratch.len() - LENGTH;
+        if length > 0 {
+            scratch[..LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
+            self.begins.store(doc as usize, self.bits.append(scratch)? + 1);
+        }
+        Ok(())
+    }
+
+    /// The bits of the document that was noted last, by what was its `scratch`.
+    pub fn bits(scratch: &[u8]) -> &[u8] {
+        scratch.get(LENGTH..).unwrap_or_default()
+    }
+
+    /// Puts down those of some documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.bits)?;
+        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.bits)?;
+        from.cells(&self.begins, docs.start as usize)
+    }
+
+    /// Ends the writing.
+    pub fn finish(self) -> Result<Cuts> {
+        Ok(Cuts { bits: self.bits.freeze()?, begins: self.begins })
+    }
+}
+
+/// Bytes in front of the bits that say how many bytes they are.
+const LENGTH: usize = 4;
+
+/// The cuts of all documents that were counted.
+pub struct Cuts {
+    bits: FrozenHeap,
+    /// Where the bits of a document begin, plus one; 0: it has none.
+    begins: AtomicCells<u64>,
+}
+
+impl Cuts {
+    /// Bytes in the work file.
+    pub fn bytes(&self) -> u64 {
+        self.bits.bytes().len() as u64
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.heap(&self.bits)?;
+        to.cells(&self.begins)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Cuts> {
+        Ok(Cuts { bits: from.heap()?, begins: from.cells()? })
+    }
+
+    /// The cuts of one document, for [`Pipeline::analyse_again`](dupsift_text::text::Pipeline::analyse_again).
+    pub fn of(&self, doc: u64) -> Option<&[u8]> {
+        let begin = self.begins.load(doc as usize).checked_sub(1)?;
+        let mut length = [0; LENGTH];
+        length.copy_from_slice(self.bits.get(begin, LENGTH));
+        Some(self.bits.get(begin + LENGTH as u64, u32::from_le_bytes(length) as usize))
+    }
+}

@@ -1,0 +1,107 @@
+//! From a row of a batch to the document that algorithms see (`stage/view.rs`).
+
+use super::classes::Classes;
+use super::cuts::Cuts;
+use super::reader::Reader;
+use crate::engine::threads::Engine;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::view;
+use dupsift_core::error::Result;
+use dupsift_files::batch::{Cell, Documents, TextColumn};
+use dupsift_files::io::Want;
+use dupsift_text::text::{Analysis, Field, FieldValue, FieldValues, KeptWords};
+
+/// How a pass sees documents.
+#[derive(Clone, Copy)]
+pub struct View<'j> {
+    engine: &'j Engine<'j>,
+    reader: &'j Reader<'j>,
+    cuts: Option<&'j Cuts>,
+    view: view::View<'j, Classes>,
+}
+
+/// The columns beside the text in one batch, by [`Field`].
+pub type Columns = [Option<TextColumn>; Field::ALL.len()];
+
+impl<'j> View<'j> {
+    /// Of a pass that knows nothing yet.
+    pub fn first(engine: &'j Engine<'j>, reader: &'j Reader<'j>) -> View<'j> {
+        View { engine, reader, cuts: None, view: view::View::first(reader.pipeline) }
+    }
+
+    /// Of a pass after the count: words are replayed, and their frequencies known.
+    pub fn after_count(
+        engine: &'j Engine<'j>,
+        reader: &'j Reader<'j>,
+        cuts: Option<&'j Cuts>,
+        stats: &'j CorpusStats,
+    ) -> View<'j> {
+        View { engine, reader, cuts, view: view::View::after_count(reader.pipeline, stats) }
+    }
+
+    /// Of a pass that knows the copies: each document knows how often the counts hold its text.
+    pub fn with_copies<'v>(self, copies: Option<&'v Classes>) -> View<'v>
+    where
+        'j: 'v,
+    {
+        View { view: self.view.with_copies(copies, self.reader.options.recipe.count_copies), ..self }
+    }
+
+    /// Of other documents that are read in the same way.
+    pub fn over<'v>(self, reader: &'v Reader<'v>) -> View<'v>
+    where
+        'j: 'v,
+    {
+        View { reader, ..self }
+    }
+
+    /// The text and what the algorithms read beside it, of all rows.
+    pub fn want(&self) -> Want {
+        let want =
+            Want { others: self.reader.field_columns(), batch_bytes: self.engine.budget.batch, ..Want::default() };
+        want.with_values(self.reader.options.recipe.within.as_ref())
+    }
+
+    /// The columns of a batch; a file that lacks one leaves it out. The scopes of its documents are noted.
+    ///
+    /// # Errors
+    /// A column that cannot be read as strings.
+    pub fn columns(&self, batch: &Documents) -> Result<Columns> {
+        let mut columns = Columns::default();
+        for &field in &self.reader.fields {
+            columns[field as usize] = batch.text_column(&self.reader.options.field_columns[field as usize])?;
+        }
+        self.reader.scopes.note(&self.reader.options.recipe, batch)?;
+        Ok(columns)
+    }
+
+    /// One document. A field whose bytes are no text counts as without a value.
+    pub fn document<'d>(&'d self, doc: u64, text: &'d str, columns: &'d Columns, row: usize) -> Analysis<'d> {
+        let mut values = FieldValues::default();
+        for (value, column) in values.iter_mut().zip(columns) {
+            *value = match column.as_ref().map(|column| column.get(row)) {
+                None => FieldValue::NoColumn,
+                Some(Cell::Text(text)) => FieldValue::Text(text),
+                Some(_) => FieldValue::Null,
+            };
+        }
+        let starts = self.cuts.and_then(|cuts| cuts.of(doc));
+        self.view.document(doc, text, values, starts, self.reader.scopes.of(doc))
+    }
+
+    /// The bytes of a document's text and of what the algorithms read beside it.
+    pub fn bytes(text: &str, columns: &Columns, row: usize) -> usize {
+        let field = |column: &TextColumn| if let Cell::Text(value) = column.get(row) { value.len() } else { 0 };
+        text.len() + columns.iter().flatten().map(field).sum::<usize>()
+    }
+
+    /// One document of which only the words are known.
+    pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
+        self.view.read_back(doc, words, self.reader.scopes.of(doc))
+    }
+
+    /// How often the counts hold the text of a document.
+    pub fn times(&self, doc: u64) -> u64 {
+        self.view.times(doc)
+    }
+}

@@ -1,0 +1,257 @@
+//! What is kept of the words of each document while words are counted (see `corpus/forward.rs`), in a work file: an algorithm that signs by
+//! counts alone does so from there, and the corpus is read once.
+//!
+//! A thread numbers words until its counts are drained; these words, with their letters, and the documents that have them
+//! are a part. Each part is resolved by itself, so memory is bounded by that of the counts.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::mem::take;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::threads::Engine;
+use dupsift_algorithms::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
+use dupsift_core::error::{Error, Result};
+use dupsift_spill::shuffle::{FrozenHeap, Heap};
+use dupsift_text::text::Analysis;
+
+/// Bytes of documents that are stored, and read, at a time.
+const BLOCK: usize = 128 << 10;
+
+/// Bytes in the work file.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct Place {
+    begin: u64,
+    bytes: usize,
+}
+
+/// Words of one thread between two drains, and the documents that have them.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Part {
+    lengths: Place,
+    letters: Place,
+    /// Where its blocks are.
+    pub blocks: Vec<Place>,
+    /// How many documents these hold.
+    pub documents: u64,
+}
+
+/// Records the words of documents, from many threads at once.
+pub struct ForwardWriter {
+    heap: Heap,
+    parts: Mutex<Vec<Part>>,
+    /// How many of the parts stand in portions.
+    given: AtomicUsize,
+    first_lines: bool,
+    /// Bytes of words of one thread, at the most.
+    limit: usize,
+}
+
+/// What one thread records.
+pub struct ForwardThread<'w> {
+    to: &'w ForwardWriter,
+    vocabulary: Vocabulary,
+    records: Vec<u8>,
+    blocks: Vec<Place>,
+    documents: u64,
+}
+
+impl Part {
+    /// Bytes of memory that its words take, at the most.
+    pub fn bytes_of_words(&self) -> usize {
+        // The length of a word takes 4 bytes in the file, and what is known of it up to 64 in memory.
+        16 * self.lengths.bytes
+    }
+}
+
+impl ForwardWriter {
+    /// With the words of first lines or without.
+    pub fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
+        // Where letters end is a number of 32 bits.
+        let limit = (engine.budget.a_thread / 4).min(1 << 31);
+        let heap = Heap::new(engine.dir, "forward-index")?;
+        Ok(ForwardWriter { heap, parts: Mutex::default(), given: AtomicUsize::new(0), first_lines, limit })
+    }
+
+    /// For one thread.
+    pub fn thread(&self) -> ForwardThread<'_> {
+        ForwardThread {
+            to: self,
+            vocabulary: Vocabulary::default(),
+            records: Vec::new(),
+            blocks: Vec::new(),
+            documents: 0,
+        }
+    }
+
+    fn append(&self, bytes: &[u8]) -> Result<Place> {
+        Ok(Place { begin: self.heap.append(bytes)?, bytes: bytes.len() })
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts down what was recorded since the portion before; all threads have ended their parts.
+    pub fn put_portion(&self, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        let parts = self.parts();
+        to.plain(&&parts[self.given.load(Relaxed)..])?;
+        self.given.store(parts.len(), Relaxed);
+        Ok(())
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        let mut parts = self.parts();
+        parts.extend(from.plain::<Vec<Part>>()?);
+        self.given.store(parts.len(), Relaxed);
+        Ok(())
+    }
+
+    /// Ends the recording.
+    pub fn finish(self) -> Result<Forward> {
+        let parts = self.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let name = RandomState::new().hash_one(parts.len());
+        Ok(Forward { heap: self.heap.freeze_in_order()?, parts, first_lines: self.first_lines, name })
+    }
+}
+
+impl ForwardThread<'_> {
+    /// Records a document whose words were just counted; `known` says where those of Han characters begin.
+    pub fn push(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>, counts: &mut Counts) -> Result<()> {
+        // A document without words was not counted.
+        if document.counted().is_empty() {
+            counts.number(std::iter::empty());
+        }
+        self.documents += 1;
+        self.fresh(document, counts);
+        write_document(doc, document, counts.numbers(), &mut self.records);
+        if self.to.first_lines {
+            let line = document.first_line_by(known);
+            if let Some(line) = &line {
+                counts.number(line.counted().iter().map(|counted| counted.word.hash));
+                self.fresh(line, counts);
+            }
+            write_first_line(line.as_ref(), counts.numbers(), &mut self.records);
+        }
+        if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
+    }
+
+    /// Records a document that is a part of its own, and whose words no table has numbered: they are counted through.
+    pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
+        self.documents += 1;
+        let mut next = 0;
+        let numbers = self.all(document, &mut next);
+        write_document(doc, document, &numbers, &mut self.records);
+        if self.to.first_lines {
+            let line = document.first_line_by(known);
+            let numbers = line.as_ref().map_or_else(Vec::new, |line| self.all(line, &mut next));
+            write_first_line(line.as_ref(), &numbers, &mut self.records);
+        }
+        self.drain()
+    }
+
+    /// Gives the words of a document the next numbers.
+    fn all(&mut self, document: &Analysis<'_>, next: &mut u32) -> Vec<u32> {
+        let counted = document.counted();
+        counted.iter().for_each(|one| self.vocabulary.push(document, &one.word));
+        let begin = std::mem::replace(next, *next + counted.len() as u32);
+        (begin..*next).collect()
+    }
+
+    fn fresh(&mut self, document: &Analysis<'_>, counts: &Counts) {
+        for &place in counts.fresh() {
+            self.vocabulary.push(document, &document.counted()[place as usize].word);
+        }
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        self.blocks.push(self.to.append(&self.records)?);
+        self.records.clear();
+        if self.records.capacity() > 4 * BLOCK {
+            self.records = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// Whether the words take all the memory that they may.
+    pub fn is_full(&self) -> bool {
+        self.vocabulary.bytes() >= self.to.limit
+    }
+
+    /// Ends a part: the counts begin anew to number words.
+    pub fn drain(&mut self) -> Result<()> {
+        if self.documents == 0 {
+            return Ok(());
+        }
+        self.end_block()?;
+        let (lengths, letters) = self.vocabulary.drain();
+        let lengths = self.to.append(bytemuck::cast_slice(&lengths))?;
+        let letters = self.to.append(letters.as_bytes())?;
+        let part = Part { lengths, letters, blocks: take(&mut self.blocks), documents: take(&mut self.documents) };
+        self.to.parts().push(part);
+        Ok(())
+    }
+}
+
+/// The words of all documents that were counted.
+pub struct Forward {
+    heap: FrozenHeap,
+    parts: Vec<Part>,
+    first_lines: bool,
+    /// Another number for each recording: two of the same documents may differ in the order of their blocks.
+    name: u64,
+}
+
+impl Forward {
+    /// Bytes of the work file.
+    pub fn bytes(&self) -> u64 {
+        self.heap.bytes().len() as u64
+    }
+
+    /// Puts it down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&(&self.parts, self.first_lines, self.name))?;
+        to.heap(&self.heap)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Forward> {
+        let (parts, first_lines, name) = from.plain()?;
+        Ok(Forward { heap: from.heap()?, parts, first_lines, name })
+    }
+
+    /// The parts, in the order of the work file.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What tells this recording from another one of the same documents.
+    pub fn name(&self) -> u64 {
+        self.name
+    }
+
+    /// The words of a part, looked up in the counts.
+    pub fn words<'w>(&'w self, part: &Part, stats: &'w CorpusStats) -> Result<Words<'w>> {
+        Words::look_up(self.get(part.lengths), self.get(part.letters), stats).ok_or_else(damaged)
+    }
+
+    /// What stands in a block.
+    pub fn records(&self, block: Place) -> Records<'_> {
+        Records::new(self.get(block), self.first_lines)
+    }
+
+    fn get(&self, place: Place) -> &[u8] {
+        self.heap.get(place.begin, place.bytes)
+    }
+}
+
+/// The work file is ours, and no other process has its name: only a broken disk gives other bytes back.
+pub fn damaged() -> Error {
+    Error::Damaged { path: "forward-index".into(), why: "it does not hold what was written".into() }
+}

@@ -1,0 +1,49 @@
+//! What is told of the input files besides their rows: those that are not read, what a file held that is no row, and the way
+//! out where rows are in another encoding.
+
+use super::RejectionsReport;
+use super::reader::Reader;
+use dupsift_core::encoding::Encoding;
+use dupsift_core::spelling::opt;
+use dupsift_files::batch::RejectReason;
+use dupsift_files::io::Source;
+
+/// A sentence for each thing that a reader should know.
+pub(crate) fn notes(source: &Source) -> Vec<String> {
+    let unread = &source.unread;
+    let mut notes: Vec<String> = Vec::new();
+    if !unread.is_empty() {
+        let hint = if unread.whole_files_would_be_read() {
+            format!("; {} takes each text and page file as one document", opt("whole-files"))
+        } else {
+            String::new()
+        };
+        notes.push(format!("the inputs hold {unread}{hint}"));
+    }
+    notes.extend(unread.notes());
+    notes.extend(source.notes.iter().cloned());
+    for file in &source.files {
+        notes.extend(file.notes.iter().map(|note| format!("{}: {note}", file.label)));
+    }
+    notes
+}
+
+/// Returns what a reader should know of an input whose rows were read.
+pub fn of_reading(reader: &Reader<'_>, rejections: &RejectionsReport) -> Vec<String> {
+    notes(reader.source).into_iter().chain(other_encoding(reader, rejections)).collect()
+}
+
+/// The option that helps where rows of lines and of text files are not UTF-8.
+pub(crate) fn other_encoding(reader: &Reader<'_>, rejections: &RejectionsReport) -> Option<String> {
+    let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;
+    let is_asked = reader.options.encoding == Encoding::Utf8;
+    let may_be_other = reader.source.files.iter().any(|file| !file.format.is_columnar() && !file.html);
+    (is_asked && may_be_other).then(|| {
+        let are = if rows == 1 { "row is" } else { "rows are" };
+        format!(
+            "{rows} {are} not UTF-8; {} finds out the encoding of each file, or name it, as {}",
+            opt("encoding").with("auto"),
+            opt("encoding").with("gbk")
+        )
+    })
+}

@@ -1,0 +1,132 @@
+//! What could not be read, of the corpus and of every other input of documents or labels.
+//!
+//! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are made of that value, so a
+//! job that reads a further input adds its losses here, and nothing of them can be dropped on the way.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::reader::Reader;
+use super::rejected::RejectionsReport;
+use dupsift_algorithms::stage::guard::{Fired, ReadCounts};
+use dupsift_files::io::BadInput;
+
+/// The name of the corpus in the column `input` of `rejected/`.
+pub const CORPUS: &str = "corpus";
+
+/// A file of an input that could not be used, or not to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct BadInputReport {
+    /// The file as ids name it.
+    pub file: String,
+    /// What was expected and what came.
+    pub why: String,
+}
+
+impl From<&BadInput> for BadInputReport {
+    fn from(file: &BadInput) -> BadInputReport {
+        BadInputReport { file: file.label.clone(), why: file.why.clone() }
+    }
+}
+
+/// What was read of an input besides the corpus, as it stands in `run.json`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct OtherInputReport {
+    /// The input: `reference`, `forget`.
+    pub input: String,
+    /// Its files that could not be used, or not to their end.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// Rows of all usable files.
+    pub rows: u64,
+    /// Rows that were used.
+    pub used: u64,
+    /// Rows that were rejected, see `rejected/`.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
+    /// What else a reader of the result should know of the input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+impl OtherInputReport {
+    /// Whether some of it could not be read.
+    pub fn is_lossy(&self) -> bool {
+        self.rejections.rows > 0 || !self.bad_inputs.is_empty()
+    }
+}
+
+/// An input besides the corpus that was read, with its losses.
+#[derive(Clone, Debug)]
+pub struct OtherInput {
+    /// The counts, for the record.
+    pub report: OtherInputReport,
+    /// Guards over the reading that fired.
+    pub fired: Vec<Fired>,
+    /// A table like `rejected/` with the rows and files of this input.
+    pub rejected: PathBuf,
+}
+
+impl OtherInput {
+    /// Returns an input that was read. `fired` are the guards over the reading, and the table `rejected` lists the rows and files that
+    /// could not be used.
+    pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
+        let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };
+        let fired = fired.into_iter().map(guard).collect();
+        OtherInput { report, fired, rejected }
+    }
+}
+
+/// Everything that a job could not read.
+#[derive(Clone, Debug)]
+pub struct Losses<'l> {
+    /// Files of the corpus that could not be used, or not to their end.
+    pub bad: &'l [BadInput],
+    /// The other inputs.
+    pub others: Vec<&'l OtherInput>,
+}
+
+impl<'l> Losses<'l> {
+    /// Returns the losses of a job that has read these inputs besides the corpus.
+    pub fn new(bad: &'l [BadInput], others: &'l [OtherInput]) -> Losses<'l> {
+        Losses { bad, others: others.iter().collect() }
+    }
+
+    /// Returns the same losses with those of a further input.
+    pub fn with(mut self, other: Option<&'l OtherInput>) -> Losses<'l> {
+        self.others.extend(other);
+        self
+    }
+
+    /// Returns the files of the corpus for the record.
+    pub fn bad_inputs(&self) -> Vec<BadInputReport> {
+        self.bad.iter().map(BadInputReport::from).collect()
+    }
+
+    /// Returns the other inputs for the record.
+    pub fn other_inputs(&self) -> Vec<OtherInputReport> {
+        self.others.iter().map(|other| other.report.clone()).collect()
+    }
+
+    /// Returns the guards that fired over the other inputs.
+    pub fn fired(&self) -> impl Iterator<Item = Fired> + '_ {
+        self.others.iter().flat_map(|other| other.fired.iter().cloned())
+    }
+}
+
+/// Counts what was read of the files of a reader, of which `bad` could not be used, or not to their end.
+pub fn read_counts(reader: &Reader<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
+    let (files, bad_bytes) = (&reader.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
+    // The bytes of a file that takes part include those that were lost of it.
+    let gone = bad.iter().filter(|file| !file.takes_part);
+    ReadCounts {
+        rows: reader.rows(),
+        used,
+        broken,
+        bad_files: bad.len() as u64,
+        bad_bytes,
+        bytes: files.iter().map(|file| file.bytes).chain(gone.clone().map(|file| file.bytes)).sum(),
+        unknown_files: bad.iter().filter(|file| file.bytes == 0).count() as u64,
+        files: files.len() as u64 + gone.count() as u64,
+    }
+}

@@ -1,0 +1,36 @@
+//! How rows of files become documents, on all threads: the files, what of them is asked for, pages that become texts, rows that
+//! cannot be used.
+
+pub mod again;
+pub mod classes;
+pub(crate) mod components;
+pub mod content_hashes;
+pub(crate) mod cuts;
+pub mod document;
+pub(crate) mod forward;
+pub(crate) mod fresh;
+pub mod guests;
+pub(crate) mod ids;
+pub mod input_notes;
+pub mod inputs;
+pub mod keep_column;
+pub(crate) mod keep_number;
+pub mod kept_texts;
+pub mod losses;
+pub mod meeting;
+pub mod parts;
+pub mod purified;
+pub(crate) mod purified_store;
+pub mod purify_report;
+pub(crate) mod read;
+pub mod reader;
+pub mod rejected;
+pub(crate) mod scopes;
+pub(crate) mod source_values;
+
+pub use inputs::{Inputs, Writes, input_endings, look, look_and_write, take_in};
+pub use losses::{BadInputReport, OtherInput, OtherInputReport};
+pub use purify_report::PurifyReport;
+pub use reader::Reader;
+pub use rejected::RejectionsReport;
+pub use source_values::SourceReport;

@@ -1,0 +1,260 @@
+//! Pages become texts on their way from a file to a stage: what reads texts never sees HTML.
+//!
+//! Purifying costs more than all else that a reading does, so the first reading of the whole corpus keeps what came of each
+//! page in a work file, and later ones take it from there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow_array::StringViewArray;
+use arrow_array::builder::StringViewBuilder;
+
+use super::purified_store::{Filling, Kept, Stored};
+use super::purify_report::{PurifyReport, add};
+use super::reader::Reader;
+use crate::engine::threads::Engine;
+use dupsift_algorithms::stage::recipe::purify_name;
+use dupsift_core::error::Result;
+use dupsift_core::guard::guarded;
+use dupsift_files::batch::{Cell, Documents, RejectReason, Rejection, TextColumn};
+use dupsift_files::io::{InputFile, Want};
+use dupsift_pages::purify::{Fallback, Kind, Page, Purifier, RawPage, elements};
+use dupsift_text::text::Field;
+
+/// What a server would say of a text.
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// One reading of texts.
+pub(crate) enum Reading {
+    /// Texts are texts.
+    Plain,
+    /// Pages are purified as they come; those of a reading of all documents are kept.
+    Purify(Option<Arc<Filling>>),
+    /// What an earlier reading kept.
+    Again(Arc<Stored>),
+}
+
+impl Reading {
+    /// Where pages that are purified are kept.
+    pub(crate) fn filling(&self) -> Option<&Filling> {
+        match self {
+            Reading::Purify(filling) => filling.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// How a reading comes by its texts.
+pub(crate) fn how(engine: &Engine<'_>, reader: &Reader<'_>, want: &Want) -> Result<Reading> {
+    if !want.text || !reader.has_pages() {
+        return Ok(Reading::Plain);
+    }
+    if let Some(stored) = reader.pages.stored() {
+        return Ok(Reading::Again(stored));
+    }
+    let filling = || Filling::new(engine.dir, reader.documents()).map(Arc::new);
+    Ok(Reading::Purify(want.rows.is_none().then(filling).transpose()?))
+}
+
+/// What was purified in the reading that kept it; none where no file holds pages.
+pub(crate) fn report(reader: &Reader<'_>) -> Option<PurifyReport> {
+    reader.has_pages().then(|| of_corpus(reader.pages.report(), reader))
+}
+
+/// A report with the purifier's name and what the files say of themselves.
+pub fn of_corpus(mut report: PurifyReport, reader: &Reader<'_>) -> PurifyReport {
+    report.recipe = purify_name(&reader.options.recipe.purify);
+    for archived in reader.source.files.iter().filter_map(|file| file.archived.as_ref()) {
+        archived.others.iter().for_each(|(name, &count)| add(&mut report.other_records, name, count));
+        report.truncated += archived.truncated;
+    }
+    report
+}
+
+/// What a reading asks of a file in place of `want`.
+pub(crate) fn asks(reader: &Reader<'_>, file: &InputFile, want: &Want, reading: &Reading) -> Want {
+    let mut want = want.clone();
+    match reading {
+        Reading::Plain => {}
+        _ if !file.html => {}
+        Reading::Purify(_) => {
+            let own = [&reader.options.content_type_column, &reader.options.url_column];
+            for name in own.into_iter().filter(|name| file.others.contains(name)) {
+                if !want.others.contains(name) {
+                    want.others.push(name.clone());
+                }
+            }
+        }
+        Reading::Again(_) => want.text = false,
+    }
+    want
+}
+
+/// The texts of a batch as it came from its file.
+pub(crate) fn texts(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    batch: Documents,
+    reading: &Reading,
+    told: &mut PurifyReport,
+) -> Result<Documents> {
+    match reading {
+        Reading::Purify(filling) if batch.is_html() => purify(engine, reader, batch, filling.as_deref(), told),
+        Reading::Again(stored) if batch.is_html() => again(reader, batch, stored),
+        _ => Ok(batch),
+    }
+}
+
+fn purify(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    batch: Documents,
+    filling: Option<&Filling>,
+    told: &mut PurifyReport,
+) -> Result<Documents> {
+    let mut texts = Texts::new(reader);
+    let (mut bytes, mut places) = (Vec::new(), Vec::new());
+    each_page(engine, reader, &reader.purifier, &batch, told, |row, seen| {
+        let title;
+        let kept = match seen {
+            Seen::Null => Kept::Null,
+            Seen::Bad(why) => Kept::Bad(why.reason, &why.detail),
+            Seen::Page(page) => {
+                title = title_of(reader, page);
+                let fields = [&title, &page.keywords, &page.description].map(Option::as_deref);
+                match page.body.as_deref() {
+                    Some(text) => Kept::Text { text, fields },
+                    None => Kept::Bad(without_body(reader, page), page.kind.name()),
+                }
+            }
+        };
+        if filling.is_some() {
+            places.push((batch.doc(row), bytes.len() as u64));
+            kept.write(&mut bytes);
+        }
+        texts.push(row, kept);
+        Ok(())
+    })?;
+    if let Some(filling) = filling {
+        filling.append(&bytes, &places)?;
+    }
+    texts.finish(reader, batch)
+}
+
+/// The title; a page without one is called by its heaviest keyword, where an algorithm reads titles.
+fn title_of(reader: &Reader<'_>, page: &Page) -> Option<String> {
+    let wanted = reader.fields.contains(&Field::Title) && page.title.is_none();
+    let keyword = || elements(page, reader.pipeline, None).keywords.into_iter().next();
+    page.title.clone().or_else(|| if wanted { keyword().map(|keyword| keyword.word) } else { None })
+}
+
+fn again(reader: &Reader<'_>, batch: Documents, stored: &Stored) -> Result<Documents> {
+    let mut texts = Texts::new(reader);
+    for row in 0..batch.len() {
+        texts.push(row, stored.of(batch.doc(row)));
+    }
+    texts.finish(reader, batch)
+}
+
+/// Why a page without a body has none.
+fn without_body(reader: &Reader<'_>, page: &Page) -> RejectReason {
+    let skips = reader.options.recipe.purify.fallback == Fallback::Skip;
+    if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
+}
+
+/// What one row of a batch of pages is.
+pub enum Seen<'p> {
+    /// A row without a page.
+    Null,
+    /// A row that cannot be used, and why.
+    Bad(&'p Rejection),
+    /// A page.
+    Page(&'p Page),
+}
+
+/// Purifies the pages of a batch, one after the other; what is done is counted in `told`.
+pub fn each_page(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    purifier: &Purifier,
+    batch: &Documents,
+    told: &mut PurifyReport,
+    mut each: impl FnMut(usize, Seen<'_>) -> Result<()>,
+) -> Result<()> {
+    let content_types = batch.text_column(&reader.options.content_type_column)?;
+    let urls = batch.text_column(&reader.options.url_column)?;
+    for row in 0..batch.len() {
+        engine.go_on()?;
+        match batch.page(row) {
+            Err(why) => each(row, Seen::Bad(why))?,
+            Ok(None) => each(row, Seen::Null)?,
+            Ok(Some(bytes)) => {
+                let _long = engine.long_document(bytes.len())?;
+                let begun = Instant::now();
+                let (content_type, url) = (value(&content_types, row), value(&urls, row));
+                // What is no page, such as a text file, has no tags.
+                let content_type = if batch.is_html() { content_type } else { Some(PLAIN) };
+                match guarded(|| purifier.page(&RawPage { bytes, content_type, url })) {
+                    Ok(page) => {
+                        told.count(&page, bytes.len(), begun.elapsed());
+                        each(row, Seen::Page(&page))?;
+                    }
+                    Err(said) => each(row, Seen::Bad(&Rejection::new(RejectReason::ParserFailed, said)))?,
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn value(column: &Option<TextColumn>, row: usize) -> Option<&str> {
+    match column.as_ref()?.get(row) {
+        Cell::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// The columns that take the place of pages.
+struct Texts {
+    text: StringViewBuilder,
+    /// The fields that pages fill in, with their builders.
+    fields: Vec<(Field, StringViewBuilder)>,
+    bad: BTreeMap<usize, Rejection>,
+}
+
+impl Texts {
+    fn new(reader: &Reader<'_>) -> Texts {
+        // A column that the user named holds what he wants.
+        let fields = reader.fields.iter().filter(|&&field| !reader.options.fields_required[field as usize]);
+        Texts {
+            text: StringViewBuilder::new(),
+            fields: fields.map(|&field| (field, StringViewBuilder::new())).collect(),
+            bad: BTreeMap::new(),
+        }
+    }
+
+    fn push(&mut self, row: usize, kept: Kept<'_>) {
+        let (text, fields) = match kept {
+            Kept::Text { text, fields } => (Some(text), Some(fields)),
+            Kept::Null => (None, None),
+            Kept::Bad(reason, detail) => {
+                self.bad.insert(row, Rejection::new(reason, detail));
+                (None, None)
+            }
+        };
+        self.text.append_option(text);
+        for (field, column) in &mut self.fields {
+            column.append_option(fields.and_then(|fields| fields[*field as usize]));
+        }
+    }
+
+    fn finish(mut self, reader: &Reader<'_>, batch: Documents) -> Result<Documents> {
+        let beside: Vec<(String, StringViewArray)> = self
+            .fields
+            .iter_mut()
+            .map(|(field, column)| (reader.options.field_columns[*field as usize].clone(), column.finish()))
+            .collect();
+        batch.purified((&reader.options.text_column, self.text.finish()), beside, self.bad)
+    }
+}

@@ -1,0 +1,251 @@
+//! What came of every page, in a work file, by the number of the document.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::purify_report::PurifyReport;
+use crate::engine::products::{Found, PortionReader, PortionWriter, Product, Putting};
+use crate::engine::threads::Engine;
+use dupsift_core::error::Result;
+use dupsift_files::batch::RejectReason;
+use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
+use dupsift_text::text::Field;
+
+/// What is kept of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept<'k> {
+    /// A row without a page.
+    Null,
+    /// A row that cannot be used, and why: the reason and its detail.
+    Bad(RejectReason, &'k str),
+    /// A page: its body, and what it says of itself, by [`Field`].
+    Text { text: &'k str, fields: [Option<&'k str>; Field::ALL.len()] },
+}
+
+const NULL: u8 = 0;
+const BAD: u8 = 1;
+const TEXT: u8 = 2;
+/// The length that stands for no value.
+const NONE: u32 = u32::MAX;
+
+impl<'k> Kept<'k> {
+    /// Appends the row: its kind, the code of a reason, then each text behind its length of four bytes.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let put = |out: &mut Vec<u8>, text: Option<&str>| {
+            out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
+            out.extend(text.unwrap_or_default().as_bytes());
+        };
+        match self {
+            Kept::Null => out.push(NULL),
+            Kept::Bad(reason, detail) => {
+                out.extend([BAD, reason.code()]);
+                put(out, Some(detail));
+            }
+            Kept::Text { text, fields } => {
+                out.push(TEXT);
+                put(out, Some(text));
+                fields.iter().for_each(|field| put(out, *field));
+            }
+        }
+    }
+
+    /// The row that begins at a place of the heap.
+    fn read(heap: &'k FrozenHeap, mut at: u64) -> Kept<'k> {
+        let kind = heap.get(at, 1)[0];
+        let code = if kind == BAD { heap.get(at + 1, 1)[0] } else { 0 };
+        at += if kind == BAD { 2 } else { 1 };
+        let mut next = || {
+            let mut length = [0; 4];
+            length.copy_from_slice(heap.get(at, 4));
+            at += 4;
+            let length = u32::from_le_bytes(length);
+            if length == NONE {
+                return None;
+            }
+            let text = heap.get(at, length as usize);
+            at += u64::from(length);
+            Some(std::str::from_utf8(text).unwrap_or_default())
+        };
+        match kind {
+            NULL => Kept::Null,
+            BAD => {
+                let reason = RejectReason::of_code(code).unwrap_or(RejectReason::ParserFailed);
+                Kept::Bad(reason, next().unwrap_or_default())
+            }
+            _ => Kept::Text { text: next().unwrap_or_default(), fields: std::array::from_fn(|_| next()) },
+        }
+    }
+}
+
+/// A store that many threads fill.
+pub(crate) struct Filling {
+    heap: Heap,
+    /// For each document where its row begins, plus one; 0: it was not read.
+    begins: AtomicCells<u64>,
+}
+
+impl Filling {
+    /// An empty store for so many documents, in files of the folder.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn new(dir: &Path, documents: u64) -> Result<Filling> {
+        let heap = Heap::new(dir, "purified")?;
+        Ok(Filling { heap, begins: AtomicCells::new(dir, "purified-begins", documents as usize)? })
+    }
+
+    /// Appends rows; `places` are documents with the places of their rows in `bytes`.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn append(&self, bytes: &[u8], places: &[(u64, u64)]) -> Result<()> {
+        let begin = self.heap.append(bytes)?;
+        places.iter().for_each(|&(doc, place)| self.begins.store(doc as usize, begin + place + 1));
+        Ok(())
+    }
+
+    /// Puts down what came of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        from.cells(&self.begins, docs.start as usize)
+    }
+
+    /// Ends the filling.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn freeze(self) -> Result<Stored> {
+        Ok(Stored { heap: self.heap.freeze_in_order()?, begins: self.begins })
+    }
+}
+
+/// What came of the pages of a corpus so far.
+#[derive(Default)]
+pub struct Pages {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    stored: Option<Arc<Stored>>,
+    report: PurifyReport,
+}
+
+/// What a reading has made of all pages.
+pub(crate) struct KeptPages {
+    stored: Arc<Stored>,
+    report: PurifyReport,
+}
+
+impl Product for KeptPages {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.report)?;
+        self.stored.put_down(to)
+    }
+
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<KeptPages> {
+        Ok(KeptPages { report: from.plain()?, stored: Arc::new(Stored::take_up(from)?) })
+    }
+}
+
+impl Pages {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All of them, once a reading has kept them.
+    pub(crate) fn stored(&self) -> Option<Arc<Stored>> {
+        self.state().stored.clone()
+    }
+
+    /// What was done in the reading that kept them.
+    pub(crate) fn report(&self) -> PurifyReport {
+        self.state().report.clone()
+    }
+
+    /// Keeps what a reading of all documents has made of them.
+    pub(crate) fn keep(&self, filling: Arc<Filling>, report: PurifyReport) -> Result<()> {
+        // The threads that shared it are done.
+        if let Some(filling) = Arc::into_inner(filling) {
+            let stored = Arc::new(filling.freeze()?);
+            let mut state = self.state();
+            state.stored = Some(stored);
+            state.report = report;
+        }
+        Ok(())
+    }
+
+    /// What was kept, and what is told of it.
+    pub(crate) fn kept(&self) -> Option<KeptPages> {
+        let state = self.state();
+        Some(KeptPages { stored: state.stored.clone()?, report: state.report.clone() })
+    }
+
+    /// Takes what was kept before in place of a reading.
+    pub(crate) fn know(&self, pages: KeptPages) {
+        let mut state = self.state();
+        (state.stored, state.report) = (Some(pages.stored), pages.report);
+    }
+}
+
+/// A store that is complete.
+pub(crate) struct Stored {
+    heap: FrozenHeap,
+    begins: AtomicCells<u64>,
+}
+
+impl Stored {
+    /// Puts it down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        to.cells(&self.begins)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Stored> {
+        Ok(Stored { heap: from.heap()?, begins: from.cells()? })
+    }
+
+    /// What is kept of a document.
+    pub fn of(&self, doc: u64) -> Kept<'_> {
+        match self.begins.load(doc as usize) {
+            0 => Kept::Null,
+            begin => Kept::read(&self.heap, begin - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_read_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let heap = Heap::new(dir.path(), "kept").expect("a heap");
+        let rows = [
+            Kept::Null,
+            Kept::Bad(RejectReason::NoBody, "hub"),
+            Kept::Text { text: "тело", fields: [Some("題"), None, Some("")] },
+            Kept::Text { text: "", fields: [None, None, None] },
+        ];
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for row in &rows {
+            places.push(bytes.len() as u64);
+            row.write(&mut bytes);
+        }
+        heap.append(&bytes).expect("written");
+        let heap = heap.freeze().expect("frozen");
+        for (row, place) in rows.iter().zip(places) {
+            assert_eq!(Kept::read(&heap, place), *row);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a purifier did, as the record tells it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use dupsift_pages::purify::Page;
+
+/// What became of pages.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct PurifyReport {
+    /// The purifier with all parameters, as `--purify` takes it.
+    pub recipe: String,
+    /// Pages that were purified.
+    pub pages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes of their bodies, in UTF-8.
+    pub body_bytes: u64,
+    /// Records of web archives that hold no page, by type: `warcinfo`, `request`, `revisit`.
+    pub other_records: BTreeMap<String, u64>,
+    /// Pages of web archives that the crawler had cut.
+    pub truncated: u64,
+    /// Seconds that threads spent on it, summed.
+    pub seconds: f64,
+    /// Pages by type.
+    pub kinds: BTreeMap<String, u64>,
+    /// Pages by the charset that they were read as.
+    pub charsets: BTreeMap<String, u64>,
+    /// Pages with bytes that are no characters of their charset.
+    pub malformed: u64,
+    /// Pages that a limit cut, by the limit.
+    pub cut: BTreeMap<String, u64>,
+}
+
+impl PurifyReport {
+    /// Counts a page of that many bytes.
+    pub(crate) fn count(&mut self, page: &Page, bytes: usize, took: Duration) {
+        self.pages += 1;
+        self.bytes += bytes as u64;
+        self.body_bytes += page.body.as_ref().map_or(0, |body| body.len() as u64);
+        self.seconds += took.as_secs_f64();
+        add(&mut self.kinds, page.kind.name(), 1);
+        add(&mut self.charsets, page.charset, 1);
+        self.malformed += u64::from(page.malformed);
+        page.cut.names().for_each(|name| add(&mut self.cut, name, 1));
+    }
+
+    /// Adds what another thread counted.
+    pub fn merge(&mut self, other: &PurifyReport) {
+        self.pages += other.pages;
+        self.bytes += other.bytes;
+        self.body_bytes += other.body_bytes;
+        self.seconds += other.seconds;
+        self.malformed += other.malformed;
+        for (into, from) in
+            [(&mut self.kinds, &other.kinds), (&mut self.charsets, &other.charsets), (&mut self.cut, &other.cut)]
+        {
+            from.iter().for_each(|(name, &count)| add(into, name, count));
+        }
+    }
+}
+
+/// Adds to one of several counts.
+pub(super) fn add(counts: &mut BTreeMap<String, u64>, name: &str, count: u64) {
+    match counts.get_mut(name) {
+        Some(known) => *known += count,
+        None => _ = counts.insert(name.to_owned(), count),
+    }
+}

@@ -1,0 +1,296 @@
+//! Readings of a corpus on all threads, a piece of a file at a time.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytesize::ByteSize;
+
+use super::purified::{self, Reading};
+use super::purified_store::Filling;
+use super::purify_report::PurifyReport;
+use super::reader::Reader;
+use crate::engine::products::{PortionReader, PortionWriter};
+use crate::engine::progress::Unit;
+use crate::engine::room::Room;
+use crate::engine::threads::Engine;
+use dupsift_core::error::{Error, Result};
+use dupsift_files::batch::Documents;
+use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
+use dupsift_text::text::free_pooled_lists;
+
+/// Bounds for the bytes of text in one piece of work, from one or two pages on.
+const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
+/// What is left of the corpus would make so many pieces of this size for each thread.
+const SPLITS_A_THREAD: u64 = 4;
+
+/// The error of a page that is more than what may be read at a time.
+pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
+    let size = |bytes| ByteSize(bytes).to_string();
+    let least = size(engine.budget.least_for(page.bytes, page.longest));
+    let (bytes, asked) = (size(page.bytes), size(engine.budget.memory));
+    Error::LargePage { path: page.path, column: page.column, bytes, asked, least }
+}
+
+/// Where a reading rests: all threads end what they have, and what is known of the documents so far may be put down.
+pub trait Rests<T>: Sync {
+    /// What was put down before is taken up, and what came of pages with it; says which document is the first that is to be read.
+    ///
+    /// # Errors
+    /// A disk that cannot be read.
+    fn begin(&self, pages: Option<PagesSoFar<'_>>) -> Result<u64>;
+
+    /// Whether the reading is to rest now.
+    fn is_due(&self) -> bool;
+
+    /// All documents before `end` were read; `results` is what the threads say of those since the last rest.
+    ///
+    /// # Errors
+    /// A full disk.
+    fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
+}
+
+/// What a reading has made of pages so far.
+pub struct PagesSoFar<'p> {
+    filling: &'p Filling,
+    report: &'p Mutex<PurifyReport>,
+}
+
+impl PagesSoFar<'_> {
+    /// What is said of them.
+    pub fn report(&self) -> PurifyReport {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts down what came of these documents.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        self.filling.put_portion(docs, to)
+    }
+
+    /// Takes it up, with what is said of all documents up to these.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn take_portion(&self, docs: &Range<u64>, report: PurifyReport, from: &mut PortionReader<'_>) -> Result<()> {
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        self.filling.take_portion(docs, from)
+    }
+}
+
+/// A reading that never rests.
+pub struct Restless;
+
+impl<T> Rests<T> for Restless {
+    fn begin(&self, _: Option<PagesSoFar<'_>>) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn is_due(&self) -> bool {
+        false
+    }
+
+    fn rest(&self, _: u64, _: &[T], _: Option<PagesSoFar<'_>>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the documents on all threads, a piece of a file at a time.
+    ///
+    /// # Errors
+    /// Besides what `each` returns: the first damaged file, once all are noted in [`Engine::bad`].
+    pub fn read<S, T: Send>(
+        &self,
+        engine: &Engine<'_>,
+        name: &str,
+        want: &Want,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.read_and_rest(engine, name, want, &Restless, init, each, end)
+    }
+
+    /// The same of a reading that rests now and then. What the threads say of documents that were taken up is not among the results.
+    ///
+    /// # Errors
+    /// As [`Reader::read`], and those of `rests`.
+    pub fn read_and_rest<S, T: Send>(
+        &self,
+        engine: &Engine<'_>,
+        name: &str,
+        want: &Want,
+        rests: &dyn Rests<T>,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let bar = engine.progress.stage(name, self.documents(), Unit::Documents);
+        let reading = purified::how(engine, self, want)?;
+        let want = self.within_limit(want);
+        let report = Mutex::new(PurifyReport::default());
+        let pages = || reading.filling().map(|filling| PagesSoFar { filling, report: &report });
+        let begin = rests.begin(pages())?;
+        bar.add(begin);
+        let mut splits = self.pieces(engine);
+        splits.retain(|split| split.first_doc + split.rows > begin);
+        let room = engine.room();
+        let done = |(state, purified): &mut (S, PurifyReport), batch: Documents| {
+            engine.go_on()?;
+            let batch = purified::texts(engine, self, batch, &reading, purified)?;
+            each(state, &batch)?;
+            bar.add(batch.len() as u64);
+            Ok(())
+        };
+        let init = || Ok((init()?, PurifyReport::default()));
+        let piece = |thread: &mut (S, PurifyReport), piece: usize| {
+            let file = &self.source.files[splits[piece].file];
+            let asks = from(begin, &splits[piece], purified::asks(self, file, &want, &reading));
+            let segments = self.source.segments(&splits[piece], &asks, engine.budget.small_piece())?;
+            segments.iter().try_for_each(|Segment { split, bytes, .. }| {
+                room.hold(thread, *bytes, &|| engine.go_on(), &done, |thread, reader| {
+                    let mut hand = |batch| reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch));
+                    self.source.read(split, &asks, &mut hand)
+                })
+            })
+        };
+        let end = |mut thread: (S, PurifyReport)| {
+            room.help(&mut thread, &done);
+            let (state, purified) = thread;
+            free_pooled_lists();
+            report.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
+            end(state)
+        };
+        // Once a file is damaged there is nothing to put down, and all such files are to be found.
+        let goes_on = || !rests.is_due() || engine.none_bad().is_err();
+        let rest = |next: usize, some: &[T]| match splits.get(next) {
+            Some(split) if engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
+            _ => Ok(()),
+        };
+        let work = |from: usize| engine.work_while(from..splits.len(), &goes_on, init, piece, end);
+        let results = in_turns(0..splits.len(), work, rest)?;
+        engine.none_bad()?;
+        if let Reading::Purify(Some(filling)) = reading {
+            self.pages.keep(filling, report.into_inner().unwrap_or_else(PoisonError::into_inner))?;
+        }
+        Ok(results)
+    }
+
+    /// The pieces of a reading.
+    pub fn pieces(&self, engine: &Engine<'_>) -> Vec<Split> {
+        if let Some(part) = &self.part {
+            return part.clone();
+        }
+        // Large pieces first, for a cut may cost a page of another column that is unpacked twice, and small ones last, so that no
+        // thread is left with a large one when the others are done.
+        let share = SPLITS_A_THREAD * engine.pool.current_num_threads() as u64;
+        let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
+        // Among pieces of the largest size a page that is unpacked twice is next to nothing, and the headers of all pages may be many.
+        let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
+        splits.into_iter().filter(|split| split.first_doc < self.documents()).collect()
+    }
+
+    /// Reads a piece in order on this thread alone, with room for its pages.
+    ///
+    /// # Errors
+    /// What `each` returns, and files that are damaged.
+    pub fn read_piece(
+        &self,
+        engine: &Engine<'_>,
+        room: &Room<Documents>,
+        split: &Split,
+        want: &Want,
+        each: &mut dyn FnMut(&Documents) -> Result<()>,
+    ) -> Result<()> {
+        self.source.segments(split, want, engine.budget.small_piece())?.iter().try_for_each(|segment| {
+            room.hold(&mut (), segment.bytes, &|| engine.go_on(), &|(), _| Ok(()), |(), _| {
+                self.source.read(&segment.split, want, &mut |batch| each(&batch))
+            })
+        })
+    }
+
+    /// Checks that no page is more than what may be read at a time.
+    ///
+    /// # Errors
+    /// [`Error::LargePage`] with the least memory that would do.
+    pub fn check_pages(&self, engine: &Engine<'_>) -> Result<()> {
+        let page = self.source.beyond(&|bytes, longest| engine.budget.fits(bytes, longest))?;
+        page.map_or(Ok(()), |page| Err(large_page(engine, page)))
+    }
+
+    /// The same of the documents within `--limit`, where it leaves some out.
+    pub fn within_limit(&self, want: &Want) -> Want {
+        let mut want = want.clone();
+        if self.documents() < self.source.documents() {
+            want.rows = Some(below(self.documents(), want.rows.take()));
+        }
+        want
+    }
+}
+
+/// Does pieces of work in turns: `work` from a piece on, as far as it says, then `rest` with that piece and what came of it.
+pub(crate) fn in_turns<T>(
+    pieces: Range<usize>,
+    work: impl Fn(usize) -> Result<(usize, Vec<T>)>,
+    rest: impl Fn(usize, &[T]) -> Result<()>,
+) -> Result<Vec<T>> {
+    let (mut results, mut next) = (Vec::new(), pieces.start);
+    loop {
+        let (begun, some) = work(next)?;
+        next = begun;
+        rest(next, &some)?;
+        results.extend(some);
+        if next >= pieces.end {
+            return Ok(results);
+        }
+    }
+}
+
+/// What is asked for of the documents of a piece from a number on.
+fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
+    if split.first_doc < begin {
+        asks.rows = Some(match asks.rows {
+            None => RowFilter::Where(Arc::new(move |doc| doc >= begin)),
+            Some(RowFilter::Where(passes)) => RowFilter::Where(Arc::new(move |doc| doc >= begin && passes(doc))),
+            Some(RowFilter::Docs(docs)) => RowFilter::Docs(docs.iter().copied().filter(|&doc| doc >= begin).collect()),
+        });
+    }
+    asks
+}
+
+/// What a filter asks for of the documents below a number. A piece may reach beyond `--limit`, where there are neither
+/// bits nor cells to look at.
+fn below(documents: u64, filter: Option<RowFilter>) -> RowFilter {
+    match filter {
+        None => RowFilter::Where(Arc::new(move |doc| doc < documents)),
+        Some(RowFilter::Where(passes)) => RowFilter::Where(Arc::new(move |doc| doc < documents && passes(doc))),
+        Some(RowFilter::Docs(docs)) => RowFilter::Docs(docs.iter().copied().filter(|&doc| doc < documents).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_never_asked_about_documents_beyond_the_limit() {
+        let bits = [true, false, true];
+        let filters = [
+            None,
+            Some(RowFilter::Where(Arc::new(move |doc| bits[doc as usize]))),
+            Some(RowFilter::Docs([0, 2, 9].into())),
+        ];
+        let chosen = filters.map(|filter| match below(3, filter) {
+            RowFilter::Where(passes) => (0..20).filter(|&doc| passes(doc)).collect::<Vec<_>>(),
+            RowFilter::Docs(docs) => docs.to_vec(),
+        });
+        assert_eq!(chosen, [vec![0, 1, 2], vec![0, 2], vec![0, 2]]);
+    }
+
+    #[test]
+    fn readers_reject_exactly_the_texts_that_cannot_be_cut() {
+        assert_eq!(dupsift_files::batch::document::MAX_TEXT_BYTES, dupsift_text::text::MAX_TEXT_BYTES);
+    }
+}

@@ -1,0 +1,186 @@
+//! Rows that could not be used: counted, named and set aside, in memory that does not grow with them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::classes::number;
+use super::reader::Reader;
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::threads::Engine;
+use dupsift_core::error::{Error, Result};
+use dupsift_files::batch::{Documents, RejectReason, Rejection};
+use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
+
+/// Bytes of a row: document, where its detail begins, how long it is, and the code of the reason.
+const ROW: usize = 21;
+
+/// Rows set aside, see `rejected/`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct RejectionsReport {
+    /// All of them.
+    #[serde(rename = "rejected")]
+    pub rows: u64,
+    /// Those with which something is wrong: null, not UTF-8, not JSON, too long, damaged.
+    #[serde(rename = "rejected_broken", default)]
+    pub broken: u64,
+    /// Those that are no documents by their kind, such as answers that are not HTML; `rejected` is the sum of both.
+    #[serde(rename = "rejected_by_kind", default)]
+    pub by_kind: u64,
+    /// All of them by reason.
+    #[serde(rename = "rejected_reasons", default)]
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl RejectionsReport {
+    /// Adds so many rows of that reason.
+    pub fn add(&mut self, reason: RejectReason, rows: u64) {
+        if rows > 0 {
+            *self.reasons.entry(reason.text().to_owned()).or_default() += rows;
+            *(if reason.is_broken() { &mut self.broken } else { &mut self.by_kind }) += rows;
+            self.rows += rows;
+        }
+    }
+
+    /// The reasons of one sort with their rows.
+    pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
+        let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
+        let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);
+        reasons.map(|(reason, &rows)| (reason.as_str(), rows)).collect()
+    }
+
+    /// Adds the rows of another thread.
+    pub fn merge(&mut self, other: &RejectionsReport) {
+        self.rows += other.rows;
+        self.broken += other.broken;
+        self.by_kind += other.by_kind;
+        other.reasons.iter().for_each(|(reason, rows)| *self.reasons.entry(reason.clone()).or_default() += rows);
+    }
+}
+
+/// Collects rejected rows from many threads.
+pub struct Rejecter {
+    rows: Shuffle,
+    details: Heap,
+    /// By the code of the reason.
+    counts: [AtomicU64; RejectReason::ALL.len()],
+}
+
+impl Rejecter {
+    /// An empty collection.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Rejecter> {
+        let (rows, details) =
+            (engine.ordered(reader.documents(), "rejected", ROW, 8, 8, 0)?, Heap::new(engine.dir, "details")?);
+        Ok(Rejecter { rows, details, counts: Default::default() })
+    }
+
+    /// A writer for one thread.
+    pub fn writer(&self) -> Writer<'_> {
+        self.rows.writer()
+    }
+
+    /// Sets one row aside.
+    ///
+    /// # Errors
+    /// Under `--strict`: the row itself.
+    pub fn push(
+        &self,
+        reader: &Reader<'_>,
+        writer: &mut Writer<'_>,
+        batch: &Documents,
+        row: usize,
+        why: &Rejection,
+    ) -> Result<()> {
+        let doc = batch.doc(row);
+        if reader.options.strict {
+            let (file, row) = reader.source.locate(doc);
+            return Err(Error::BadRow { path: file.path.clone(), row, why: why.to_string() });
+        }
+        self.put(writer, doc, why.reason, why.detail.as_bytes())
+    }
+
+    /// Sets a row aside that was looked at before.
+    pub fn put(&self, writer: &mut Writer<'_>, doc: u64, reason: RejectReason, detail: &[u8]) -> Result<()> {
+        let begin = self.details.append(detail)?;
+        let mut record = [0; ROW];
+        record[..8].copy_from_slice(&doc.to_be_bytes());
+        record[8..16].copy_from_slice(&begin.to_be_bytes());
+        record[16..20].copy_from_slice(&(detail.len() as u32).to_be_bytes());
+        record[20] = reason.code();
+        self.counts[usize::from(reason.code())].fetch_add(1, Ordering::Relaxed);
+        writer.push(&record)
+    }
+
+    /// Puts down what was set aside since the portion before.
+    pub fn put_portion(&self, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.plain(&self.counts.each_ref().map(|count| count.load(Ordering::Relaxed)))?;
+        to.rows(&self.rows)?;
+        to.heap(&self.details)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, engine: &Engine<'_>, from: &mut PortionReader<'_>) -> Result<()> {
+        let counts: [u64; RejectReason::ALL.len()] = from.plain()?;
+        self.counts.iter().zip(counts).for_each(|(count, known)| count.store(known, Ordering::Relaxed));
+        from.rows(engine, &self.rows)?;
+        from.heap(&self.details)
+    }
+
+    /// Ends the collection.
+    pub fn finish(self) -> Result<Rejected> {
+        let counts = self.counts.map(AtomicU64::into_inner);
+        Ok(Rejected { rows: self.rows.finish()?, details: self.details.freeze()?, counts })
+    }
+}
+
+/// The rejected rows, in order of documents.
+pub struct Rejected {
+    rows: Sorted,
+    details: FrozenHeap,
+    counts: [u64; RejectReason::ALL.len()],
+}
+
+impl Rejected {
+    /// Puts them down.
+    pub fn put_down(&self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.counts)?;
+        to.stream(|writer| {
+            (0..self.rows.partitions())
+                .try_for_each(|partition| writer.append(self.rows.load(partition, engine.budget.a_thread)?.bytes()))
+        })?;
+        to.heap(&self.details)
+    }
+
+    /// Takes them up.
+    pub fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Rejected> {
+        let counts = from.plain()?;
+        let rows = engine.ordered(documents, "rejected", ROW, 8, 8, 0)?;
+        let mut writer = rows.writer();
+        from.bytes()?.chunks_exact(ROW).try_for_each(|row| writer.push(row))?;
+        writer.flush()?;
+        drop(writer);
+        Ok(Rejected { rows: rows.finish()?, details: from.heap()?, counts })
+    }
+
+    /// How many, by reason.
+    pub fn report(&self) -> RejectionsReport {
+        let mut report = RejectionsReport::default();
+        RejectReason::ALL.into_iter().zip(self.counts).for_each(|(reason, rows)| report.add(reason, rows));
+        report
+    }
+
+    /// Each document with its reason and the detail of it.
+    pub fn each(&self, engine: &Engine<'_>, mut each: impl FnMut(u64, RejectReason, &str) -> Result<()>) -> Result<()> {
+        for partition in 0..self.rows.partitions() {
+            let records = self.rows.load(partition, engine.budget.a_thread)?;
+            for at in 0..records.len() {
+                let record = records.record(at);
+                let detail = self.details.get(number(&record[8..16]), number(&record[16..20]) as usize);
+                let reason = RejectReason::of_code(record[20]).unwrap_or(RejectReason::BrokenRecord);
+                each(number(&record[..8]), reason, &String::from_utf8_lossy(detail))?;
+            }
+        }
+        Ok(())
+    }
+}

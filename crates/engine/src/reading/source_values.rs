@@ -1,0 +1,166 @@
+//! The values of `--source-column`: the one that each document came with.
+//!
+//! A value stands in a work file once for neighbours that share it; for each document its place is kept, 8 bytes. Who counts by
+//! value sorts by its hash, of 64 bits.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::reader::Reader;
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::threads::Engine;
+use dupsift_core::error::Result;
+use dupsift_files::batch::Documents;
+use dupsift_files::io::Want;
+use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Shuffle};
+
+/// Records the value of each document, from many threads.
+pub struct Recorder<'j> {
+    column: &'j str,
+    heap: Heap,
+    begins: AtomicCells<u64>,
+}
+
+impl<'j> Recorder<'j> {
+    /// For all documents of the job; none where the option does not name a column.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn new(engine: &Engine<'_>, reader: &'j Reader<'_>) -> Result<Option<Recorder<'j>>> {
+        let Some(column) = &reader.options.source_column else { return Ok(None) };
+        let begins = AtomicCells::new(engine.dir, "source-begins", reader.documents() as usize)?;
+        Ok(Some(Recorder { column, heap: Heap::new(engine.dir, "source-values")?, begins }))
+    }
+
+    /// The column beside what `want` asks for.
+    pub fn want(reader: &Reader<'_>, want: Want) -> Want {
+        want.with_values(reader.options.source_column.as_ref())
+    }
+
+    /// Records a batch: strings as they are, numbers and truth values spelled out; of other values and nulls there is none.
+    pub fn record(&self, batch: &Documents) -> Result<()> {
+        let Some(values) = batch.spelled_column(self.column)? else { return Ok(()) };
+        let (mut bytes, mut places, mut last) = (Vec::new(), Vec::new(), None);
+        for row in 0..batch.len() {
+            let cell = values.get(row);
+            let Ok(value) = cell.text() else { continue };
+            let place = match last {
+                Some((known, place)) if known == value => place,
+                _ => {
+                    let place = bytes.len() as u64;
+                    bytes.extend_from_slice(&(value.len() as u32).to_le_bytes());
+                    bytes.extend_from_slice(value.as_bytes());
+                    last = Some((value, place));
+                    place
+                }
+            };
+            places.push((row, place));
+        }
+        let begin = self.heap.append(&bytes)?;
+        for (row, place) in places {
+            self.begins.store(batch.doc(row) as usize, begin + place + 1);
+        }
+        Ok(())
+    }
+
+    /// Records the value of one document, which another process has read.
+    pub fn take_part(&self, doc: u64, value: &[u8]) -> Result<()> {
+        let begin = self.heap.append_both(&(value.len() as u32).to_le_bytes(), value)?;
+        self.begins.store(doc as usize, begin + 1);
+        Ok(())
+    }
+
+    /// Puts down those of some documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        from.cells(&self.begins, docs.start as usize)
+    }
+
+    /// Ends the recording.
+    pub fn finish(self) -> Result<SourceValues> {
+        Ok(SourceValues { heap: self.heap.freeze()?, begins: self.begins })
+    }
+}
+
+/// The value of each document.
+pub struct SourceValues {
+    heap: FrozenHeap,
+    /// Where it begins, plus one; 0: there is none.
+    begins: AtomicCells<u64>,
+}
+
+impl SourceValues {
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.heap(&self.heap).and_then(|()| to.cells(&self.begins))
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<SourceValues> {
+        Ok(SourceValues { heap: from.heap()?, begins: from.cells()? })
+    }
+
+    /// The value of a document, if it has one.
+    pub fn of(&self, doc: u64) -> Option<&[u8]> {
+        let begin = self.begins.load(doc as usize).checked_sub(1)?;
+        let mut length = [0; 4];
+        length.copy_from_slice(self.heap.get(begin, 4));
+        Some(self.heap.get(begin + 4, u32::from_le_bytes(length) as usize))
+    }
+
+    /// Sends a row of each document that has a value, made of its number and the hash of the value.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn spread<const WIDTH: usize>(
+        &self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        to: &Shuffle,
+        row: impl Fn(u64, u64) -> [u8; WIDTH] + Sync,
+    ) -> Result<()> {
+        let (files, guests) = (&reader.source.files, reader.guest_files());
+        engine.work(
+            files.len() - guests,
+            || Ok(to.writer()),
+            |writer, at| {
+                let file = &files[guests + at];
+                engine.go_on()?;
+                for doc in file.first_doc..(file.first_doc + file.rows).min(reader.documents()) {
+                    if let Some(value) = self.of(doc) {
+                        writer.push(&row(doc, xxh3_64(value)))?;
+                    }
+                }
+                Ok(())
+            },
+            |mut writer| writer.flush(),
+        )?;
+        Ok(())
+    }
+}
+
+/// One value of `--source-column`, of those that at least `--guard-rows` rows have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct SourceReport {
+    /// The value.
+    pub source: String,
+    /// Rows that have it.
+    pub rows: u64,
+    /// Documents of these that are removed.
+    pub removed: u64,
+    /// Of these, exact copies of documents of the index.
+    #[serde(default, skip_serializing_if = "none")]
+    pub seen: u64,
+}
+
+fn none(count: &u64) -> bool {
+    *count == 0
+}

@@ -1,0 +1,100 @@
+//! What of a stream can be known to be wrong before documents are read: its algorithm, its filter, what it is to forget.
+
+use std::sync::atomic::AtomicBool;
+
+use super::StreamOptions;
+use super::filter;
+use super::keys::Sizing;
+use crate::engine::budget::Budget;
+use crate::engine::heard::heard;
+use crate::options::RunOptions;
+use crate::reading::inputs::Inputs;
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_files::io::find_all;
+use dupsift_text::text::Pipeline;
+
+/// The algorithm whose signatures are the keys.
+///
+/// # Errors
+/// None or several of them, and those that have no one key or need statistics.
+pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
+    let [chosen] = recipe.algorithms.as_slice() else {
+        return Err(Error::usage(format!(
+            "stream takes one algorithm, whose signatures are the keys; expected {}",
+            opt("algorithms").with("NAME")
+        )));
+    };
+    let corpus = Corpus::new(1, none);
+    let needs = recipe.needs_stats().any() || !recipe.learners(&corpus)?.is_empty();
+    let bound = recipe.bind(&corpus, &[])?.pop();
+    let is_one = |bound: &Bound<'_>| bound.signer.is_equivalence() && bound.verify().is_none();
+    match bound.filter(|bound| !needs && (is_one(bound) || bound.signer.meets_by_any_key())) {
+        Some(bound) => Ok(bound),
+        None => Err(Error::usage(format!(
+            "stream: {} cannot be a key; expected an algorithm whose equal signatures alone make duplicates, without \
+             statistics of the corpus and without verify: exact, tf or long_sent, for example; or one by whose bands documents meet: \
+             minhash, megashingles",
+            chosen.label
+        ))),
+    }
+}
+
+/// How many keys a document has under this algorithm, and how often a new one may be flagged by chance.
+pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
+    Sizing { each: bound.signer.shape().positions.into(), rate }
+}
+
+/// What keys are made of: the algorithm with its parameters, and a hash of that and of all that words depend on.
+pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
+    let recipe = &options.run.recipe;
+    let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
+    (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
+}
+
+/// Checks what can be known before an input is opened, beside what [`crate::job::check()`] checks of every run: the algorithm, the
+/// size of a new filter or the head of an old one, the files of `forget`.
+///
+/// # Errors
+/// As [`super::stream()`].
+pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) -> Result<()> {
+    check_key(options)?;
+    let run = &options.run;
+    if let Some(path) = &options.filter {
+        let pipeline = Pipeline::new(&run.recipe.text)?;
+        // Whether the inputs hold pages is not known yet.
+        let (recipe, of_texts) = named(options, &pipeline, false);
+        let (_, of_pages) = named(options, &pipeline, true);
+        let most_bytes = Budget::new(run.memory, run.threads)?.rows;
+        filter::check(path, &recipe, &[&of_texts, &of_pages], most_bytes)?;
+    }
+    if forget.is_empty() {
+        return Ok(());
+    }
+    let old = RunOptions { inputs: forget.to_vec(), ..run.clone() };
+    heard(cancel, move || find_all(&old.inputs, old.taking()).map(|_| ())).map_err(|error| error.of(opt("forget")))
+}
+
+/// The algorithm, and the size of a new filter.
+pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
+    let none = CorpusStats::none();
+    let bound = key(&options.run.recipe, &none)?;
+    let Some(keys) = options.keys.filter(|_| options.filter.is_none()) else { return Ok(()) };
+    let budget = Budget::new(options.run.memory, options.run.threads)?;
+    filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
+}
+
+/// Checks what can be known before documents are read: that the filter is one for such keys.
+///
+/// # Errors
+/// As [`super::stream()`].
+pub fn check_filter(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
+    let budget = Budget::new(options.run.memory, options.run.threads)?;
+    let Some(path) = &options.filter else { return Ok(()) };
+    let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?, inputs.source.has_pages());
+    filter::read(path, &recipe, &identity, budget.rows).map(|_| ())
+}

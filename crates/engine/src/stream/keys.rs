@@ -1,0 +1,131 @@
+//! The keys of a document in the filter: one, or one for each band of a method with several; a document came before if one of them did.
+//!
+//! The bands of a document lie in one filter, each under keys of its own: as many counters, and as many chances to be wrong, as one
+//! filter a band would have (LSHBloom: Khan and others 2024). With k keys a document that is new is flagged with the chance
+//! 1 - (1 - p)^k, where p is that of one key; so the filter is made for p = 1 - (1 - rate)^(1/k).
+
+use bytesize::ByteSize;
+
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::combine;
+use dupsift_core::row::{Reason, Signatures};
+use dupsift_core::spelling::opt;
+use dupsift_spill::bloom::{CountingBloom, rate_of_any, rate_of_each};
+use dupsift_text::text::Analysis;
+
+/// Writes the keys of a document into these places, one for each position of its rows; none is 0, which stands where there is no key.
+/// A text without a signature, such as one that is too short, is known by its bytes: its copies are duplicates to every algorithm.
+/// White space alone has no key.
+pub(super) fn keys_of(
+    document: &Analysis<'_>,
+    signatures: &Signatures,
+    keys: &mut [u64],
+) -> std::result::Result<(), Reason> {
+    let both = |key: u64, halves: u128| combine(combine(key, (halves >> 64) as u64), halves as u64).max(1);
+    keys.fill(0);
+    match signatures.reason() {
+        None if keys.len() == 1 => keys[0] = signatures.rows(0).fold(1, |key, row| both(key, row.key)),
+        None => {
+            for row in signatures.rows(0) {
+                keys[row.position as usize] = both(combine(3, row.position.into()), row.key);
+            }
+        }
+        Some(reason) if document.raw().trim_start().is_empty() => return Err(reason),
+        Some(_) => keys[0] = both(2, document.copy_hash()),
+    }
+    Ok(())
+}
+
+/// How often the document with these keys came before, at most 15; none where it has no key.
+pub(super) fn seen(filter: &CountingBloom, keys: &[u64]) -> Option<u8> {
+    there(keys).map(|key| filter.count(key)).max()
+}
+
+/// Inserts the keys of a document.
+pub(super) fn insert(filter: &CountingBloom, keys: &[u64]) {
+    there(keys).for_each(|key| filter.insert(key));
+}
+
+/// Takes the keys of a document out; false, and nothing done, where one of them is not there.
+pub(super) fn remove(filter: &CountingBloom, keys: &[u64]) -> bool {
+    let all = there(keys).all(|key| filter.count(key) > 0);
+    all && there(keys).filter(|&key| !filter.remove(key)).count() == 0
+}
+
+fn there(keys: &[u64]) -> impl Iterator<Item = u64> {
+    keys.iter().copied().filter(|&key| key > 0)
+}
+
+/// How many keys a document has, and how often a new one may be flagged by chance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizing {
+    /// Keys a document.
+    pub each: u64,
+    /// The share of new documents that may be flagged by chance.
+    pub rate: f64,
+}
+
+impl Sizing {
+    /// The rate of one key.
+    pub fn of_one(self) -> f64 {
+        rate_of_each(self.rate, self.each)
+    }
+
+    /// Bytes of a filter for so many documents.
+    pub fn bytes_for(self, documents: u64) -> u64 {
+        CountingBloom::bytes_for(documents.saturating_mul(self.each), self.of_one())
+    }
+
+    /// The documents that so many bytes have room for.
+    pub fn documents_within(self, bytes: u64) -> u64 {
+        CountingBloom::keys_within(bytes, self.of_one()) / self.each
+    }
+
+    /// An empty filter for so many documents, of no more than so many bytes.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the system has no memory for it.
+    pub fn filter(self, documents: u64, most_bytes: usize) -> Result<CountingBloom> {
+        CountingBloom::try_new(documents.saturating_mul(self.each), self.of_one(), most_bytes).ok_or_else(|| {
+            let bytes = self.bytes_for(documents).min(most_bytes as u64);
+            let why = format!("the system has no memory for a filter of {}; expected fewer keys", ByteSize(bytes));
+            Error::wrong_value(opt("keys"), documents, why)
+        })
+    }
+
+    /// The share of new documents that are flagged by chance, once so many were inserted.
+    pub fn false_positives(self, filter: &CountingBloom, documents: u64) -> f64 {
+        rate_of_any(filter.false_positives(documents.saturating_mul(self.each)), self.each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_keys_are_as_often_wrong_as_one_would_be() {
+        let (one, many) = (Sizing { each: 1, rate: 1e-3 }, Sizing { each: 14, rate: 1e-3 });
+        assert!((one.of_one() - 1e-3).abs() < 1e-18 && (many.of_one() - 7.146e-5).abs() < 1e-8, "{}", many.of_one());
+        assert_eq!(one.bytes_for(1_000_000), CountingBloom::bytes_for(1_000_000, 1e-3));
+        // 14 keys of 19.9 counters of half a byte.
+        assert!((139_000_000..139_300_000).contains(&many.bytes_for(1_000_000)), "{}", many.bytes_for(1_000_000));
+        assert!((999_990..=1_000_000).contains(&many.documents_within(many.bytes_for(1_000_000))));
+        for sizing in [one, many] {
+            let filter = sizing.filter(100_000, usize::MAX).unwrap();
+            assert!((sizing.false_positives(&filter, 100_000) / 1e-3 - 1.0).abs() < 0.02);
+        }
+    }
+
+    #[test]
+    fn one_key_that_came_before_is_enough_and_all_go_together() {
+        let filter = Sizing { each: 3, rate: 1e-6 }.filter(1_000, usize::MAX).unwrap();
+        insert(&filter, &[11, 12, 0]);
+        assert_eq!(
+            [seen(&filter, &[0; 3]), seen(&filter, &[1, 12, 2]), seen(&filter, &[1, 2, 0])],
+            [None, Some(1), Some(0)]
+        );
+        assert!(!remove(&filter, &[11, 12, 13]) && remove(&filter, &[11, 12, 0]));
+        assert_eq!(seen(&filter, &[11, 12, 0]), Some(0));
+    }
+}

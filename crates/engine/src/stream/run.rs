@@ -1,0 +1,410 @@
+//! The counting Bloom filter as a lookup: documents in the order of the input, each flagged if its key came before.
+//!
+//! No pairs come out, for a filter cannot name the partner; what comes out is the filter itself, so that the next snapshot
+//! is held against all earlier ones at the cost of one reading of its own. Every document is inserted, duplicates too: so the
+//! old version of a page that is crawled again can be taken out (`--forget`) without losing the others that were equal to it.
+//! A flag is wrong at the filter's rate of false positives; a document that is not flagged is certainly new.
+
+use super::StreamOptions;
+use crate::job::Guarded;
+use dupsift_core::number::counted;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use super::check::{check_key, key, named, sizing};
+use super::filter::{self, FilterFacts};
+use super::keys::{Sizing, insert, keys_of, remove, seen};
+use crate::engine::StageReport;
+use crate::engine::progress::Progress;
+use crate::engine::threads::Engine;
+use crate::job::guards;
+use crate::job::last_reading;
+use crate::job::run::carry_out;
+use crate::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
+use crate::job::tables::{list_rejected, write_rejected};
+use crate::options::RunOptions;
+use crate::reading::RejectionsReport;
+use crate::reading::document::View;
+use crate::reading::ids::Ids;
+use crate::reading::input_notes;
+use crate::reading::inputs::{Inputs, notes};
+use crate::reading::losses::{Losses, OtherInput, read_counts};
+use crate::reading::reader::Reader;
+use crate::reading::rejected::{Rejected, Rejecter};
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::guard;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::Signatures;
+use dupsift_core::spelling::opt;
+use dupsift_files::batch::{FlagBuilder, IdsSeen, LostValues, flag_schema};
+use dupsift_files::io::{REJECTED, Stage, TableWriter, Want};
+use dupsift_spill::bloom::CountingBloom;
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
+
+/// `run.json` of a stream.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StreamReport {
+    /// Version of this record and of the table beside it.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub dupsift: String,
+    /// The algorithm with its parameters.
+    pub recipe: String,
+    /// A hash of that and of all that words depend on, in hexadecimal.
+    pub identity: String,
+    /// Input files that could not be used at all.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// The inputs besides the corpus whose rows were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_inputs: Vec<OtherInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    pub unread: BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_folders: BTreeMap<String, String>,
+    /// Rows of all usable files.
+    pub rows: u64,
+    /// Rows set aside, see `rejected/`.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
+    /// Documents with a key.
+    pub signed: u64,
+    /// Documents without one, by reason.
+    pub unsigned: BTreeMap<String, u64>,
+    /// Documents whose key came before.
+    pub duplicates: u64,
+    /// Documents of `--forget` whose keys were taken out.
+    pub forgotten: u64,
+    /// Documents of `--forget` whose keys were not there.
+    pub unknown: u64,
+    /// Keys in the filter now.
+    pub keys: u64,
+    /// Bytes of the filter.
+    pub filter_bytes: u64,
+    /// The share of new documents that are flagged by chance, at the number of keys that there are now.
+    pub false_positives: f64,
+    /// One entry a stage, in order.
+    pub stages: Vec<StageReport>,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    pub guards: Vec<GuardReport>,
+    /// What a reader should know besides.
+    pub warnings: Vec<String>,
+    /// Wall-clock seconds of the run.
+    pub seconds: f64,
+    /// User and system CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory that was sampled, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+impl Guarded for StreamReport {
+    fn guards(&self) -> &[GuardReport] {
+        &self.guards
+    }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
+}
+
+/// Streams the documents of `inputs` through the filter; those of `forget` are taken out of it first.
+///
+/// # Errors
+/// Algorithms that have no one key or need statistics, a filter of another recipe, and what keeps a run from its end.
+pub fn stream(
+    options: &StreamOptions,
+    inputs: Inputs,
+    forget: Option<&Inputs>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<StreamReport> {
+    let none = CorpusStats::none();
+    check_key(options)?;
+    let bound = key(&options.run.recipe, &none)?;
+    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, _| {
+        attempt(options, engine, reader, stage, losses, &bound, forget)
+    })
+}
+
+/// The keys that a new filter is made for.
+fn wanted_keys(options: &StreamOptions, reader: &Reader<'_>) -> u64 {
+    options.keys.unwrap_or(reader.documents().saturating_mul(10))
+}
+
+/// The filter that an earlier stream left, or an empty one, for keys that have these names.
+fn filter_of(
+    options: &StreamOptions,
+    reader: &Reader<'_>,
+    (recipe, identity): (&str, &str),
+    (sizing, most_bytes): (Sizing, usize),
+) -> Result<(CountingBloom, FilterFacts)> {
+    match &options.filter {
+        Some(path) => filter::read(path, recipe, identity, most_bytes),
+        None => {
+            let keys = wanted_keys(options, reader);
+            let (recipe, identity, rate) = (recipe.to_string(), identity.to_string(), options.rate);
+            let held = FilterFacts { recipe, identity, keys: 0, rate, numbers: 0, hash: String::new() };
+            Ok((sizing.filter(keys, most_bytes)?, held))
+        }
+    }
+}
+
+/// Takes the keys of documents that are to be forgotten out of the filter.
+fn take_out(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    forget: &Inputs,
+    filter: &CountingBloom,
+    report: &mut StreamReport,
+) -> Result<OtherInput> {
+    // --limit is about the documents that come in.
+    let whole = RunOptions { limit: None, ..reader.options.clone() };
+    if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
+        return Err(Error::wrong_value(opt("forget"), first.path.display(), &first.why));
+    }
+    let old = Reader::new(&whole, &forget.source, reader.pipeline);
+    old.check_pages(engine)?;
+    let (keys, read) = read(engine, &old, bound, "forget").map_err(|error| match error {
+        // Half of the old versions taken out would be worse than none: the filter must stay what it was.
+        Error::BadFile { path, why } => {
+            let why = format!("{why}; expected files that can be read whole");
+            Error::wrong_value(opt("forget"), path.display(), why)
+        }
+        other => other,
+    })?;
+    let without: u64 = read.unsigned.values().sum();
+    if without > 0 {
+        report.warnings.push(format!(
+            "{} of {forget} without a key; nothing was taken out for {}",
+            counted(without, "row"),
+            if without == 1 { "it" } else { "them" },
+            forget = opt("forget")
+        ));
+    }
+    for doc in 0..old.documents() {
+        let own = keys.of(doc);
+        if own.iter().all(|&key| key == 0) {
+            continue;
+        }
+        *if remove(filter, &own) { &mut report.forgotten } else { &mut report.unknown } += 1;
+    }
+    lost_of_forget(engine, &old, forget, &read)
+}
+
+/// Lists what could not be read of the documents that were to be forgotten.
+fn lost_of_forget(engine: &Engine<'_>, old: &Reader<'_>, forget: &Inputs, read: &Read) -> Result<OtherInput> {
+    let ids = last_reading::ids_of_rejected(engine, old, &read.ids_seen, &read.rejected)?;
+    let table = engine.dir.join(format!("forget{REJECTED}"));
+    // An earlier attempt, before a file of the corpus turned out to be damaged, may have left it.
+    if table.exists() {
+        std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
+    }
+    list_rejected(engine, old, &table, &forget.bad, &read.rejected, &ids)?.close()?;
+    let rejections = read.rejected.report();
+    let used = old.documents() - rejections.rows;
+    let counts = read_counts(old, &forget.bad, used, rejections.broken);
+    let report = OtherInputReport {
+        input: "forget".to_owned(),
+        bad_inputs: forget.bad.iter().map(BadInputReport::from).collect(),
+        rows: old.documents(),
+        used,
+        warnings: input_notes::of_reading(old, &rejections),
+        rejections,
+    };
+    Ok(OtherInput::new(report, guard::reading(&counts, old.options.max_rejected_share), table))
+}
+
+/// What a reader should doubt.
+fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if report.false_positives > 2.0 * rate {
+        warnings.push(format!(
+            "the filter holds {} in {}: {:.2} % of new documents are flagged by chance; start again with a larger {keys} or {memory}",
+            counted(report.keys, "key"),
+            counted(report.filter_bytes, "byte"),
+            100.0 * report.false_positives, memory = opt("memory"), keys = opt("keys")));
+    }
+    if report.unknown > 0 {
+        warnings.push(format!(
+            "{} of {forget} not found in the filter",
+            counted(report.unknown, "document"),
+            forget = opt("forget")
+        ));
+    }
+    warnings
+}
+
+fn attempt(
+    options: &StreamOptions,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    losses: &Losses<'_>,
+    bound: &Bound<'_>,
+    forget: Option<&Inputs>,
+) -> Result<StreamReport> {
+    let (recipe, identity) = named(options, reader.pipeline, reader.has_pages());
+    let sizing = sizing(bound, options.rate);
+    let (filter, mut held) = filter_of(options, reader, (&recipe, &identity), (sizing, engine.budget.rows))?;
+    let mut report = StreamReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        recipe,
+        identity,
+        bad_inputs: losses.bad_inputs(),
+        unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
+        rows: reader.documents(),
+        ..StreamReport::default()
+    };
+    let mut take_out = |forget| take_out(engine, reader, bound, forget, &filter, &mut report);
+    let forgotten = forget.map(&mut take_out).transpose()?;
+    held.keys = held.keys.saturating_sub(report.forgotten);
+    let losses = &losses.clone().with(forgotten.as_ref());
+    let (keys, read) = read(engine, reader, bound, "stream")?;
+    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
+    (0..reader.documents()).for_each(|doc| _ = shown.set(doc as usize));
+    let ids = last_reading::ids(engine, reader, &read.ids_seen.clone().of_every_row(), &shown)?;
+    report.duplicates = flag(engine, reader, stage, &filter, &keys, &ids)?;
+    write_rejected(engine, reader, stage, &read.rejected, losses, &ids)?;
+    held.keys += read.signed;
+    let running = engine.clock.stage("write filter");
+    filter::write(&stage.file("filter.bloom")?, &filter, &held)?;
+    running.end(held.keys, 1, filter.bytes());
+
+    report.other_inputs = losses.other_inputs();
+    (report.signed, report.rejections) = (read.signed, read.rejected.report());
+    report.warnings.extend(input_notes::other_encoding(reader, &report.rejections));
+    report.warnings.extend(read.lost.warnings());
+    report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
+    (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
+    report.false_positives = sizing.false_positives(&filter, held.keys);
+    if options.filter.is_none() {
+        report.warnings.extend(filter::cut(wanted_keys(options, reader), sizing, &filter));
+    }
+    report.warnings.extend(doubts(&report, held.rate));
+    report.warnings.extend(notes(reader, losses.bad));
+    report.guards =
+        guards::of_reading(reader, stage, losses, report.rows - report.rejections.rows, &report.rejections)?;
+    report.stages = engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+    Ok(report)
+}
+
+/// The keys of each document, so many one by one; 0 stands for none.
+struct Keys(AtomicCells<u64>, usize);
+
+impl Keys {
+    fn of(&self, doc: u64) -> Vec<u64> {
+        let first = doc as usize * self.1;
+        (first..first + self.1).map(|at| self.0.load(at)).collect()
+    }
+
+    fn put(&self, doc: u64, own: &[u64]) {
+        own.iter().enumerate().for_each(|(at, &key)| self.0.store(doc as usize * self.1 + at, key));
+    }
+}
+
+/// What the reading found besides.
+struct Read {
+    signed: u64,
+    unsigned: BTreeMap<&'static str, u64>,
+    rejected: Rejected,
+    ids_seen: IdsSeen,
+    lost: LostValues,
+}
+
+/// Kinds of ids, and values besides the texts that count as null.
+type Seen = (IdsSeen, LostValues);
+
+/// Signs all documents, on all threads.
+fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
+    let running = engine.clock.stage(name);
+    let each = bound.signer.shape().positions as usize;
+    let cells = AtomicCells::new(engine.dir, &format!("{name}-keys"), reader.documents() as usize * each)?;
+    let keys = Keys(cells, each);
+    let rejecter = Rejecter::new(engine, reader)?;
+    let view = View::first(engine, reader);
+    let want = Want { id: true, ..view.want() };
+    let counts = reader.read(
+        engine,
+        name,
+        &want,
+        || Ok(((Signatures::default(), vec![0; each]), rejecter.writer(), BTreeMap::new(), 0u64, Seen::default())),
+        |((scratch, own), rejected, unsigned, signed, (ids_seen, lost)), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let doc = batch.doc(row);
+                let text = match batch.text(row).text() {
+                    Ok(text) => text,
+                    Err(why) => {
+                        rejecter.push(reader, rejected, batch, row, &why)?;
+                        continue;
+                    }
+                };
+                scratch.clear();
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let document = view.document(doc, text, &columns, row);
+                bound.signer.sign(&document, scratch);
+                match keys_of(&document, scratch, own) {
+                    Ok(()) => {
+                        keys.put(doc, own);
+                        *signed += 1;
+                    }
+                    Err(reason) => *unsigned.entry(reason).or_insert(0) += 1,
+                }
+            }
+            ids_seen.merge(batch.ids_seen());
+            lost.merge(&batch.lost_values());
+            Ok(())
+        },
+        |(_, mut rejected, unsigned, signed, seen)| rejected.flush().map(|()| (unsigned, signed, seen)),
+    )?;
+    let (ids_seen, lost) = Seen::default();
+    let mut read = Read { signed: 0, unsigned: BTreeMap::new(), rejected: rejecter.finish()?, ids_seen, lost };
+    for (unsigned, signed, (ids_seen, lost)) in counts {
+        read.signed += signed;
+        unsigned.into_iter().for_each(|(reason, count)| *read.unsigned.entry(reason).or_insert(0) += count);
+        read.ids_seen.merge(&ids_seen);
+        read.lost.merge(&lost);
+    }
+    running.end(reader.documents(), read.signed, 0);
+    Ok((keys, read))
+}
+
+/// Asks the filter about each document in order, and inserts it; writes the table and returns the number of duplicates.
+fn flag(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    filter: &CountingBloom,
+    keys: &Keys,
+    ids: &Ids<'_>,
+) -> Result<u64> {
+    let running = engine.clock.stage("flag");
+    let mut writer = TableWriter::create(&stage.file("flags/part-00000.parquet")?, flag_schema(ids.kind()))?;
+    let mut builder = FlagBuilder::new(ids.kind());
+    let mut duplicates = 0;
+    for doc in 0..reader.documents() {
+        let own = keys.of(doc);
+        let seen = seen(filter, &own);
+        insert(filter, &own);
+        duplicates += u64::from(seen.is_some_and(|seen| seen > 0));
+        builder.push(ids.of(doc).as_ref(), seen, doc)?;
+        if builder.is_full() {
+            engine.go_on()?;
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    if !builder.is_empty() {
+        writer.write(&builder.finish()?)?;
+    }
+    let (rows, bytes) = writer.close()?;
+    running.end(rows, duplicates, bytes);
+    Ok(duplicates)
+}

@@ -1,0 +1,148 @@
+//! The counting Bloom filter in memory: texts come as they come, and each is told whether its like came before.
+
+use std::sync::OnceLock;
+
+use bytesize::ByteSize;
+
+use super::check::{key, sizing};
+use super::keys::{Sizing, insert, keys_of, seen};
+use crate::options::memory_allowed;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::number::{counted, thousands};
+use dupsift_core::row::Signatures;
+use dupsift_core::spelling::opt;
+use dupsift_spill::bloom::CountingBloom;
+use dupsift_text::text::Pipeline;
+
+/// What came before.
+pub struct Seen {
+    bound: Bound<'static>,
+    pipeline: Pipeline,
+    filter: CountingBloom,
+    sizing: Sizing,
+    signatures: Signatures,
+    /// The keys of a document.
+    own: Vec<u64>,
+    keys: u64,
+}
+
+impl Seen {
+    /// For so many keys: no more than the share `rate` of new texts is flagged by chance then.
+    ///
+    /// # Errors
+    /// [`Error::Usage`]: an algorithm that has no one key or needs statistics; a rate that is none; a filter of more than `most_bytes`, or
+    /// than the machine has.
+    pub fn new(recipe: &Recipe, keys: u64, rate: f64, most_bytes: usize) -> Result<Seen> {
+        static NONE: OnceLock<CorpusStats> = OnceLock::new();
+        let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;
+        if !(rate > 0.0 && rate < 1.0) {
+            return Err(Error::wrong(opt("rate"), format!("expected a number between 0 and 1, got {rate}")));
+        }
+        let sizing = sizing(&bound, rate);
+        let bytes = sizing.bytes_for(keys);
+        if bytes > most_bytes as u64 {
+            return Err(Error::wrong(
+                opt("keys"),
+                format!(
+                    "a filter for {} takes {}, more than the {} allowed; expected fewer keys, or more memory",
+                    counted(keys, "key"),
+                    counted(bytes, "byte"),
+                    thousands(most_bytes as u64)
+                ),
+            ));
+        }
+        let allowed = memory_allowed().unwrap_or(u64::MAX);
+        if bytes > allowed {
+            return Err(Error::wrong_value(
+                opt("keys"),
+                keys,
+                format!(
+                    "the filter would take {}, and the machine or its cgroup allows {}; expected at most {}",
+                    ByteSize(bytes),
+                    ByteSize(allowed),
+                    counted(sizing.documents_within(allowed), "key"),
+                ),
+            ));
+        }
+        let (pipeline, filter) = (Pipeline::new(&recipe.text)?, sizing.filter(keys, most_bytes)?);
+        let own = vec![0; sizing.each as usize];
+        Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
+    }
+
+    /// Whether the like of the text came before; from now on it has come. None for a text without a key, such as white space.
+    pub fn add(&mut self, text: &str) -> Option<bool> {
+        let document = self.pipeline.analyse(text);
+        self.signatures.clear();
+        self.bound.signer.sign(&document, &mut self.signatures);
+        keys_of(&document, &self.signatures, &mut self.own).ok()?;
+        let before = seen(&self.filter, &self.own)?;
+        insert(&self.filter, &self.own);
+        self.keys += 1;
+        Some(before > 0)
+    }
+
+    /// Texts with a key that came.
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+
+    /// The share of new texts that are flagged by chance by now.
+    pub fn false_positives(&self) -> f64 {
+        self.sizing.false_positives(&self.filter, self.keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_pages::purify::PurifyOptions;
+    use dupsift_text::text::TextOptions;
+
+    fn recipe(algorithm: &str) -> Result<Recipe> {
+        Ok(Recipe {
+            algorithms: Recipe::parse_algorithms(algorithm)?,
+            text: TextOptions::default(),
+            count_copies: true,
+            within: None,
+            purify: PurifyOptions::default(),
+        })
+    }
+
+    fn seen(algorithm: &str, keys: u64) -> Result<Seen> {
+        Seen::new(&recipe(algorithm)?, keys, 0.001, 1 << 20)
+    }
+
+    #[test]
+    fn what_came_before_is_told() {
+        let mut seen = seen("exact", 1_000).unwrap();
+        let told: Vec<Option<bool>> =
+            ["a text", "another", "a text", " ", "another"].map(|text| seen.add(text)).to_vec();
+        assert_eq!(told, [Some(false), Some(false), Some(true), None, Some(true)]);
+        assert_eq!(seen.keys(), 4);
+        assert!(seen.false_positives() < 0.001);
+    }
+
+    #[test]
+    fn one_band_that_came_before_is_enough() {
+        let mut seen = seen("minhash:bands=20,rows=3,ngram=1", 1_000).unwrap();
+        let text = |from: usize| (from..from + 40).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
+        let told = [text(0), text(4), text(1_000), text(0), " ".into()].map(|text| seen.add(&text));
+        assert_eq!(told, [Some(false), Some(true), Some(false), Some(true), None]);
+        assert_eq!(seen.keys(), 4);
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        for keys in [1_000_000_000_000, u64::MAX] {
+            let recipe = recipe("exact").unwrap();
+            let message = Seen::new(&recipe, keys, 0.001, usize::MAX).err().unwrap().to_string();
+            assert!(message.contains("the filter would take") && message.contains("expected at most"), "{message}");
+        }
+        assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));
+        assert!(seen("exact,tf", 10).err().unwrap().to_string().contains("one algorithm"));
+        assert!(seen("exact", 1 << 40).err().unwrap().to_string().contains("expected fewer keys"));
+    }
+}

@@ -1,0 +1,132 @@
+//! The tables `attributes/FILE.parquet`: what the run says of a row of the corpus, one row each, in order.
+
+use super::id::{IdRef, IdType};
+use super::id_column::{IdBuilder, id_field};
+use super::{FULL_BYTES, FULL_ROWS, table};
+use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dupsift_core::error::Result;
+use std::sync::Arc;
+
+/// The columns of the table, for ids of that type; the last one where sources are told.
+pub fn attribute_schema(id: IdType, sources: bool) -> SchemaRef {
+    let mut columns = vec![
+        id_field("id", id),
+        Field::new("doc", DataType::Int64, false),
+        Field::new("removed", DataType::Boolean, true),
+        id_field("kept_id", id),
+        Field::new("reason", DataType::Utf8, true),
+        id_field("cluster_id", id),
+        Field::new("cluster_size", DataType::Int64, false),
+        Field::new("is_representative", DataType::Boolean, false),
+        Field::new("copies", DataType::Int64, false),
+    ];
+    columns.extend(sources.then(|| Field::new("sources", DataType::Int64, false)));
+    Arc::new(Schema::new(columns))
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttributeRow<'r> {
+    /// The document's id.
+    pub id: IdRef<'r>,
+    /// Its number.
+    pub doc: u64,
+    /// Whether it goes; none of a row that is set aside.
+    pub removed: Option<bool>,
+    /// The id of the document that it goes for; its own where it goes for none.
+    pub kept_id: IdRef<'r>,
+    /// Why it goes, or why it is set aside.
+    pub reason: Option<&'r str>,
+    /// The id of the representative of its cluster.
+    pub cluster_id: IdRef<'r>,
+    /// Documents in the cluster, itself among them.
+    pub cluster_size: u64,
+    /// Whether it is the representative.
+    pub is_representative: bool,
+    /// Documents with exactly its text, itself among them.
+    pub copies: u64,
+    /// How many values of `--source-column` its cluster has, where these are told.
+    pub sources: Option<u64>,
+}
+
+/// Builds batches of the table.
+#[derive(Debug)]
+pub struct AttributeBuilder {
+    schema: SchemaRef,
+    ids: [IdBuilder; 3],
+    numbers: [Int64Builder; 3],
+    removed: BooleanBuilder,
+    reason: StringBuilder,
+    is_representative: BooleanBuilder,
+    /// None where the table has no such column.
+    sources: Option<Int64Builder>,
+    rows: usize,
+}
+
+impl AttributeBuilder {
+    /// An empty builder for ids of that type, as [`attribute_schema`].
+    pub fn new(id: IdType, sources: bool) -> AttributeBuilder {
+        AttributeBuilder {
+            schema: attribute_schema(id, sources),
+            ids: std::array::from_fn(|_| IdBuilder::new(id)),
+            numbers: Default::default(),
+            removed: BooleanBuilder::new(),
+            reason: StringBuilder::new(),
+            is_representative: BooleanBuilder::new(),
+            sources: sources.then(Int64Builder::new),
+            rows: 0,
+        }
+    }
+
+    /// Appends one row.
+    ///
+    /// # Errors
+    /// An id that the table's type does not hold; the builder is of no use after that.
+    pub fn push(&mut self, row: &AttributeRow<'_>) -> Result<()> {
+        for (builder, id) in self.ids.iter_mut().zip([row.id, row.kept_id, row.cluster_id]) {
+            builder.push(id)?;
+        }
+        let numbers = [row.doc, row.cluster_size, row.copies];
+        self.numbers.iter_mut().zip(numbers).for_each(|(builder, number)| builder.append_value(number as i64));
+        self.removed.append_option(row.removed);
+        self.reason.append_option(row.reason);
+        self.is_representative.append_value(row.is_representative);
+        if let Some(sources) = &mut self.sources {
+            sources.append_value(row.sources.unwrap_or_default() as i64);
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether it is time to [`AttributeBuilder::finish`]: by rows or by bytes.
+    pub fn is_full(&self) -> bool {
+        self.rows >= FULL_ROWS || self.ids.iter().map(IdBuilder::bytes).sum::<usize>() >= FULL_BYTES
+    }
+
+    /// The rows as a batch; the builder is empty again.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        self.rows = 0;
+        let [id, kept_id, cluster_id] = self.ids.each_mut().map(IdBuilder::finish);
+        let [doc, cluster_size, copies] = self.numbers.each_mut().map(|builder| Arc::new(builder.finish()));
+        let mut columns: Vec<ArrayRef> = vec![
+            id,
+            doc,
+            Arc::new(self.removed.finish()),
+            kept_id,
+            Arc::new(self.reason.finish()),
+            cluster_id,
+            cluster_size,
+            Arc::new(self.is_representative.finish()),
+            copies,
+        ];
+        columns.extend(self.sources.as_mut().map(|sources| Arc::new(sources.finish()) as ArrayRef));
+        table("attributes", &self.schema, columns)
+    }
+}

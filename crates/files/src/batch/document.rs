@@ -1,0 +1,411 @@
+//! A batch of documents: consecutive rows of one file (or the chosen ones among them), of which only the columns asked
+//! for were decoded.
+//!
+//! For any string type of the file the text column stands here as a view array (Utf8View, or BinaryView where the
+//! file says binary), so that a text is borrowed from the decoded page and never copied, and no 32-bit offset can
+//! overflow. A row whose text cannot be used keeps its number; [`Cell`] says why.
+
+pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
+use super::id::{IdKind, IdRef, IdsSeen};
+use super::put::{put, replaced};
+use super::read_as;
+use super::reason::{RejectReason, Rejection};
+use super::utf8::{LostValues, NOT_UTF8, NotText, checked as checked_strings};
+use arrow_array::{
+    Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use dupsift_core::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Some rows of one file.
+#[derive(Clone, Debug)]
+pub struct Documents {
+    /// The global number of the first row.
+    pub first_doc: u64,
+    /// The columns asked for: the text, the id, the others, each once and as far as the file has it.
+    pub rows: RecordBatch,
+    docs: Option<Vec<u64>>,
+    bad: BTreeMap<usize, Rejection>,
+    text: Option<Strings>,
+    id: Option<IdColumn>,
+    ids_seen: IdsSeen,
+    html: bool,
+    /// For each column besides the text, the values that are null because they are not UTF-8.
+    not_text: Vec<(String, Vec<NotText>)>,
+}
+
+/// A column of strings beside the text.
+#[derive(Clone, Debug)]
+pub struct TextColumn(Strings);
+
+impl TextColumn {
+    /// The value of a row.
+    pub fn get(&self, row: usize) -> Cell<'_> {
+        cell(&self.0, row)
+    }
+
+    /// All values, as a view type.
+    pub fn array(&self) -> ArrayRef {
+        self.0.array()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Strings {
+    Text(StringViewArray),
+    Bytes(BinaryViewArray),
+}
+
+#[derive(Clone, Debug)]
+enum IdColumn {
+    Strings(Strings),
+    Int(Int64Array),
+    UInt(UInt64Array),
+}
+
+impl Documents {
+    /// Consecutive rows from the document `first_doc` on. `text` and `id` name the columns that are those, if they were
+    /// asked for and are there: strings of any kind, dictionaries of them, binary of any kind; ids also integers.
+    ///
+    /// # Errors
+    /// A column of another type.
+    pub fn new(first_doc: u64, rows: RecordBatch, text: Option<&str>, id: Option<&str>) -> Result<Documents> {
+        let text = text.and_then(|name| rows.column_by_name(name).map(|column| (name.to_owned(), column.clone())));
+        let (rows, text) = match text {
+            None => (rows, None),
+            Some((name, column)) => {
+                let view = strings(&column)?.ok_or_else(|| wrong_type(&name, &column, "a string or binary"))?;
+                (replaced(rows, &name, view.array())?, Some(view))
+            }
+        };
+        let mut ids_seen = IdsSeen::default();
+        let id = match id.and_then(|name| rows.column_by_name(name).map(|column| (name, column))) {
+            None => {
+                ids_seen.nulls = rows.num_rows() as u64;
+                None
+            }
+            Some((name, column)) => {
+                let kind = id_kind(column.data_type())
+                    .ok_or_else(|| wrong_type(name, column, "a string, binary or integer"))?;
+                let values =
+                    id_column(column)?.ok_or_else(|| wrong_type(name, column, "a string, binary or integer"))?;
+                ids_seen.nulls = column.logical_null_count() as u64;
+                if ids_seen.nulls < rows.num_rows() as u64 {
+                    ids_seen.kinds.insert(kind);
+                }
+                if let IdColumn::UInt(numbers) = &values {
+                    ids_seen.max_unsigned = numbers.iter().flatten().max().unwrap_or(0);
+                }
+                Some(values)
+            }
+        };
+        let (bad, not_text) = (BTreeMap::new(), Vec::new());
+        Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text })
+    }
+
+    /// Returns consecutive rows whose columns of strings, which `strings` names, were decoded as bytes. They are checked here: a text that
+    /// is not UTF-8 makes its row one that cannot be used, any other such value is null. Pages may be in any charset, and stay bytes
+    /// if `html` says that the texts are pages. `text` and `id` as in [`Documents::new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of_bytes(
+        first_doc: u64,
+        mut rows: RecordBatch,
+        (text, id): (Option<&str>, Option<&str>),
+        strings: &[String],
+        html: bool,
+    ) -> Result<Documents> {
+        let (mut bad, mut not_text) = (BTreeMap::new(), Vec::new());
+        for name in strings.iter().map(String::as_str) {
+            let is_text = text == Some(name);
+            let Some(column) = rows.column_by_name(name).filter(|_| !(html && is_text)) else { continue };
+            let Some(values) = read_as::bytes(column).map_err(unread(column))? else { continue };
+            let (values, wrong) = checked_strings(values);
+            rows = replaced(rows, name, Arc::new(values))?;
+            if is_text {
+                bad = wrong.into_iter().map(|NotText { row, byte }| (row, not_utf8(byte))).collect();
+            } else if !wrong.is_empty() {
+                not_text.push((name.to_owned(), wrong));
+            }
+        }
+        let documents = Documents::new(first_doc, rows, text, id)?;
+        Ok(Documents { bad, not_text, html, ..documents })
+    }
+
+    /// The rows of these numbers, ascending, from columns that were gathered one by one; `text` and `id` as in
+    /// [`Documents::new`].
+    ///
+    /// # Errors
+    /// As there; columns of another length.
+    pub fn of_columns(
+        docs: Vec<u64>,
+        columns: Vec<(&str, ArrayRef)>,
+        text: Option<&str>,
+        id: Option<&str>,
+    ) -> Result<Documents> {
+        let fields = columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let rows = RecordBatch::try_new_with_options(schema, columns, &options)
+            .map_err(Error::columns("put together a batch of documents"))?;
+        let first_doc = docs.first().copied().unwrap_or(0);
+        Ok(Documents::new(first_doc, rows, text, id)?.with_docs(docs))
+    }
+
+    /// The same rows, which are not consecutive: their global numbers, ascending, one a row.
+    pub fn with_docs(mut self, docs: Vec<u64>) -> Documents {
+        debug_assert_eq!(docs.len(), self.len());
+        self.first_doc = docs.first().copied().unwrap_or(self.first_doc);
+        self.docs = Some(docs);
+        self
+    }
+
+    /// The same rows, of which these cannot be used, with the reasons.
+    pub fn with_bad(mut self, bad: BTreeMap<usize, Rejection>) -> Documents {
+        self.bad = bad;
+        self
+    }
+
+    /// The same rows; the reader knows better than the id column what ids the file has (JSON mixes kinds).
+    pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
+        self.ids_seen = ids_seen;
+        self
+    }
+
+    /// The same rows, whose texts are pages that have to be purified first, or not.
+    pub fn with_html(mut self, html: bool) -> Documents {
+        self.html = html;
+        self
+    }
+
+    /// Whether the texts are pages: HTML in any charset, see [`Documents::page`].
+    pub fn is_html(&self) -> bool {
+        self.html
+    }
+
+    /// The bytes of a row's page; none where there is none.
+    ///
+    /// # Errors
+    /// Why the row cannot be used.
+    pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &Rejection> {
+        match (self.bad.get(&row), &self.text) {
+            (Some(why), _) => Err(why),
+            (None, Some(Strings::Text(pages))) if pages.is_valid(row) => Ok(Some(pages.value(row).as_bytes())),
+            (None, Some(Strings::Bytes(pages))) if pages.is_valid(row) => Ok(Some(pages.value(row))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same rows with other texts: what came of the pages. `beside` are columns of strings, which take the place of those of
+    /// their names; `bad` are rows that cannot be used, besides those that could not be used before.
+    ///
+    /// # Errors
+    /// Columns of another length.
+    pub fn purified(
+        self,
+        text: (&str, StringViewArray),
+        beside: Vec<(String, StringViewArray)>,
+        bad: BTreeMap<usize, Rejection>,
+    ) -> Result<Documents> {
+        let (name, texts) = text;
+        let mut rows = put(self.rows, name, Arc::new(texts.clone()))?;
+        for (name, column) in beside {
+            rows = put(rows, &name, Arc::new(column))?;
+        }
+        let text = Some(Strings::Text(texts));
+        let mut all = self.bad;
+        all.extend(bad);
+        Ok(Documents { rows, text, bad: all, html: false, ..self })
+    }
+
+    /// The same rows with another column, in the place of the one of its name; `is_id`: it is the column of ids.
+    ///
+    /// # Errors
+    /// A column of another length, or ids of a type that is none of ids.
+    pub fn with_column(self, name: &str, column: ArrayRef, is_id: bool) -> Result<Documents> {
+        let (rows, first_doc) = (put(self.rows, name, column)?, self.first_doc);
+        if !is_id {
+            return Ok(Documents { rows, ..self });
+        }
+        let Documents { id, ids_seen, rows, .. } = Documents::new(first_doc, rows, None, Some(name))?;
+        Ok(Documents { rows, id, ids_seen, ..self })
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.rows.num_rows()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The global number of a row.
+    pub fn doc(&self, row: usize) -> u64 {
+        self.docs.as_ref().map_or(self.first_doc + row as u64, |docs| docs[row])
+    }
+
+    /// The text of a row; [`Cell::Null`] where the text column was not asked for.
+    pub fn text(&self, row: usize) -> Cell<'_> {
+        if let Some(why) = self.bad.get(&row) {
+            return Cell::Bad(why.clone());
+        }
+        self.text.as_ref().map_or(Cell::Null, |text| cell(text, row))
+    }
+
+    /// A projected column, by its name in the file.
+    pub fn column(&self, name: &str) -> Option<&ArrayRef> {
+        self.rows.column_by_name(name)
+    }
+
+    /// Another column of strings (titles); none where the column is not there or holds none.
+    ///
+    /// # Errors
+    /// Strings that cannot be read as such, which arrow does not know.
+    pub fn text_column(&self, name: &str) -> Result<Option<TextColumn>> {
+        self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
+    }
+
+    /// Returns another column as text: strings, or numbers, booleans, dates and times spelled out; `None` if the column is not there or holds
+    /// anything else.
+    ///
+    /// # Errors
+    /// Values that cannot be read as such, which arrow does not know.
+    pub fn spelled_column(&self, name: &str) -> Result<Option<TextColumn>> {
+        let Some(column) = self.column(name) else { return Ok(None) };
+        if is_spelled(column.data_type()) {
+            let spelled = read_as::spelled(column).map_err(unread(column))?;
+            return Ok(Some(TextColumn(Strings::Text(spelled))));
+        }
+        self.text_column(name)
+    }
+
+    /// Returns how many values besides the texts are null because they are not UTF-8, by column.
+    pub fn lost_values(&self) -> LostValues {
+        let mut lost = LostValues::default();
+        self.not_text.iter().for_each(|(column, values)| lost.add(column, NOT_UTF8, values.len() as u64));
+        lost
+    }
+
+    /// Returns the rows whose value of a column besides the text is null because it is not UTF-8, with the reason.
+    pub fn lost_of(&self, column: &str) -> impl Iterator<Item = (usize, Rejection)> {
+        let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
+        values.map(|value| (value.row, not_utf8(value.byte)))
+    }
+
+    /// The id of a row as the user has it; none where it is null or there is no id column.
+    pub fn id(&self, row: usize) -> Option<IdRef<'_>> {
+        match self.id.as_ref()? {
+            IdColumn::Strings(Strings::Text(ids)) => ids.is_valid(row).then(|| IdRef::Text(ids.value(row))),
+            IdColumn::Strings(Strings::Bytes(ids)) => ids.is_valid(row).then(|| IdRef::Bytes(ids.value(row))),
+            IdColumn::Int(ids) => ids.is_valid(row).then(|| IdRef::Int(ids.value(row))),
+            IdColumn::UInt(ids) => ids.is_valid(row).then(|| IdRef::UInt(ids.value(row))),
+        }
+    }
+
+    /// What ids these rows hold: to be merged over a whole reading that asks for the ids, see [`IdsSeen::id_type`].
+    /// In a reading that does not, every row counts as one without.
+    pub fn ids_seen(&self) -> &IdsSeen {
+        &self.ids_seen
+    }
+}
+
+impl Strings {
+    fn array(&self) -> ArrayRef {
+        match self {
+            Strings::Text(array) => Arc::new(array.clone()),
+            Strings::Bytes(array) => Arc::new(array.clone()),
+        }
+    }
+}
+
+/// What kind of ids a column of that type holds; none if it cannot be an id column.
+pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
+    Some(match data_type {
+        // A column of nulls alone has no other type in some files.
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => IdKind::Text,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => IdKind::Bytes,
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => IdKind::Int32,
+        DataType::Int64 | DataType::UInt32 => IdKind::Int64,
+        DataType::UInt64 => IdKind::UInt64,
+        DataType::Dictionary(_, values) => return id_kind(values),
+        _ => return None,
+    })
+}
+
+/// Whether a column of that type can be the text.
+pub fn is_text(data_type: &DataType) -> bool {
+    matches!(id_kind(data_type), Some(IdKind::Text | IdKind::Bytes))
+        && !matches!(data_type, DataType::FixedSizeBinary(_))
+}
+
+/// Whether values of that type are no strings and can be spelled out: numbers, truth values, days and times.
+pub fn is_spelled(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_spelled(values),
+        DataType::Boolean | DataType::Decimal128(..) | DataType::Decimal256(..) => true,
+        other => other.is_integer() || other.is_floating() || other.is_temporal(),
+    }
+}
+
+fn id_column(column: &ArrayRef) -> Result<Option<IdColumn>> {
+    Ok(match id_kind(column.data_type()) {
+        Some(IdKind::Text | IdKind::Bytes) => strings(column)?.map(IdColumn::Strings),
+        Some(IdKind::Int32 | IdKind::Int64) => read_as::whole(column).map_err(unread(column))?.map(IdColumn::Int),
+        Some(IdKind::UInt64) => read_as::unsigned(column).map_err(unread(column))?.map(IdColumn::UInt),
+        None => None,
+    })
+}
+
+/// The column as a view array, where it holds strings or bytes.
+fn strings(column: &ArrayRef) -> Result<Option<Strings>> {
+    Ok(match id_kind(column.data_type()) {
+        Some(IdKind::Text) => read_as::texts(column).map_err(unread(column))?.map(Strings::Text),
+        Some(IdKind::Bytes) => read_as::bytes(column).map_err(unread(column))?.map(Strings::Bytes),
+        _ => None,
+    })
+}
+
+fn unread(column: &ArrayRef) -> impl FnOnce(ArrowError) -> Error {
+    Error::columns(format!("read a column of {}", column.data_type()))
+}
+
+fn cell(strings: &Strings, row: usize) -> Cell<'_> {
+    match strings {
+        Strings::Text(texts) if texts.is_valid(row) => checked(texts.value(row)),
+        Strings::Bytes(texts) if texts.is_valid(row) => utf8(texts.value(row)),
+        _ => Cell::Null,
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Cell<'_> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => checked(text),
+        Err(error) => Cell::Bad(not_utf8(error.valid_up_to())),
+    }
+}
+
+/// Why a text is none of which that byte is the first wrong one.
+fn not_utf8(byte: usize) -> Rejection {
+    Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of the text is wrong"))
+}
+
+fn checked(text: &str) -> Cell<'_> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Cell::Bad(too_long(text.len()));
+    }
+    Cell::Text(text)
+}
+
+fn wrong_type(name: &str, column: &ArrayRef, expected: &str) -> Error {
+    Error::usage(format!("column {name:?} is {}; expected {expected} column", column.data_type()))
+}
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+mod tests;

@@ -1,0 +1,104 @@
+//! The table `flags/` of the verb `stream`: one document a row, in the order of the input, and whether its key came before.
+
+use super::id::{IdRef, IdType};
+use super::id_column::{IdBuilder, id_field};
+use super::{FULL_BYTES, FULL_ROWS, table};
+use arrow_array::RecordBatch;
+use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dupsift_core::error::Result;
+use std::sync::Arc;
+
+/// The columns of the table, for ids of that type. `duplicate` and `seen` are null for documents without a key.
+pub fn flag_schema(id: IdType) -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        id_field("id", id),
+        Field::new("duplicate", DataType::Boolean, true),
+        Field::new("seen", DataType::Int32, true),
+        Field::new("doc", DataType::Int64, false),
+    ]))
+}
+
+/// Builds batches of the table.
+#[derive(Debug)]
+pub struct FlagBuilder {
+    schema: SchemaRef,
+    id: IdBuilder,
+    duplicate: BooleanBuilder,
+    seen: Int32Builder,
+    doc: Int64Builder,
+    rows: usize,
+}
+
+impl FlagBuilder {
+    /// An empty builder for ids of that type.
+    pub fn new(id: IdType) -> FlagBuilder {
+        FlagBuilder {
+            schema: flag_schema(id),
+            id: IdBuilder::new(id),
+            duplicate: BooleanBuilder::new(),
+            seen: Int32Builder::new(),
+            doc: Int64Builder::new(),
+            rows: 0,
+        }
+    }
+
+    /// Appends one row; `seen` is how often the key came before (15: as often or more), none without a signature.
+    ///
+    /// # Errors
+    /// An id that the table's type does not hold; the builder is of no use after that.
+    pub fn push(&mut self, id: IdRef<'_>, seen: Option<u8>, doc: u64) -> Result<()> {
+        self.id.push(id)?;
+        self.duplicate.append_option(seen.map(|seen| seen > 0));
+        self.seen.append_option(seen.map(i32::from));
+        self.doc.append_value(doc as i64);
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether it is time to [`FlagBuilder::finish`]: by rows or by bytes.
+    pub fn is_full(&self) -> bool {
+        self.rows >= FULL_ROWS || self.id.bytes() >= FULL_BYTES
+    }
+
+    /// The rows as a batch; the builder is empty again.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        self.rows = 0;
+        table(
+            "flags",
+            &self.schema,
+            vec![
+                self.id.finish(),
+                Arc::new(self.duplicate.finish()),
+                Arc::new(self.seen.finish()),
+                Arc::new(self.doc.finish()),
+            ],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+
+    #[test]
+    fn rows_come_out_as_they_went_in() {
+        let mut builder = FlagBuilder::new(IdType::Text);
+        builder.push(IdRef::Text("a"), Some(0), 0).unwrap();
+        builder.push(IdRef::Text("b"), Some(15), 1).unwrap();
+        builder.push(IdRef::Text("c"), None, 2).unwrap();
+        assert!(!builder.is_empty() && !builder.is_full());
+        let batch = builder.finish().unwrap();
+        assert!(builder.is_empty());
+        let flags = batch.column(1).as_boolean();
+        assert_eq!((flags.value(0), flags.value(1), flags.is_null(2)), (false, true, true));
+        assert!(FlagBuilder::new(IdType::Int64).push(IdRef::Text("a"), Some(1), 3).is_err());
+    }
+}

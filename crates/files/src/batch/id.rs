@@ -1,0 +1,275 @@
+//! The user's ids: as they are read, as they are held, and in which type they are written.
+//!
+//! A corpus may mix files whose ids differ in type, and only a full reading knows whether unsigned ids fit Int64 or an id
+//! is null. So a reading collects what it saw in [`IdsSeen`], and one pure function says what type the output has.
+
+use dupsift_core::hash::hash64;
+use dupsift_core::number::counted;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest id in bytes that is written; a longer one is a mistake in the choice of the column.
+pub const MAX_ID_BYTES: usize = 16 << 20;
+
+/// One id as it stands in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum IdRef<'a> {
+    /// A string.
+    Text(&'a str),
+    /// A byte string.
+    Bytes(&'a [u8]),
+    /// A signed integer, or an unsigned one of at most 32 bits.
+    Int(i64),
+    /// An unsigned 64-bit integer.
+    UInt(u64),
+}
+
+/// One id, owned, for writing later.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Id {
+    /// A string.
+    Text(String),
+    /// A byte string.
+    Bytes(Vec<u8>),
+    /// An integer.
+    Int(i64),
+}
+
+impl Id {
+    /// The same id, borrowed: what the builders take.
+    pub fn as_ref(&self) -> IdRef<'_> {
+        match self {
+            Id::Text(text) => IdRef::Text(text),
+            Id::Bytes(bytes) => IdRef::Bytes(bytes),
+            Id::Int(number) => IdRef::Int(*number),
+        }
+    }
+}
+
+impl IdRef<'_> {
+    /// Returns the hash of the id as text: the number 7 and the text "7" are the same id.
+    pub fn text_hash(self) -> u64 {
+        match self {
+            IdRef::Text(text) => hash64(text.as_bytes()),
+            IdRef::Bytes(bytes) => hash64(bytes),
+            other => hash64(other.to_string().as_bytes()),
+        }
+    }
+}
+
+impl From<IdRef<'_>> for Id {
+    /// An unsigned id above the largest Int64 becomes its decimal text: such a corpus is written as text anyway.
+    fn from(id: IdRef<'_>) -> Id {
+        match id {
+            IdRef::Text(text) => Id::Text(text.to_owned()),
+            IdRef::Bytes(bytes) => Id::Bytes(bytes.to_vec()),
+            IdRef::Int(number) => Id::Int(number),
+            IdRef::UInt(number) => i64::try_from(number).map_or_else(|_| Id::Text(number.to_string()), Id::Int),
+        }
+    }
+}
+
+impl fmt::Display for IdRef<'_> {
+    /// Text as it is, numbers in decimal, bytes as UTF-8 where they are that and else as `0x` and hexadecimal digits.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IdRef::Text(text) => out.write_str(text),
+            IdRef::Int(number) => write!(out, "{number}"),
+            IdRef::UInt(number) => write!(out, "{number}"),
+            IdRef::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => out.write_str(text),
+                Err(_) => {
+                    out.write_str("0x")?;
+                    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+                }
+            },
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_ref().fmt(out)
+    }
+}
+
+/// The type of the id columns of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IdType {
+    /// Utf8.
+    Text,
+    /// Binary.
+    Bytes,
+    /// Int32.
+    Int32,
+    /// Int64.
+    Int64,
+}
+
+/// What ids an input holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Deserialize, Serialize)]
+pub enum IdKind {
+    /// Any string type, or a dictionary of one.
+    Text,
+    /// Any binary type.
+    Bytes,
+    /// Integers that fit 32 signed bits: Int8, Int16, Int32, UInt8, UInt16.
+    Int32,
+    /// Int64 and UInt32.
+    Int64,
+    /// UInt64.
+    UInt64,
+}
+
+impl fmt::Display for IdKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            IdKind::Text => "text",
+            IdKind::Bytes => "binary",
+            IdKind::Int32 => "Int32",
+            IdKind::Int64 => "Int64",
+            IdKind::UInt64 => "UInt64",
+        })
+    }
+}
+
+/// What a reading saw of the ids; readings of parts are merged in any order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct IdsSeen {
+    /// The kinds that came.
+    pub kinds: BTreeSet<IdKind>,
+    /// The largest unsigned 64-bit id.
+    pub max_unsigned: u64,
+    /// Rows without an id: null, or in a file without an id column.
+    pub nulls: u64,
+    /// Rejected rows whose id cannot be read. Only a table with a row for every row names them.
+    #[serde(default)]
+    pub unreadable: u64,
+}
+
+impl IdsSeen {
+    /// What two readings saw together.
+    pub fn merge(&mut self, other: &IdsSeen) {
+        self.kinds.extend(&other.kinds);
+        self.max_unsigned = self.max_unsigned.max(other.max_unsigned);
+        self.nulls += other.nulls;
+        self.unreadable += other.unreadable;
+    }
+
+    /// Returns what was seen for an output with a table that has a row for every row: rejected rows without an id need a name, too.
+    #[must_use]
+    pub fn of_every_row(mut self) -> IdsSeen {
+        self.nulls += std::mem::take(&mut self.unreadable);
+        self
+    }
+
+    /// The type that holds all these ids as given, and a sentence for run.json where it is not simply the user's own.
+    ///
+    /// A row without an id gets the text `FILE#ROW`, so one null makes integer ids text; bytes can hold it as they are.
+    pub fn id_type(&self) -> (IdType, Option<String>) {
+        let only = |kinds: &[IdKind]| self.kinds.iter().all(|kind| kinds.contains(kind));
+        if self.kinds.is_empty() {
+            return (
+                IdType::Text,
+                Some("there are no ids in the input that can be used: documents are named FILE#ROW".to_owned()),
+            );
+        }
+        let nulls = (self.nulls > 0).then(|| format!("{} without an id, named FILE#ROW", counted(self.nulls, "row")));
+        if only(&[IdKind::Text]) {
+            return (IdType::Text, nulls);
+        }
+        if only(&[IdKind::Bytes]) {
+            return (IdType::Bytes, nulls);
+        }
+        if !only(&[IdKind::Int32, IdKind::Int64, IdKind::UInt64]) {
+            let kinds: Vec<String> = self.kinds.iter().map(IdKind::to_string).collect();
+            return (IdType::Text, Some(format!("ids of different kinds ({}) are written as text", kinds.join(", "))));
+        }
+        if let Some(nulls) = nulls {
+            return (IdType::Text, Some(format!("{nulls}, so the integer ids are written as text")));
+        }
+        if only(&[IdKind::Int32]) {
+            return (IdType::Int32, None);
+        }
+        if !self.kinds.contains(&IdKind::UInt64) {
+            return (IdType::Int64, None);
+        }
+        match i64::try_from(self.max_unsigned) {
+            Ok(_) => (IdType::Int64, Some("unsigned 64-bit ids are written as Int64; all of them fit".to_owned())),
+            Err(_) => (
+                IdType::Text,
+                Some(format!("unsigned 64-bit ids up to {} do not fit Int64: written as text", self.max_unsigned)),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(kinds: &[IdKind], max_unsigned: u64, nulls: u64) -> IdsSeen {
+        IdsSeen { kinds: kinds.iter().copied().collect(), max_unsigned, nulls, unreadable: 0 }
+    }
+
+    #[test]
+    fn the_type_that_holds_all_ids() {
+        use IdKind as K;
+        let fits = i64::MAX as u64;
+        for (kinds, max, nulls, expected, noted) in [
+            (&[][..], 0, 9, IdType::Text, true),
+            (&[K::Text], 0, 0, IdType::Text, false),
+            (&[K::Text], 0, 2, IdType::Text, true),
+            (&[K::Bytes], 0, 0, IdType::Bytes, false),
+            (&[K::Bytes], 0, 3, IdType::Bytes, true),
+            (&[K::Int32], 0, 0, IdType::Int32, false),
+            (&[K::Int32], 0, 1, IdType::Text, true),
+            (&[K::Int64], 0, 0, IdType::Int64, false),
+            (&[K::Int32, K::Int64], 0, 0, IdType::Int64, false),
+            (&[K::UInt64], fits, 0, IdType::Int64, true),
+            (&[K::UInt64], fits + 1, 0, IdType::Text, true),
+            (&[K::Int32, K::UInt64], 5, 0, IdType::Int64, true),
+            (&[K::UInt64], 5, 1, IdType::Text, true),
+            (&[K::Text, K::Int64], 0, 0, IdType::Text, true),
+            (&[K::Text, K::Bytes], 0, 0, IdType::Text, true),
+            (&[K::Bytes, K::Int32], 0, 0, IdType::Text, true),
+        ] {
+            let (id_type, note) = seen(kinds, max, nulls).id_type();
+            assert_eq!((id_type, note.is_some()), (expected, noted), "{kinds:?} {max} {nulls}: {note:?}");
+        }
+    }
+
+    #[test]
+    fn rejected_rows_without_an_id_are_named_only_where_every_row_is() {
+        let torn = IdsSeen { unreadable: 2, ..seen(&[IdKind::Int64], 0, 1) };
+        let mut all = seen(&[IdKind::Int64], 0, 0);
+        assert_eq!(all.id_type(), (IdType::Int64, None));
+        all.merge(&IdsSeen { nulls: 0, ..torn });
+        assert_eq!(all.id_type(), (IdType::Int64, None));
+        let every = all.of_every_row();
+        assert_eq!((every.id_type().0, every.nulls, every.unreadable), (IdType::Text, 2, 0));
+        assert_eq!(every.clone().of_every_row(), every);
+    }
+
+    #[test]
+    fn merging_is_the_same_in_any_order() {
+        let parts = [seen(&[IdKind::Int32], 0, 0), seen(&[IdKind::UInt64], 77, 0), seen(&[], 0, 4)];
+        let mut forward = IdsSeen::default();
+        parts.iter().for_each(|part| forward.merge(part));
+        let mut backward = IdsSeen::default();
+        parts.iter().rev().for_each(|part| backward.merge(part));
+        assert_eq!(forward, backward);
+        assert_eq!(forward, seen(&[IdKind::Int32, IdKind::UInt64], 77, 4));
+    }
+
+    #[test]
+    fn ids_as_text_and_owned() {
+        assert_eq!(IdRef::Bytes("кот".as_bytes()).to_string(), "кот");
+        assert_eq!(IdRef::Bytes(&[0xFF, 0x01]).to_string(), "0xff01");
+        assert_eq!(Id::from(IdRef::UInt(5)), Id::Int(5));
+        assert_eq!(Id::from(IdRef::UInt(u64::MAX)), Id::Text("18446744073709551615".to_owned()));
+        assert_eq!(Id::from(IdRef::Int(-3)).as_ref().to_string(), "-3");
+    }
+}

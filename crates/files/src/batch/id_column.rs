@@ -1,0 +1,256 @@
+//! An id column of an output table, in the type that the whole corpus gets.
+//!
+//! All that was read is turned into that type: numbers into decimal text, text into bytes. What cannot be (a text in an
+//! Int64 column) means that the type was chosen from another corpus, and is an error, never a null.
+
+use super::id::{IdRef, IdType, MAX_ID_BYTES};
+use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, BinaryArray, StringArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The field of an id column; ids are never null in the output.
+pub fn id_field(name: &str, id: IdType) -> Field {
+    let data_type = match id {
+        IdType::Text => DataType::Utf8,
+        IdType::Bytes => DataType::Binary,
+        IdType::Int32 => DataType::Int32,
+        IdType::Int64 => DataType::Int64,
+    };
+    Field::new(name, data_type, false)
+}
+
+/// Builds one id column.
+#[derive(Debug)]
+pub struct IdBuilder {
+    column: Column,
+    bytes: usize,
+    scratch: String,
+}
+
+#[derive(Debug)]
+enum Column {
+    Text(StringBuilder),
+    Bytes(BinaryBuilder),
+    Int32(Int32Builder),
+    Int64(Int64Builder),
+}
+
+impl IdBuilder {
+    /// An empty column of that type.
+    pub fn new(id: IdType) -> IdBuilder {
+        let column = match id {
+            IdType::Text => Column::Text(StringBuilder::new()),
+            IdType::Bytes => Column::Bytes(BinaryBuilder::new()),
+            IdType::Int32 => Column::Int32(Int32Builder::new()),
+            IdType::Int64 => Column::Int64(Int64Builder::new()),
+        };
+        IdBuilder { column, bytes: 0, scratch: String::new() }
+    }
+
+    /// Appends one id.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`], or one that the column's type does not hold.
+    pub fn push(&mut self, id: IdRef<'_>) -> Result<()> {
+        let length = match id {
+            IdRef::Text(text) => text.len(),
+            IdRef::Bytes(bytes) => bytes.len(),
+            IdRef::Int(_) | IdRef::UInt(_) => 8,
+        };
+        check_length(length)?;
+        self.bytes += length;
+        match (&mut self.column, id) {
+            (Column::Text(column), IdRef::Text(text)) => column.append_value(text),
+            (Column::Text(column), other) => {
+                self.scratch.clear();
+                // Writing into a String cannot fail.
+                let _ = write!(self.scratch, "{other}");
+                column.append_value(&self.scratch);
+            }
+            (Column::Bytes(column), IdRef::Bytes(bytes)) => column.append_value(bytes),
+            (Column::Bytes(column), IdRef::Text(text)) => column.append_value(text.as_bytes()),
+            (Column::Int32(column), id) => column.append_value(integer(id)?),
+            (Column::Int64(column), id) => column.append_value(integer(id)?),
+            (Column::Bytes(_), id) => return Err(unfit(id, "a binary")),
+        }
+        Ok(())
+    }
+
+    /// Bytes of the values pushed since the last finish.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The column; the builder is empty again.
+    pub fn finish(&mut self) -> ArrayRef {
+        self.bytes = 0;
+        match &mut self.column {
+            Column::Text(column) => Arc::new(column.finish()),
+            Column::Bytes(column) => Arc::new(column.finish()),
+            Column::Int32(column) => Arc::new(column.finish()),
+            Column::Int64(column) => Arc::new(column.finish()),
+        }
+    }
+}
+
+/// Builds an id column of text or bytes from the bytes of ids as they will be written: whether they are text is checked
+/// once, for all of them together.
+#[derive(Debug)]
+pub struct IdBytes {
+    /// Where each id begins, and the last one ends.
+    offsets: Vec<i32>,
+    values: Vec<u8>,
+}
+
+impl IdBytes {
+    /// An empty column with room for so many ids.
+    pub fn new(ids: usize) -> IdBytes {
+        let mut offsets = Vec::with_capacity(ids + 1);
+        offsets.push(0);
+        IdBytes { offsets, values: Vec::with_capacity(ids * 16) }
+    }
+
+    /// Appends one id.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`].
+    #[inline]
+    pub fn push(&mut self, id: &[u8]) -> Result<()> {
+        check_length(id.len())?;
+        self.values.extend_from_slice(id);
+        self.offsets.push(self.values.len() as i32);
+        Ok(())
+    }
+
+    /// Appends the last id so many times more; nothing if there is none.
+    pub fn repeat(&mut self, times: usize) {
+        let [.., begin, end] = self.offsets[..] else { return };
+        let (begin, length) = (begin as usize, (end - begin) as usize);
+        // What is repeated doubles with each step.
+        let whole = begin + length * (times + 1);
+        while self.values.len() < whole {
+            let more = (self.values.len() - begin).min(whole - self.values.len());
+            self.values.extend_from_within(begin..begin + more);
+        }
+        self.offsets.extend((1..=times).map(|time| end + (time * length) as i32));
+    }
+
+    /// Bytes of all ids; their user ends the column before they come near to 2 GiB.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The column.
+    ///
+    /// # Errors
+    /// [`Error::Table`] for text that is none.
+    pub fn finish(self, text: bool) -> Result<ArrayRef> {
+        let (offsets, values) = (OffsetBuffer::new(self.offsets.into()), self.values.into());
+        let failed = || Error::table("put together a column of ids");
+        Ok(if text {
+            Arc::new(StringArray::try_new(offsets, values, None).map_err(failed())?)
+        } else {
+            Arc::new(BinaryArray::try_new(offsets, values, None).map_err(failed())?)
+        })
+    }
+}
+
+fn check_length(length: usize) -> Result<()> {
+    if length > MAX_ID_BYTES {
+        return Err(Error::usage(format!(
+            "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is {id_column} the right column?",
+            id_column = opt("id-column")
+        )));
+    }
+    Ok(())
+}
+
+/// The id as a number of the column's width.
+fn integer<N: TryFrom<i64> + TryFrom<u64>>(id: IdRef<'_>) -> Result<N> {
+    let number = match id {
+        IdRef::Int(number) => N::try_from(number).ok(),
+        IdRef::UInt(number) => N::try_from(number).ok(),
+        IdRef::Text(_) | IdRef::Bytes(_) => None,
+    };
+    number.ok_or_else(|| unfit(id, "an integer"))
+}
+
+fn unfit(id: IdRef<'_>, column: &str) -> Error {
+    let shown: String = id.to_string().chars().take(100).collect();
+    Error::usage(format!("the id {shown:?} does not fit {column} column; did the input change during the run?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Int32Type, Int64Type};
+
+    #[test]
+    fn each_type_holds_what_it_must_and_refuses_the_rest() {
+        let mut text = IdBuilder::new(IdType::Text);
+        for id in [IdRef::Text("a"), IdRef::Int(-1), IdRef::UInt(u64::MAX), IdRef::Bytes(b"\xFF"), IdRef::Bytes(b"b")] {
+            text.push(id).expect("text holds all");
+        }
+        let column = text.finish();
+        let values: Vec<_> = column.as_string::<i32>().iter().flatten().collect();
+        assert_eq!(values, ["a", "-1", "18446744073709551615", "0xff", "b"]);
+
+        let mut bytes = IdBuilder::new(IdType::Bytes);
+        bytes.push(IdRef::Bytes(b"\xFF")).expect("bytes");
+        bytes.push(IdRef::Text("f#1")).expect("a FILE#ROW name");
+        assert!(bytes.push(IdRef::Int(1)).is_err());
+        assert_eq!(bytes.finish().as_binary::<i32>().value(1), b"f#1");
+
+        let mut int32 = IdBuilder::new(IdType::Int32);
+        int32.push(IdRef::Int(i64::from(i32::MIN))).expect("fits");
+        assert!(int32.push(IdRef::Int(1 << 31)).is_err());
+        assert_eq!(int32.finish().as_primitive::<Int32Type>().values(), &[i32::MIN]);
+
+        let mut int64 = IdBuilder::new(IdType::Int64);
+        int64.push(IdRef::UInt(i64::MAX as u64)).expect("fits");
+        assert!(int64.push(IdRef::UInt(1 << 63)).is_err());
+        assert!(int64.push(IdRef::Text("1")).is_err());
+        assert_eq!(int64.finish().as_primitive::<Int64Type>().values(), &[i64::MAX]);
+    }
+
+    #[test]
+    fn bytes_make_the_same_column_as_ids_one_by_one() {
+        let ids = ["", "a", "a", "a", "a", "a", "a", "a", "бв", "", ""];
+        let mut builders = [IdBuilder::new(IdType::Text), IdBuilder::new(IdType::Bytes)];
+        let (mut text, mut bytes) = (IdBytes::new(2), IdBytes::new(9));
+        text.repeat(3);
+        for (at, id) in ids.iter().enumerate() {
+            builders.iter_mut().for_each(|builder| builder.push(IdRef::Text(id)).expect("both hold it"));
+            for column in [&mut text, &mut bytes] {
+                match at.checked_sub(1).map(|before| ids[before] == *id) {
+                    // Of a run all the rest at once.
+                    Some(true) if ids[at - 2] == *id => {}
+                    Some(true) => column.repeat(ids[at..].iter().take_while(|next| *next == id).count()),
+                    _ => column.push(id.as_bytes()).expect("short"),
+                }
+            }
+        }
+        assert_eq!(text.bytes(), ids.concat().len());
+        assert_eq!(&text.finish(true).expect("text"), &builders[0].finish());
+        assert_eq!(&bytes.finish(false).expect("bytes"), &builders[1].finish());
+
+        let mut bytes = IdBytes::new(1);
+        bytes.push(b"\xFF").expect("short");
+        assert!(bytes.finish(true).is_err());
+    }
+
+    #[test]
+    fn an_absurdly_long_id_is_refused() {
+        let long = "x".repeat(MAX_ID_BYTES + 1);
+        assert!(IdBytes::new(1).push(long.as_bytes()).is_err());
+        assert!(IdBuilder::new(IdType::Text).push(IdRef::Text(&long)).is_err());
+        assert!(IdBuilder::new(IdType::Text).push(IdRef::Text(&long[1..])).is_ok());
+    }
+}

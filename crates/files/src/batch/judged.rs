@@ -1,0 +1,91 @@
+//! The table `compare/pairs.parquet`: one judged pair a row, in order of the documents, with who found it and what the judge said.
+
+use super::{FULL_BYTES, FULL_ROWS, table};
+use arrow_array::RecordBatch;
+use arrow_array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dupsift_core::error::Result;
+use std::sync::Arc;
+
+/// The columns of the table. `found_by` are the labels of the algorithms with commas between; `similarity` is null where it is
+/// below the threshold of the judge, who does not finish the sum then.
+pub fn judged_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("doc_a", DataType::Int64, false),
+        Field::new("doc_b", DataType::Int64, false),
+        Field::new("found_by", DataType::Utf8, false),
+        Field::new("similarity", DataType::Float32, true),
+        Field::new("duplicate", DataType::Boolean, false),
+    ]))
+}
+
+/// Builds batches of the table.
+#[derive(Debug, Default)]
+pub struct JudgedBuilder {
+    doc_a: Int64Builder,
+    doc_b: Int64Builder,
+    found_by: StringBuilder,
+    similarity: Float32Builder,
+    duplicate: BooleanBuilder,
+    rows: usize,
+}
+
+impl JudgedBuilder {
+    /// Appends one row; a pair with a similarity is one of duplicates.
+    pub fn push(&mut self, doc_a: u64, doc_b: u64, found_by: &str, similarity: Option<f32>) {
+        self.doc_a.append_value(doc_a as i64);
+        self.doc_b.append_value(doc_b as i64);
+        self.found_by.append_value(found_by);
+        self.similarity.append_option(similarity);
+        self.duplicate.append_value(similarity.is_some());
+        self.rows += 1;
+    }
+
+    /// Whether it is time to [`JudgedBuilder::finish`]: by rows or by bytes.
+    pub fn is_full(&self) -> bool {
+        self.rows >= FULL_ROWS || self.found_by.values_slice().len() >= FULL_BYTES
+    }
+
+    /// The rows as a batch; the builder is empty again.
+    ///
+    /// # Errors
+    /// None that could be expected: what can fail is a mistake of our own.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        self.rows = 0;
+        table(
+            "judged pairs",
+            &judged_schema(),
+            vec![
+                Arc::new(self.doc_a.finish()),
+                Arc::new(self.doc_b.finish()),
+                Arc::new(self.found_by.finish()),
+                Arc::new(self.similarity.finish()),
+                Arc::new(self.duplicate.finish()),
+            ],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Float32Type;
+
+    #[test]
+    fn a_pair_with_a_similarity_is_one_of_duplicates() {
+        let mut builder = JudgedBuilder::default();
+        builder.push(1, 2, "exact,minhash", Some(0.9));
+        builder.push(1, 3, "minhash", None);
+        assert!(!builder.is_full());
+        let batch = builder.finish().unwrap();
+        let similarity = batch.column(3).as_primitive::<Float32Type>();
+        assert!(similarity.value(0) == 0.9 && similarity.is_null(1));
+        let duplicate = batch.column(4).as_boolean();
+        assert!(duplicate.value(0) && !duplicate.value(1));
+        assert_eq!(builder.finish().unwrap().num_rows(), 0);
+        (0..FULL_ROWS as u64).for_each(|n| builder.push(n, n + 1, "", None));
+        assert!(builder.is_full());
+    }
+}

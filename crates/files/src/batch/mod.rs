@@ -1,0 +1,67 @@
+//! What flows between the rooms: checked views of Arrow batches, one file a table.
+//!
+//! Going in, [`document::Documents`] is a batch of the user's rows. Coming out, each output table has its schema and its
+//! builder here, so that a column has one name, one type and one place. No file is opened in this room.
+
+pub mod attribute;
+pub mod category;
+pub mod cell;
+pub mod cluster;
+pub mod document;
+pub mod evaluation;
+pub mod flag;
+pub mod id;
+pub mod id_column;
+pub mod judged;
+pub mod look_up;
+pub mod model;
+pub mod page;
+pub mod pair;
+mod put;
+pub mod read_as;
+pub mod reason;
+pub mod rejected;
+pub mod removal;
+pub mod term;
+pub mod utf8;
+mod views;
+pub mod weighed;
+
+pub use attribute::{AttributeBuilder, AttributeRow, attribute_schema};
+pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
+pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
+pub use document::{Cell, Documents, TextColumn};
+pub use evaluation::{EvaluationRow, evaluation_schema, evaluation_table};
+pub use flag::{FlagBuilder, flag_schema};
+pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
+pub use id_column::{IdBuilder, IdBytes};
+pub use judged::{JudgedBuilder, judged_schema};
+pub use look_up::{
+    COPY_LOOK_UP_COLUMNS, FoundPair, FoundRemoval, PAIR_LOOK_UP_COLUMNS, PARTNER_COLUMNS, PairSearch,
+    REMOVAL_LOOK_UP_COLUMNS, copies_of, pair_of, partners_of, removals_of,
+};
+pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
+pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
+pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
+pub use reason::{RejectReason, Rejection};
+pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_of, rejected_rows, rejected_schema};
+pub use removal::{REMOVAL_COLUMNS, RemovalBuilder, RemovalFound, RemovalRow, removal_schema, removals_found};
+pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
+pub use utf8::LostValues;
+pub use views::apart;
+pub use weighed::{PairWeighed, WEIGHED_COLUMNS, pairs_weighed};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use dupsift_core::error::{Error, Result};
+
+/// Rows after which a builder of an output table is full.
+pub const FULL_ROWS: usize = 8192;
+/// Bytes of variable-width values after which a builder of an output table is full; what keeps a text column, whose
+/// offsets are 32-bit, far from overflowing.
+pub const FULL_BYTES: usize = 4 << 20;
+
+/// Columns as a batch of that schema; what can fail is our own mistake, so the message names the table.
+fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("put together the table {name}")))
+}

@@ -1,0 +1,49 @@
+//! The table `stats/models/LABEL.parquet`: what an algorithm has learnt from the corpus, one number a row, in its order.
+
+use super::{FULL_ROWS, table};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dupsift_core::error::Result;
+use std::sync::Arc;
+
+/// The columns of the table.
+pub const MODEL_COLUMNS: [&str; 1] = ["value"];
+
+/// The schema of the table. `value` holds 64 bits as they are: only the algorithm that learnt them knows what they mean.
+pub fn model_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new(MODEL_COLUMNS[0], DataType::Int64, false)]))
+}
+
+/// The numbers as batches.
+///
+/// # Errors
+/// Arrow's own, which would be a mistake of ours.
+pub fn model_batch(values: &[u64]) -> impl Iterator<Item = Result<RecordBatch>> {
+    values.chunks(FULL_ROWS).map(|values| {
+        let column = Int64Array::from_iter_values(values.iter().map(|&value| value as i64));
+        table("model", &model_schema(), vec![Arc::new(column)])
+    })
+}
+
+/// The numbers of a batch of [`MODEL_COLUMNS`]; none if the column is of another type.
+pub fn model_values(batch: &RecordBatch) -> Option<Vec<u64>> {
+    let column = batch.column_by_name(MODEL_COLUMNS[0])?.as_primitive_opt::<Int64Type>()?;
+    Some(column.values().iter().map(|&value| value as u64).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_bits_and_their_order() {
+        let values: Vec<u64> = (0..2 * FULL_ROWS as u64 + 3).map(|n| u64::MAX - n * n).collect();
+        let batches: Vec<RecordBatch> = model_batch(&values).map(|batch| batch.expect("a table")).collect();
+        assert_eq!(batches.len(), 3);
+        let read: Vec<u64> = batches.iter().flat_map(|batch| model_values(batch).expect("numbers")).collect();
+        assert_eq!(read, values);
+        assert_eq!(model_batch(&[]).count(), 0);
+    }
+}

@@ -1,0 +1,167 @@
+//! The table `pairs/algorithm=NAME/`: one duplicate pair a row.
+
+use super::id::IdType;
+use super::id_column::id_field;
+use super::table;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dupsift_core::error::Result;
+use dupsift_core::row::RelationKind;
+use std::sync::Arc;
+
+/// The columns of the table, for ids of that type.
+pub fn pair_schema(id: IdType) -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        id_field("id_a", id),
+        id_field("id_b", id),
+        Field::new("similarity", DataType::Float32, false),
+        Field::new("distance", DataType::Float32, true),
+        Field::new("matched_by", DataType::Utf8, false),
+        Field::new("verified", DataType::Boolean, false),
+        Field::new("doc_a", DataType::Int64, false),
+        Field::new("doc_b", DataType::Int64, false),
+        Field::new("contained_a", DataType::Float32, true),
+        Field::new("contained_b", DataType::Float32, true),
+        Field::new("numbers_a", DataType::Float32, true),
+        Field::new("numbers_b", DataType::Float32, true),
+        Field::new("relation", DataType::Utf8, true),
+        Field::new("why", DataType::Utf8, true),
+        Field::new("next_best", DataType::Float32, true),
+    ]))
+}
+
+/// Rows of the table, column by column, all of them of one length.
+#[derive(Clone, Debug)]
+pub struct PairColumns {
+    /// The ids of the documents with the smaller numbers, as [`super::IdBuilder`] and [`super::IdBytes`] make them.
+    pub id_a: ArrayRef,
+    /// The ids of the other ones.
+    pub id_b: ArrayRef,
+    /// The checked value where there is one, else the method's own score; 0 to 1.
+    pub similarity: Float32Array,
+    /// The method's own distance, where it has one.
+    pub distance: Float32Array,
+    /// Which rules of the method found the pair, joined by `+`.
+    pub matched_by: StringArray,
+    /// Whether the pair was checked on the texts.
+    pub verified: BooleanArray,
+    /// The smaller document numbers.
+    pub doc_a: Int64Array,
+    /// The larger ones.
+    pub doc_b: Int64Array,
+    /// The share of a's distinct 3-grams that stand in b, where that was looked at.
+    pub contained_a: Float32Array,
+    /// The share of b's that stand in a.
+    pub contained_b: Float32Array,
+    /// The share of a's distinct numbers that stand in b, where that was looked at.
+    pub numbers_a: Float32Array,
+    /// The share of b's that stand in a.
+    pub numbers_b: Float32Array,
+    /// What the pair is, where the method tells: version, contained, form.
+    pub relation: StringArray,
+    /// Why.
+    pub why: StringArray,
+    /// The similarity of the next best partner of either document.
+    pub next_best: Float32Array,
+}
+
+impl PairColumns {
+    /// The rows as a batch of [`pair_schema`].
+    ///
+    /// # Errors
+    /// Columns of different lengths, or ids of another type than the schema's.
+    pub fn table(self, schema: &SchemaRef) -> Result<RecordBatch> {
+        let columns = vec![
+            self.id_a,
+            self.id_b,
+            Arc::new(self.similarity),
+            Arc::new(self.distance),
+            Arc::new(self.matched_by),
+            Arc::new(self.verified),
+            Arc::new(self.doc_a),
+            Arc::new(self.doc_b),
+            Arc::new(self.contained_a),
+            Arc::new(self.contained_b),
+            Arc::new(self.numbers_a),
+            Arc::new(self.numbers_b),
+            Arc::new(self.relation),
+            Arc::new(self.why),
+            Arc::new(self.next_best),
+        ];
+        table("pairs", schema, columns)
+    }
+}
+
+/// A row of the table as it is counted: who is a pair, and how alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairFound {
+    /// The smaller document number.
+    pub a: u64,
+    /// The larger one.
+    pub b: u64,
+    /// As [`PairColumns::similarity`].
+    pub similarity: f32,
+}
+
+/// The columns that [`pairs_found`] reads.
+pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
+
+/// The duplicates in a batch of [`PAIR_COLUMNS`], and of others that stand between them: forms are none. None if a column is of
+/// another type.
+pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
+    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
+    let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();
+    let b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?.values();
+    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let rows = a.iter().zip(b).zip(similarity).zip(relation);
+    let duplicates = rows.filter(|(_, relation)| *relation != Some(RelationKind::Form.name()));
+    Some(duplicates.map(|(((&a, &b), &similarity), _)| PairFound { a: a as u64, b: b as u64, similarity }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Array, BinaryArray, Int32Array};
+
+    #[test]
+    fn columns_become_a_table_for_ids_of_each_type() {
+        for id in [IdType::Text, IdType::Bytes, IdType::Int32, IdType::Int64] {
+            let ids: ArrayRef = match id {
+                IdType::Text => Arc::new(StringArray::from(vec!["а", "b"])),
+                IdType::Bytes => Arc::new(BinaryArray::from(vec![&b"\xFE"[..], b"\xFF"])),
+                IdType::Int32 => Arc::new(Int32Array::from(vec![7, 8])),
+                IdType::Int64 => Arc::new(Int64Array::from(vec![7, 8])),
+            };
+            let columns = PairColumns {
+                id_a: ids.clone(),
+                id_b: ids,
+                similarity: vec![0.5, 0.25].into(),
+                distance: vec![None, Some(2.0)].into(),
+                matched_by: vec!["band", "band"].into(),
+                verified: vec![true, false].into(),
+                doc_a: vec![3, 3].into(),
+                doc_b: vec![4, 5].into(),
+                contained_a: vec![None, Some(0.75)].into(),
+                contained_b: vec![None, Some(1.0)].into(),
+                numbers_a: vec![None, Some(0.5)].into(),
+                numbers_b: vec![None, Some(0.25)].into(),
+                relation: vec![None, Some("form")].into(),
+                why: vec![None, Some("one word differs")].into(),
+                next_best: vec![None, Some(0.5)].into(),
+            };
+            let batch = columns.clone().table(&pair_schema(id)).expect("a table");
+            assert_eq!((batch.num_rows(), batch.schema()), (2, pair_schema(id)));
+            let distance = batch.column(3).as_primitive::<Float32Type>();
+            assert!(distance.is_null(0) && distance.value(1) == 2.0);
+            let shares = (8..12).map(|column| batch.column(column).as_primitive::<Float32Type>());
+            assert_eq!(shares.map(|column| column.value(1)).collect::<Vec<_>>(), [0.75, 1.0, 0.5, 0.25]);
+            let found = |a, b, similarity| PairFound { a, b, similarity };
+            assert_eq!(pairs_found(&batch), Some(vec![found(3, 4, 0.5)]));
+            assert_eq!(pairs_found(&batch.project(&[0, 1]).expect("two columns")), None);
+            let short = PairColumns { doc_b: vec![4].into(), ..columns };
+            assert!(short.table(&pair_schema(id)).is_err());
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A batch with another column in it.
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+use dupsift_core::error::{Error, Result};
+use std::sync::Arc;
+
+/// The batch with that column, in the place of the one of its name or behind all.
+pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
+    let schema = rows.schema();
+    let field = Arc::new(Field::new(name, column.data_type().clone(), true));
+    let mut fields = schema.fields().to_vec();
+    let mut columns = rows.columns().to_vec();
+    match schema.index_of(name) {
+        Ok(at) => (fields[at], columns[at]) = (field, column),
+        Err(_) => {
+            fields.push(field);
+            columns.push(column);
+        }
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+        .map_err(Error::columns("put together a batch of documents"))
+}
+
+/// The batch with one column in another type.
+pub(super) fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
+    let schema = rows.schema();
+    let Ok(at) = schema.index_of(name) else { return Ok(rows) };
+    if schema.field(at).data_type() == column.data_type() {
+        return Ok(rows);
+    }
+    let mut fields = schema.fields().to_vec();
+    fields[at] = Arc::new(Field::new(name, column.data_type().clone(), fields[at].is_nullable()));
+    let mut columns = rows.columns().to_vec();
+    columns[at] = column;
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .map_err(Error::columns("put together a batch of documents"))
+}

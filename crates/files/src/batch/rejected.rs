@@ -1,0 +1,149 @@
+//! The table `rejected/`: one row, or one whole file, that could not be used a row, with the reason.
+//!
+//! The reason is one of a few that can be counted; `detail` holds what differs from row to row.
+//!
+//! `input` names the input that the row is of: `corpus`, or another one that was read beside it, such as `reference`.
+//!
+//! Ids are text here, of any type in the corpus: the table is read by people, and a whole file has none.
+
+use super::id::IdRef;
+use super::reason::RejectReason;
+use super::{FULL_BYTES, FULL_ROWS, table};
+use arrow_array::builder::{Int64Builder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dupsift_core::error::Result;
+use std::sync::Arc;
+
+/// The version of this table, in the metadata of its schema: 3 with the column `input`.
+const VERSION: (&str, &str) = ("schema_version", "3");
+
+/// The columns of the table; `row` is null where the whole file is meant.
+pub fn rejected_schema() -> SchemaRef {
+    let columns = vec![
+        Field::new("input", DataType::Utf8, false),
+        Field::new("file", DataType::Utf8, false),
+        Field::new("row", DataType::Int64, true),
+        Field::new("id", DataType::Utf8, true),
+        Field::new("reason", DataType::Utf8, false),
+        Field::new("detail", DataType::Utf8, true),
+    ];
+    let version = std::collections::HashMap::from([(VERSION.0.to_owned(), VERSION.1.to_owned())]);
+    Arc::new(Schema::new_with_metadata(columns, version))
+}
+
+/// Builds batches of the table.
+#[derive(Debug, Default)]
+pub struct RejectedBuilder {
+    /// The input whose rows these are.
+    of: &'static str,
+    input: StringBuilder,
+    file: StringBuilder,
+    row: Int64Builder,
+    id: StringBuilder,
+    reason: StringBuilder,
+    detail: StringBuilder,
+    rows: usize,
+    bytes: usize,
+}
+
+impl RejectedBuilder {
+    /// Returns an empty builder for the rows of an input.
+    pub fn new(input: &'static str) -> RejectedBuilder {
+        RejectedBuilder { of: input, ..RejectedBuilder::default() }
+    }
+
+    /// Appends a row of a file (counted from 0), or, with none, the whole file. No detail is an empty one.
+    pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: RejectReason, detail: &str) {
+        let id = id.map(|id| id.to_string());
+        self.input.append_value(self.of);
+        self.bytes += self.of.len() + file.len() + id.as_ref().map_or(0, String::len) + detail.len();
+        self.file.append_value(file);
+        self.row.append_option(row.map(|row| row as i64));
+        self.id.append_option(id);
+        self.reason.append_value(reason.text());
+        self.detail.append_option(Some(detail).filter(|detail| !detail.is_empty()));
+        self.rows += 1;
+    }
+
+    /// Rows since the last finish.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether it is time to [`RejectedBuilder::finish`]: by rows or by bytes.
+    pub fn is_full(&self) -> bool {
+        self.rows >= FULL_ROWS || self.bytes >= FULL_BYTES
+    }
+
+    /// The rows as a batch; the builder is empty again.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        (self.rows, self.bytes) = (0, 0);
+        let columns = vec![
+            Arc::new(self.input.finish()) as _,
+            Arc::new(self.file.finish()) as _,
+            Arc::new(self.row.finish()) as _,
+            Arc::new(self.id.finish()) as _,
+            Arc::new(self.reason.finish()) as _,
+            Arc::new(self.detail.finish()) as _,
+        ];
+        table("rejected", &rejected_schema(), columns)
+    }
+}
+
+/// Returns the rows of a batch of this table as rows of the input of that name.
+///
+/// # Errors
+/// [`dupsift_core::error::Error::Table`] if the batch has other columns.
+pub fn rejected_of(batch: &RecordBatch, input: &str) -> Result<RecordBatch> {
+    let mut columns = batch.columns().to_vec();
+    if let Some(first) = columns.first_mut() {
+        *first = Arc::new(StringArray::from_iter_values(std::iter::repeat_n(input, batch.num_rows())));
+    }
+    table("rejected", &rejected_schema(), columns)
+}
+
+/// The columns that [`rejected_rows`] reads.
+pub const REJECTED_COLUMNS: [&str; 3] = ["input", "file", "row"];
+
+/// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as its file and its number there, `None` for a whole file.
+/// Returns `None` if a column is of another type.
+pub fn rejected_rows(batch: &RecordBatch, of: &str) -> Option<Vec<(String, Option<u64>)>> {
+    let input = batch.column_by_name("input")?.as_string_opt::<i32>()?;
+    let file = batch.column_by_name("file")?.as_string_opt::<i32>()?;
+    let row = batch.column_by_name("row")?.as_primitive_opt::<Int64Type>()?;
+    let one = |at: usize| (file.value(at).to_owned(), row.is_valid(at).then(|| row.value(at) as u64));
+    Some((0..batch.num_rows()).filter(|&at| input.value(at) == of).map(one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_and_a_whole_file() {
+        let mut builder = RejectedBuilder::new("corpus");
+        builder.push("a.jsonl", Some(7), Some(IdRef::Int(12)), RejectReason::NullText, "");
+        builder.push("b.parquet", None, None, RejectReason::UnusableFile, "0 bytes");
+        let batch = builder.finish().expect("a table");
+        assert_eq!(batch.schema(), rejected_schema());
+        assert_eq!(batch.column(3).as_string::<i32>().value(0), "12");
+        assert!(batch.column(2).is_null(1) && batch.column(3).is_null(1));
+        let (reasons, details) = (batch.column(4).as_string::<i32>(), batch.column(5).as_string::<i32>());
+        assert_eq!((reasons.value(0), details.is_null(0)), ("null text", true));
+        assert_eq!((reasons.value(1), details.value(1)), ("unusable file", "0 bytes"));
+        assert!(builder.is_empty());
+        let read = rejected_rows(&batch, "corpus").expect("its own columns");
+        assert_eq!(read, [("a.jsonl".to_owned(), Some(7)), ("b.parquet".to_owned(), None)]);
+        assert_eq!(rejected_rows(&batch, "reference"), Some(Vec::new()));
+        let of_another = rejected_of(&batch, "reference").expect("a table");
+        assert_eq!(rejected_rows(&of_another, "reference"), Some(read));
+    }
+}

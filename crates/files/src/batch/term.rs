@@ -1,0 +1,88 @@
+//! The table `stats/`: one term a row, with the number of documents that hold it and of times it stands there.
+
+use super::{FULL_ROWS, table};
+use arrow_array::RecordBatch;
+use arrow_array::builder::Int64Builder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use dupsift_core::error::Result;
+use std::sync::Arc;
+
+/// The columns of the table. `term` holds the 64 bits of the hash as they are, so hashes above the largest Int64 are
+/// negative: unsigned columns are not read alike everywhere.
+pub fn term_schema() -> SchemaRef {
+    let column = |name: &str| Field::new(name, DataType::Int64, false);
+    Arc::new(Schema::new(vec![column("term"), column("df"), column("cf")]))
+}
+
+/// Builds batches of the table.
+#[derive(Debug, Default)]
+pub struct TermBuilder {
+    columns: [Int64Builder; 3],
+    rows: usize,
+}
+
+impl TermBuilder {
+    /// An empty builder.
+    pub fn new() -> TermBuilder {
+        TermBuilder::default()
+    }
+
+    /// Appends one term: its hash, the documents that hold it, its occurrences.
+    pub fn push(&mut self, term: u64, df: u64, cf: u64) {
+        for (column, value) in self.columns.iter_mut().zip([term, df, cf]) {
+            column.append_value(value as i64);
+        }
+        self.rows += 1;
+    }
+
+    /// Rows since the last finish.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether it is time to [`TermBuilder::finish`].
+    pub fn is_full(&self) -> bool {
+        self.rows >= FULL_ROWS
+    }
+
+    /// The rows as a batch; the builder is empty again.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        self.rows = 0;
+        let columns = self.columns.iter_mut().map(|column| Arc::new(column.finish()) as _).collect();
+        table("stats", &term_schema(), columns)
+    }
+}
+
+/// The columns that [`terms_found`] reads.
+pub const TERM_COLUMNS: [&str; 3] = ["term", "df", "cf"];
+
+/// The rows of a batch of [`TERM_COLUMNS`], as they were pushed; none if a column is of another type.
+pub fn terms_found(batch: &RecordBatch) -> Option<Vec<(u64, u64, u64)>> {
+    let [term, df, cf] = TERM_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>());
+    let (term, df, cf) = (term?, df?, cf?);
+    let row = |row: usize| (term.value(row) as u64, df.value(row) as u64, cf.value(row) as u64);
+    Some((0..batch.num_rows()).map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_keep_their_bits() {
+        let mut builder = TermBuilder::new();
+        builder.push(u64::MAX - 1, 3, 5);
+        let batch = builder.finish().expect("a table");
+        assert_eq!(batch.column(0).as_primitive::<Int64Type>().value(0) as u64, u64::MAX - 1);
+        assert_eq!(batch.column(2).as_primitive::<Int64Type>().value(0), 5);
+        assert_eq!(terms_found(&batch), Some(vec![(u64::MAX - 1, 3, 5)]));
+        assert!(builder.is_empty());
+    }
+}

@@ -1,0 +1,147 @@
+//! Checks strings that come as bytes: a value that is not UTF-8 costs that value, never its file.
+//!
+//! Decoders of columns check whole pages and give up on all of a page for one value. They also let a character pass whose bytes lie in two
+//! values. So strings are decoded as bytes, and each value is checked here, once, before anything sees it as text.
+
+use arrow_array::{Array as _, BinaryViewArray, StringViewArray};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+use std::collections::BTreeMap;
+
+use dupsift_core::number::thousands;
+
+/// A value that is not UTF-8: its row, and its first byte that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotText {
+    /// The row in its batch.
+    pub row: usize,
+    /// The number of the first wrong byte.
+    pub byte: usize,
+}
+
+/// Returns the values as text, and those that are none; these are null among the texts. No value is copied.
+pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
+    let wrong: Vec<NotText> = (0..values.len())
+        .filter(|&row| values.is_valid(row))
+        .filter_map(|row| wrong_byte(values.value(row)).map(|byte| NotText { row, byte }))
+        .collect();
+    let (mut views, buffers, mut nulls) = values.into_parts();
+    if !wrong.is_empty() {
+        let mut is_valid: Vec<bool> =
+            nulls.as_ref().map_or_else(|| vec![true; views.len()], |nulls| nulls.iter().collect());
+        wrong.iter().for_each(|value| is_valid[value.row] = false);
+        // What is null must not lead to the bytes either: a decoder may leave a neighbor's view there.
+        let kept = views.iter().zip(&is_valid).map(|(&view, &is_valid)| if is_valid { view } else { 0 });
+        views = kept.collect::<ScalarBuffer<u128>>();
+        nulls = Some(NullBuffer::from(is_valid));
+    }
+    // SAFETY: the views and buffers are those of a valid array of bytes, and each value that is not null was found to be UTF-8.
+    #[allow(unsafe_code)]
+    let texts = unsafe { StringViewArray::new_unchecked(views, buffers, nulls) };
+    (texts, wrong)
+}
+
+/// Returns the number of the first byte that is not UTF-8, if there is one.
+fn wrong_byte(value: &[u8]) -> Option<usize> {
+    if simdutf8::basic::from_utf8(value).is_ok() {
+        return None;
+    }
+    std::str::from_utf8(value).err().map(|error| error.valid_up_to())
+}
+
+/// Why a value counts as null, in run.json.
+pub const NOT_UTF8: &str = "not UTF-8";
+
+/// Values besides the texts that count as null, by column and by the reason, such as `not UTF-8`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(transparent)]
+pub struct LostValues(pub BTreeMap<String, BTreeMap<String, u64>>);
+
+impl LostValues {
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds so many values of a column.
+    pub fn add(&mut self, column: &str, why: &str, values: u64) {
+        if values > 0 {
+            *self.0.entry(column.to_owned()).or_default().entry(why.to_owned()).or_default() += values;
+        }
+    }
+
+    /// Adds those of other rows.
+    pub fn merge(&mut self, other: &LostValues) {
+        for (column, reasons) in &other.0 {
+            reasons.iter().for_each(|(why, values)| self.add(column, why, *values));
+        }
+    }
+
+    /// Returns a sentence for each column and reason.
+    pub fn warnings(&self) -> Vec<String> {
+        let columns = self.0.iter().flat_map(|(column, reasons)| reasons.iter().map(move |reason| (column, reason)));
+        let warning = |(column, (why, values)): (&String, (&String, &u64))| {
+            let (are, count) = if *values == 1 { ("value is", "counts") } else { ("values are", "count") };
+            format!("column {column:?}: {} {are} {why} and {count} as null", thousands(*values))
+        };
+        columns.map(warning).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(values: &[Option<&[u8]>]) -> BinaryViewArray {
+        values.iter().collect()
+    }
+
+    #[test]
+    fn a_value_that_is_no_text_is_null_and_its_neighbors_stay() {
+        let long = "котик на окне, ".repeat(20);
+        let mut broken = long.clone().into_bytes();
+        broken[200] = 0xFF;
+        let values: [Option<&[u8]>; 7] = [
+            Some(b"short"),
+            Some(b"caf\xE9"),
+            None,
+            Some(long.as_bytes()),
+            Some(&broken),
+            // One character in two values.
+            Some(b"\xC3"),
+            Some(b"\xA9"),
+        ];
+        let (texts, wrong) = checked(bytes(&values));
+        let found: Vec<Option<&str>> = texts.iter().collect();
+        assert_eq!(found, [Some("short"), None, None, Some(long.as_str()), None, None, None]);
+        let places: Vec<(usize, usize)> = wrong.iter().map(|value| (value.row, value.byte)).collect();
+        assert_eq!(places, [(1, 3), (4, 200), (5, 0), (6, 0)]);
+        assert!((0..7).all(|row| std::str::from_utf8(texts.value(row).as_bytes()).is_ok()));
+    }
+
+    #[test]
+    fn texts_are_handed_on_as_they_are() {
+        let values = bytes(&[Some("кот".as_bytes()), None, Some(b"")]);
+        let views = values.views().clone();
+        let (texts, wrong) = checked(values);
+        assert!(wrong.is_empty() && texts.views().ptr_eq(&views));
+        assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("кот"), None, Some("")]);
+    }
+
+    #[test]
+    fn lost_values_are_counted_by_column_and_reason() {
+        let mut lost = LostValues::default();
+        lost.add("url", NOT_UTF8, 0);
+        assert!(lost.is_empty());
+        lost.add("url", NOT_UTF8, 1);
+        let mut other = LostValues::default();
+        other.add("score", "not a number", 2000);
+        lost.merge(&other);
+        let expected = [
+            "column \"score\": 2,000 values are not a number and count as null",
+            "column \"url\": 1 value is not UTF-8 and counts as null",
+        ];
+        assert_eq!(lost.warnings(), expected);
+        lost.merge(&other);
+        assert_eq!(lost.0["score"]["not a number"], 4000);
+    }
+}

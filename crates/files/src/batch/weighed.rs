@@ -1,0 +1,42 @@
+//! Pairs with all that the survivor rule asks of them, read back from their table.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
+
+use dupsift_core::row::{COPY, RelationKind};
+
+/// A pair as the survivor rule sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairWeighed {
+    /// The smaller document number, and the larger one.
+    pub docs: [u64; 2],
+    /// Their similarity.
+    pub similarity: f32,
+    /// Whether their texts are equal.
+    pub copy: bool,
+    /// The shares of the 3-grams and of the numbers of each that stand in the other, where that was looked at.
+    pub shares: [Option<[f32; 2]>; 2],
+}
+
+/// The columns that [`pairs_weighed`] reads.
+pub const WEIGHED_COLUMNS: [&str; 9] =
+    ["similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b", "relation"];
+
+/// The duplicates in a batch of [`WEIGHED_COLUMNS`]: forms are none. None if a column is of another type.
+pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
+    let floats = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
+    let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+    let (a, b, similarity) = (docs("doc_a")?, docs("doc_b")?, floats("similarity")?);
+    let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
+    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let shares = [[floats("contained_a")?, floats("numbers_a")?], [floats("contained_b")?, floats("numbers_b")?]];
+    let is_form = |row: usize| relation.is_valid(row) && relation.value(row) == RelationKind::Form.name();
+    let pair = |row: usize| PairWeighed {
+        docs: [a.value(row) as u64, b.value(row) as u64],
+        similarity: similarity.value(row),
+        copy: matched_by.value(row).split('+').any(|rule| rule == COPY),
+        shares: shares.map(|[grams, numbers]| grams.is_valid(row).then(|| [grams.value(row), numbers.value(row)])),
+    };
+    Some((0..batch.num_rows()).filter(|&row| !is_form(row)).map(pair).collect())
+}

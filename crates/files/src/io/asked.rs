@@ -1,0 +1,172 @@
+//! Columns that the user named: each must be in some file, which is found out before any row is read.
+//!
+//! Of Parquet the footers tell, of JSON lines the first 1,000 lines of each file. No more files are looked at than are needed.
+
+use super::damaged::damaged;
+use super::find::FoundFile;
+use super::parallel;
+use super::schema::{self, KnownColumns, Shown};
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::spelling::Opt;
+use std::collections::BTreeSet;
+use std::fs::File;
+
+/// A column that the user named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The option that names it.
+    pub option: Opt,
+    /// The column.
+    pub column: String,
+    /// Whether lists of JSON lines will not do.
+    pub plain: bool,
+}
+
+/// Names that are kept for a message.
+const MOST_NAMES: usize = 10_000;
+
+/// Checks that each column is in some file, or in the names of the folders.
+///
+/// # Errors
+/// [`Error::Usage`] with the columns that are there; [`Error::Io`] where too many files are open. Files that cannot be read, and those without rows, say nothing.
+pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Result<()> {
+    let of_folders = |asked: &&Asked| found.iter().any(|file| file.has_partition(&asked.column));
+    let mut missing: Vec<&Asked> = asked.iter().filter(|asked| !of_folders(asked)).collect();
+    let names: Vec<&str> = asked.iter().map(|asked| asked.column.as_str()).collect();
+    let (mut there, mut known, mut any): (Vec<Shown>, BTreeSet<String>, bool) = (Vec::new(), BTreeSet::new(), false);
+    // The names of folders are columns of all files.
+    for (name, _) in found.iter().flat_map(|file| &file.partitions) {
+        if there.len() < MOST_NAMES && known.insert(name.clone()) {
+            there.push(Shown::named(name));
+        }
+    }
+    for files in found.chunks(threads.max(1)) {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        for (file, columns) in files.iter().zip(parallel::map(files, threads, |file| columns_of(file, &names))) {
+            let KnownColumns { columns, lists, may_have_more } = match columns {
+                Ok(Some(columns)) => columns,
+                Ok(None) => continue,
+                Err(why) => match damaged(&file.path, why) {
+                    // Opening will tell why.
+                    Error::BadFile { .. } => continue,
+                    error => return Err(error),
+                },
+            };
+            any = true;
+            if may_have_more {
+                return Ok(());
+            }
+            let has = |asked: &Asked| columns.iter().any(|column| column.name == asked.column && column.is_plain());
+            missing.retain(|asked| !has(asked) || (asked.plain && lists.contains(&asked.column)));
+            for mut column in columns {
+                if lists.contains(&column.name) {
+                    column.says = "a list".to_owned();
+                }
+                if there.len() < MOST_NAMES && known.insert(column.name.clone()) {
+                    there.push(column);
+                }
+            }
+        }
+    }
+    match missing.first() {
+        Some(asked) if any => {
+            // A text never comes from a folder.
+            let is_text = ["text-column", "html-column"].contains(&asked.option.name());
+            let of_folder = |shown: &Shown| found.iter().any(|file| file.has_partition(&shown.name));
+            there.retain(|shown| !is_text || !of_folder(shown));
+            Err(Error::usage(said(asked, &there)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is known of the columns of a file without reading all of it, those that are asked for under any name.
+///
+/// # Errors
+/// Why the file cannot be read.
+pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+    let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
+    file.format.columns(opened, file.coding, asked)
+}
+
+fn said(asked: &Asked, there: &[Shown]) -> String {
+    let Asked { option, column, .. } = asked;
+    if let Some(known) = there.iter().find(|known| known.name == *column) {
+        return format!("{option:#} names the column {column:?}, which is {}; expected a plain column", known.says);
+    }
+    let plain = || there.iter().filter(|known| known.is_plain()).map(|known| known.name.as_str());
+    let inside = plain().find(|name| name.strip_prefix(column.as_str()).is_some_and(|rest| rest.starts_with('.')));
+    let hint = schema::likely_of(*option, column, there).filter(|hint| !hint.is_empty());
+    let hint = hint.or_else(|| inside.map(|name| format!("; did you mean {name:?}?")));
+    let hint = hint.unwrap_or_else(|| did_you_mean(column, plain()));
+    format!("{option:#} names the column {column:?}, which no input file has; {}{hint}", schema::list(there))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lines::LOOKED_AT_BYTES;
+    use super::super::testkit::{batch, write_parquet};
+    use super::*;
+    use ::parquet::file::properties::WriterProperties;
+    use arrow_array::{ArrayRef, Int32Array, ListArray, StringArray, types::Int32Type};
+    use dupsift_core::spelling::opt;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_column_must_be_in_some_file_or_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let check = |column: &str| {
+            let found = super::super::find(&[folder.path().to_string_lossy().into_owned()])?;
+            check_asked(&found, &[Asked { option: opt("url-column"), column: column.into(), plain: true }], 2)
+        };
+        let message = |column: &str| check(column).expect_err("not there").to_string();
+        std::fs::write(at("none.jsonl"), "\n").expect("written");
+        std::fs::write(at("torn.parquet"), "PAR1").expect("written");
+        assert!(check("url").is_ok(), "files without rows, and those that cannot be read, say nothing");
+        std::fs::write(at("a.jsonl"), format!("{}{{\"late\": 1}}\n", "{\"uri\": \"a\"}\n".repeat(1000)))
+            .expect("written");
+        assert_eq!(
+            message("url"),
+            "url_column names the column \"url\", which no input file has; there are uri; did you mean \"uri\"?"
+        );
+        assert!(message("late").contains("which no input file has"), "beyond the first lines");
+        let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)])]));
+        let rows = vec![
+            ("tags", list),
+            ("url", Arc::new(StringArray::from(vec!["x"])) as ArrayRef),
+            ("n", Arc::new(Int32Array::from(vec![1])) as ArrayRef),
+        ];
+        std::fs::create_dir_all(at("lang=ru")).expect("a folder");
+        write_parquet(&at("lang=ru/z.parquet"), &batch(rows), WriterProperties::default());
+        for column in ["url", "uri", "n", "lang"] {
+            assert!(check(column).is_ok(), "{column}");
+        }
+        std::fs::write(at("b.jsonl"), "{\"votes\": null}\n{\"votes\": [1]}\n").expect("written");
+        assert_eq!(message("votes"), "url_column names the column \"votes\", which is a list; expected a plain column");
+        std::fs::write(at("c.jsonl"), "{\"votes\": [1]}\n{\"votes\": 1}\n").expect("written");
+        assert!(check("votes").is_ok());
+        let said = message("lnag");
+        assert!(said.contains("there are lang, ") && said.ends_with("did you mean \"lang\"?"), "{said}");
+        // Where the first lines are too long to be looked into, they may have any column.
+        let long = format!("{{\"text\":\"{}\",\"raw\":1}}\n", "a".repeat(LOOKED_AT_BYTES as usize));
+        assert!(check("raw").is_err());
+        std::fs::write(at("long.jsonl"), long).expect("written");
+        assert!(check("raw").is_ok());
+        std::fs::remove_file(at("long.jsonl")).expect("it is there");
+        assert_eq!(message("tags"), "url_column names the column \"tags\", which is a list; expected a plain column");
+    }
+
+    #[test]
+    fn the_usual_names_of_texts_and_ids_are_tried() {
+        let named = |option: &'static str, column: &str| {
+            let asked = Asked { option: opt(option), column: column.into(), plain: false };
+            said(&asked, &["uid", "raw_content"].map(Shown::named))
+        };
+        assert!(named("text-column", "text").ends_with("there are uid, raw_content; try text_column=\"raw_content\""));
+        assert!(named("id-column", "id").ends_with("; try id_column=\"uid\""));
+        assert!(named("keep", "text").ends_with("there are uid, raw_content"));
+    }
+}

@@ -1,0 +1,344 @@
+//! How the bytes of a file become those of its texts: unpacked, then decoded.
+//!
+//! Bytes in UTF-8 go through as they are. Of other encodings most have line ends that are those of ASCII: lines are cut first
+//! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
+
+use super::packing::Packing;
+use super::quotes::Quoting;
+use super::rest::Behind;
+use super::unpack::{Damage, Unpack, read_buffered};
+use dupsift_core::encoding::{Encoding, detect};
+use encoding_rs::{DecoderResult, UTF_8};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek as _};
+
+/// Bytes that are read at a time.
+const BUFFER_BYTES: usize = 256 << 10;
+/// Decoded bytes that are held.
+const DECODED_BYTES: usize = 64 << 10;
+/// Bytes that an encoding is found out from, from the first on that is not ASCII.
+const SAMPLE_BYTES: usize = 1 << 20;
+/// What stands for bytes that are nothing in their encoding: no UTF-8 has it, so the row is rejected.
+const MALFORMED: u8 = 0xFF;
+
+/// How the bytes of a file become those of its texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coding {
+    /// How the file is compressed.
+    pub packing: Packing,
+    /// In which encoding its texts are.
+    pub encoding: Encoding,
+    /// Whether fields of separated values may stand in quotes.
+    pub quoting: Quoting,
+    /// Bytes of the text, as `Coding::text` gives it, before a damage of the compressed file; none where it is whole.
+    pub text_bytes: Option<u64>,
+    /// The memory that unpacking one file may take, in bytes: the largest window of Zstandard that is accepted.
+    pub window_bytes: u64,
+}
+
+impl Default for Coding {
+    /// Plain UTF-8 with double quotes; any window that there is.
+    fn default() -> Coding {
+        Coding {
+            packing: Packing::Plain,
+            encoding: Encoding::Utf8,
+            quoting: Quoting::Double,
+            text_bytes: None,
+            window_bytes: 2 << 30,
+        }
+    }
+}
+
+impl Coding {
+    /// The bytes of a file, unpacked.
+    pub(super) fn unpacked(&self, file: File) -> io::Result<Unpacked> {
+        Ok(match self.packing {
+            Packing::Plain => Unpacked::Plain(BufReader::with_capacity(BUFFER_BYTES, file)),
+            packing => Unpacked::Packed(Box::new(Unpack::new(file, packing, self.window_bytes)?)),
+        })
+    }
+
+    /// The same with the encoding found out, where that was asked for.
+    pub(super) fn resolved(self, file: &File) -> io::Result<Coding> {
+        if self.encoding != Encoding::Auto {
+            return Ok(self);
+        }
+        let mut bytes = self.unpacked(file.try_clone()?)?;
+        let mut sample = Vec::new();
+        loop {
+            sample.clear();
+            let read = bytes.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
+            // A file whose beginning is ASCII may be in any encoding: the first bytes that are not tell.
+            if read < SAMPLE_BYTES || !sample.is_ascii() {
+                break;
+            }
+        }
+        let encoding = detect::of_text(&sample);
+        let encoding = if encoding == UTF_8 { Encoding::Utf8 } else { Encoding::Named(encoding) };
+        let mut file = file;
+        file.rewind()?;
+        Ok(Coding { encoding, ..self })
+    }
+
+    /// The encoding in which lines have to be decoded one by one.
+    pub(super) fn of_lines(&self) -> Option<&'static encoding_rs::Encoding> {
+        match self.encoding {
+            Encoding::Named(encoding) if encoding.is_ascii_compatible() => Some(encoding),
+            _ => None,
+        }
+    }
+
+    /// The encoding, where it is another than UTF-8.
+    pub(super) fn of_all(&self) -> Option<&'static encoding_rs::Encoding> {
+        if let Encoding::Named(encoding) = self.encoding { Some(encoding) } else { None }
+    }
+
+    /// The encoding that has to be decoded before lines are cut.
+    fn of_stream(&self) -> Option<&'static encoding_rs::Encoding> {
+        match self.encoding {
+            Encoding::Named(encoding) if !encoding.is_ascii_compatible() => Some(encoding),
+            _ => None,
+        }
+    }
+
+    /// Whether lines end at the bytes of the file, unpacked, that end lines in ASCII.
+    pub(super) fn has_lines_of_ascii(&self) -> bool {
+        self.of_stream().is_none()
+    }
+
+    /// Whether a line of the file begins at a byte of it that a reading can go to.
+    pub(super) fn can_be_cut(&self) -> bool {
+        self.packing == Packing::Plain && self.of_stream().is_none()
+    }
+
+    /// Whether the bytes of a file are for sure those of its text.
+    pub(super) fn is_plain(&self) -> bool {
+        self.packing == Packing::Plain && self.encoding == Encoding::Utf8
+    }
+
+    /// The bytes of a file, unpacked; decoded too, unless lines are.
+    pub(super) fn text(&self, file: File) -> io::Result<Text> {
+        let decoding = self.of_stream().map(|encoding| Decoding {
+            decoder: encoding.new_decoder(),
+            out: vec![0; DECODED_BYTES],
+            from: 0,
+            to: 0,
+            ended: false,
+        });
+        Ok(Text { bytes: self.unpacked(file)?, decoding, left: self.text_bytes.unwrap_or(u64::MAX) })
+    }
+}
+
+/// The bytes of a file without its packing.
+pub(super) enum Unpacked {
+    Plain(BufReader<File>),
+    Packed(Box<Unpack>),
+}
+
+impl Unpacked {
+    /// What was found behind the last compressed part, once all was read.
+    pub fn behind(&self) -> Option<Behind> {
+        if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
+    }
+
+    /// Why the bytes end before their time, once all were read.
+    pub fn damage(&self) -> Option<&Damage> {
+        if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Unpacked::Plain(file) => file.read(into),
+            Unpacked::Packed(unpack) => unpack.read(into),
+        }
+    }
+}
+
+impl BufRead for Unpacked {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Unpacked::Plain(file) => file.fill_buf(),
+            Unpacked::Packed(unpack) => unpack.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        match self {
+            Unpacked::Plain(file) => file.consume(bytes),
+            Unpacked::Packed(unpack) => unpack.consume(bytes),
+        }
+    }
+}
+
+/// The bytes of a file from which lines are cut.
+pub(super) struct Text {
+    bytes: Unpacked,
+    decoding: Option<Decoding>,
+    /// Bytes before the end.
+    left: u64,
+}
+
+struct Decoding {
+    decoder: encoding_rs::Decoder,
+    out: Vec<u8>,
+    from: usize,
+    to: usize,
+    ended: bool,
+}
+
+impl Text {
+    /// As [`Unpacked::behind`].
+    pub fn behind(&self) -> Option<Behind> {
+        self.bytes.behind()
+    }
+
+    /// As [`Unpacked::damage`].
+    pub fn damage(&self) -> Option<&Damage> {
+        self.bytes.damage()
+    }
+}
+
+impl Decoding {
+    fn step(&mut self, bytes: &mut Unpacked) -> io::Result<()> {
+        let raw = bytes.fill_buf()?;
+        let last = raw.is_empty();
+        // One byte is left for what stands for a malformed sequence.
+        let room = self.out.len() - 1;
+        let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(raw, &mut self.out[..room], last);
+        bytes.consume(read);
+        (self.from, self.to) = (0, written);
+        match result {
+            DecoderResult::Malformed(..) => {
+                self.out[written] = MALFORMED;
+                self.to += 1;
+            }
+            DecoderResult::InputEmpty => self.ended = last,
+            DecoderResult::OutputFull => {}
+        }
+        Ok(())
+    }
+}
+
+impl Read for Text {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, into)
+    }
+}
+
+impl BufRead for Text {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.left == 0 {
+            return Ok(&[]);
+        }
+        let there = match &mut self.decoding {
+            None => self.bytes.fill_buf()?,
+            Some(decoding) => {
+                while decoding.from == decoding.to && !decoding.ended {
+                    decoding.step(&mut self.bytes)?;
+                }
+                &decoding.out[decoding.from..decoding.to]
+            }
+        };
+        let some = usize::try_from(self.left).map_or(there.len(), |left| left.min(there.len()));
+        Ok(&there[..some])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.left -= bytes as u64;
+        match &mut self.decoding {
+            None => self.bytes.consume(bytes),
+            Some(decoding) => decoding.from += bytes,
+        }
+    }
+}
+
+/// Decodes bytes into `into`, which is cleared; bytes that are nothing in that encoding become bytes that no UTF-8 has.
+pub(super) fn decode(encoding: &'static encoding_rs::Encoding, bytes: &[u8], into: &mut Vec<u8>) {
+    into.clear();
+    decode_on(&mut encoding.new_decoder_without_bom_handling(), bytes, true, into);
+}
+
+/// The same behind what is in `into`, with a decoder that knows what came before; a little at a time, for the longest text that
+/// bytes may become is three times as long.
+pub(super) fn decode_on(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, into: &mut Vec<u8>) {
+    loop {
+        let from = into.len();
+        let longest = decoder.max_utf8_buffer_length_without_replacement(bytes.len()).unwrap_or(DECODED_BYTES);
+        into.resize(from + longest.min(DECODED_BYTES) + 1, 0);
+        let (result, used, written) = decoder.decode_to_utf8_without_replacement(bytes, &mut into[from..], last);
+        into.truncate(from + written);
+        bytes = &bytes[used..];
+        match result {
+            DecoderResult::InputEmpty => return,
+            DecoderResult::Malformed(..) => into.push(MALFORMED),
+            DecoderResult::OutputFull => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::testkit::file_of as file;
+    use encoding_rs::{GBK, UTF_16BE, UTF_16LE};
+
+    fn coding(encoding: Encoding) -> Coding {
+        Coding { encoding, ..Coding::default() }
+    }
+
+    fn wide(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    fn text(coding: Coding, bytes: &[u8]) -> Vec<u8> {
+        let mut all = Vec::new();
+        coding.text(file(bytes)).expect("opened").read_to_end(&mut all).expect("read");
+        all
+    }
+
+    #[test]
+    fn wide_encodings_are_decoded_before_lines_are_cut() {
+        let long = "кот 猫\n".repeat(20_000);
+        let wide = |text: &str| wide(text);
+        assert_eq!(text(coding(Encoding::Named(UTF_16LE)), &wide(&long)), long.as_bytes());
+        // A mark tells more than the name, and is no part of the text.
+        let marked = [b"\xFF\xFE".as_slice(), &wide("кот")].concat();
+        assert_eq!(text(coding(Encoding::Named(UTF_16BE)), &marked), "кот".as_bytes());
+        // Half of a pair, and half of a unit at the end.
+        assert_eq!(text(coding(Encoding::Named(UTF_16LE)), b"a\0\x00\xD8b\0c"), b"a\xFFb\xFF");
+        assert_eq!(text(coding(Encoding::Utf8), b"\xFFa"), b"\xFFa");
+    }
+
+    #[test]
+    fn lines_are_decoded_one_by_one() {
+        let mut out = Vec::new();
+        let (bytes, _, _) = GBK.encode("汉字 abc");
+        decode(GBK, &bytes, &mut out);
+        assert_eq!(out, "汉字 abc".as_bytes());
+        decode(GBK, b"a\xFF\xFFb\x81", &mut out);
+        assert_eq!(out, b"a\xFF\xFFb\xFF");
+        decode(GBK, b"", &mut out);
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn the_encoding_is_found_out_from_the_first_bytes_that_are_not_ascii() {
+        let found = |bytes: &[u8]| {
+            let file = file(bytes);
+            let coding = coding(Encoding::Auto).resolved(&file).expect("read");
+            let mut all = Vec::new();
+            coding.unpacked(file).expect("opened").read_to_end(&mut all).expect("read");
+            assert_eq!(all, bytes, "the file is read from its beginning again");
+            coding.encoding
+        };
+        assert_eq!(found(b"{\"text\": \"only ASCII\"}\n"), Encoding::Utf8);
+        assert_eq!(found("{\"text\": \"кот и пёс\"}\n".as_bytes()), Encoding::Utf8);
+        assert_eq!(found(&wide("{\"text\": \"кот и пёс\"}\n")), Encoding::Named(UTF_16LE));
+        let chinese = "{\"text\": \"这是一个关于汉字编码的例子，我们用它来试验。\"}\n".repeat(20);
+        let late = "{\"text\": \"abc\"}\n".repeat(100_000) + &chinese;
+        assert_eq!(found(&GBK.encode(&chinese).0), Encoding::Named(GBK));
+        assert_eq!(found(&GBK.encode(&late).0), Encoding::Named(GBK));
+    }
+}

@@ -1,0 +1,105 @@
+//! Copying lines as they stand in their file: bytes for bytes, in the same packing.
+
+use super::coding::Coding;
+use super::copying::{Copying, Output, Stop};
+use super::lines::{Lines, MAX_LINE_BYTES};
+use super::packing::Packing;
+use super::quotes::Dialect;
+use dupsift_core::error::Result;
+use flate2::write::GzEncoder;
+use std::fs::File;
+use std::io::{self, BufWriter, Read as _, Write};
+
+/// Bytes that are written at a time.
+const BUFFER_BYTES: usize = 256 << 10;
+/// Rows between two looks at whether to go on.
+const ROWS: u64 = 4096;
+
+/// Whether lines of a file so coded can be copied.
+///
+/// # Errors
+/// Why not, with the way out.
+pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
+    if coding.has_lines_of_ascii() {
+        return Ok(());
+    }
+    let encoding = coding.of_all().map_or("UTF-8", |encoding| encoding.name());
+    Err(format!(
+        "its lines are in {encoding}, and lines are copied in encodings with the line ends of ASCII alone; write the file again \
+         in UTF-8, or go by removed/"
+    ))
+}
+
+/// Copies the rows that are chosen. Blank lines before a row are copied or left out with it, and those behind the last row are copied. Rows are
+/// lines, or with a dialect the records behind the first one, which names so many columns and is copied too.
+pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<(Dialect, usize)>) -> Result<()> {
+    let stop = Stop::default();
+    let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
+    let done = copying.coding.unpacked(file).and_then(|bytes| {
+        let mut out = Packed::new(out, copying.coding.packing)?;
+        let mut lines = Lines::new(bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX)), 0, 0);
+        if let Some((dialect, columns)) = records {
+            lines = lines.records(dialect, Some(columns), MAX_LINE_BYTES).taking_turns();
+            lines.step_with(|bytes| out.write_all(bytes))?;
+        }
+        let mut row = 0;
+        loop {
+            if row % ROWS == 0
+                && let Err(error) = (copying.go_on)()
+            {
+                stop.note(error);
+                return Ok(row);
+            }
+            let passes = row >= copying.rows || (copying.chosen)(row);
+            if lines.step_with(|bytes| if passes { out.write_all(bytes) } else { Ok(()) })?.is_none() {
+                break;
+            }
+            row += 1;
+        }
+        out.end()?;
+        Ok(row)
+    });
+    stop.check()?;
+    match done {
+        Ok(row) if row == copying.rows => Ok(()),
+        Ok(row) => {
+            Err(copying
+                .bad(format!("the file changed while it was being read: {} lines then, {row} now", copying.rows)))
+        }
+        Err(error) => Err(copying.bad(format!("cannot be read on: {error}"))),
+    }
+}
+
+/// A file that is compressed while it is written.
+enum Packed {
+    Plain(BufWriter<Output>),
+    Gzip(Box<GzEncoder<BufWriter<Output>>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Output>>),
+}
+
+impl Packed {
+    fn new(out: BufWriter<Output>, packing: Packing) -> io::Result<Packed> {
+        Ok(match packing {
+            Packing::Plain => Packed::Plain(out),
+            Packing::Gzip => Packed::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::default()))),
+            Packing::Zstd => Packed::Zstd(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?),
+        })
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Packed::Plain(out) => out.write_all(bytes),
+            Packed::Gzip(out) => out.write_all(bytes),
+            Packed::Zstd(out) => out.write_all(bytes),
+        }
+    }
+
+    fn end(self) -> io::Result<()> {
+        let mut out = match self {
+            Packed::Plain(out) => out,
+            Packed::Gzip(out) => out.finish()?,
+            Packed::Zstd(out) => out.finish()?,
+        };
+        out.flush()
+    }
+}

@@ -1,0 +1,223 @@
+//! Copying row groups of Parquet. One that loses nothing keeps its column chunks as bytes, with their statistics, indexes and
+//! Bloom filters. Of another each leaf is read and written as values with levels, never by way of Arrow: so nested columns, logical
+//! types and field ids stay what they are. The footer is loaded as a whole here, for all columns go through.
+
+use super::bounded::{Bounded, check_chunk};
+use super::copy_leaf::{self, Rows};
+use super::copying::{Copying, Fits, Output, Stop};
+use super::format::Stretch;
+use super::page_headers;
+use super::page_memory::{Column, stretches};
+use super::parquet::guarded;
+use super::parquet_crypto::encrypted_columns;
+use ::parquet::basic::{Compression, Encoding};
+use ::parquet::bloom_filter::Sbbf;
+use ::parquet::column::writer::ColumnCloseResult;
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::page_index::RowGroupPageIndex;
+use ::parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+};
+use ::parquet::file::properties::{EnabledStatistics, ReaderProperties, WriterProperties};
+use ::parquet::file::reader::RowGroupReader;
+use ::parquet::file::serialized_reader::SerializedRowGroupReader;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use dupsift_core::error::Result;
+use std::fs::File;
+use std::sync::Arc;
+
+/// Encodings of values that a column keeps where it has them beside a dictionary, or without one.
+const ENCODINGS: [Encoding; 4] = [
+    Encoding::DELTA_BINARY_PACKED,
+    Encoding::DELTA_LENGTH_BYTE_ARRAY,
+    Encoding::DELTA_BYTE_ARRAY,
+    Encoding::BYTE_STREAM_SPLIT,
+];
+
+/// Checks that each column can be read and written; gives the first page that does not fit.
+pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
+    let metadata = load(file)?;
+    let name = |leaf: usize| metadata.file_metadata().schema_descr().column(leaf).path().string();
+    let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+    if let Some(&leaf) = encrypted_columns(file, bytes).first() {
+        return Err(format!(
+            "column {:?} is encrypted, so rows cannot be left out of it; decrypt the file first",
+            name(leaf)
+        ));
+    }
+    for group in metadata.row_groups() {
+        for (leaf, chunk) in group.columns().iter().enumerate() {
+            if chunk.compression() == Compression::LZO {
+                return Err(format!(
+                    "column {:?} is compressed with LZO, which nothing here can write; write the file again with another codec",
+                    name(leaf)
+                ));
+            }
+            if !fits(Column::bytes_of(chunk), 0) {
+                let stretch = held(file, chunk);
+                if !fits(stretch.bytes, 0) {
+                    return Ok(Some(stretch));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Copies the rows that are chosen.
+pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
+    let stop = Stop::default();
+    let out = Output::create(copying.out, &stop)?;
+    let done = guarded(|| {
+        let metadata = load(&file).map_err(ParquetError::General)?;
+        let file = Arc::new(Bounded::new(file)?);
+        Copy { file, metadata: &metadata, copying, stop: &stop }.all(out)
+    });
+    stop.check()?;
+    done.map_err(|why| copying.bad(format!("cannot be read on: {why}")))
+}
+
+/// The footer with statistics and indexes; without indexes where these are damaged, for no reading needs them.
+fn load(file: &File) -> Result<ParquetMetaData, String> {
+    let load = |policy| {
+        guarded(|| ParquetMetaDataReader::new().with_page_index_policy(policy).parse_and_finish(file))
+            .map_err(|why| format!("not a whole Parquet file: {why}"))
+    };
+    load(PageIndexPolicy::Optional).or_else(|_| load(PageIndexPolicy::Skip))
+}
+
+/// What a reading of a chunk holds at a time.
+fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
+    // Of nested columns pages of the second version cannot be told from one another by rows: then all of the chunk counts.
+    let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk)).unwrap_or_default();
+    let column = Column::new(chunk, pages.into(), false);
+    stretches(vec![vec![column]], 0..u64::MAX, u64::MAX).pop().unwrap_or_default()
+}
+
+struct Copy<'c> {
+    file: Arc<Bounded>,
+    metadata: &'c ParquetMetaData,
+    copying: &'c Copying<'c>,
+    stop: &'c Stop,
+}
+
+impl Copy<'_> {
+    fn all(&self, out: Output) -> Result<(), ParquetError> {
+        let schema = self.metadata.file_metadata().schema_descr().root_schema_ptr();
+        let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(self.metadata)))?;
+        let mut next = 0;
+        for (at, group) in self.metadata.row_groups().iter().enumerate() {
+            let rows = Rows { chosen: self.copying.chosen, within: next..next + group.num_rows().max(0) as u64 };
+            next = rows.within.end;
+            let count = rows.count();
+            if count > 0 {
+                let mut to = writer.next_row_group()?;
+                let is_whole = count == group.num_rows() as u64;
+                if is_whole {
+                    self.splice(at, group, &mut to)?
+                } else {
+                    self.rewrite(at, group, &rows, &mut to)?
+                }
+                to.close()?;
+            }
+        }
+        if next != self.copying.rows {
+            return Err(ParquetError::General(format!("{} rows then, {next} now", self.copying.rows)));
+        }
+        writer.close().map(|_| ())
+    }
+
+    /// Column chunks as bytes.
+    fn splice(
+        &self,
+        at: usize,
+        group: &RowGroupMetaData,
+        to: &mut SerializedRowGroupWriter<'_, Output>,
+    ) -> Result<(), ParquetError> {
+        let indexes = self.metadata.page_index_for_row_group(at);
+        for (leaf, chunk) in group.columns().iter().enumerate() {
+            self.go_on()?;
+            let dictionary = chunk.dictionary_page_offset().filter(|&at| at > 0 && at < chunk.data_page_offset());
+            let bloom_filter = Sbbf::read_from_column_chunk(chunk, &*self.file)?;
+            let close = ColumnCloseResult {
+                bytes_written: chunk.compressed_size().max(0) as u64,
+                rows_written: group.num_rows().max(0) as u64,
+                metadata: chunk.clone().into_builder().set_dictionary_page_offset(dictionary).build()?,
+                bloom_filter,
+                column_index: indexes.column_index(leaf).cloned(),
+                offset_index: indexes.offset_index(leaf).cloned(),
+            };
+            to.append_column(&*self.file, close)?;
+        }
+        Ok(())
+    }
+
+    /// The values of each leaf in the rows that are chosen.
+    fn rewrite(
+        &self,
+        at: usize,
+        group: &RowGroupMetaData,
+        rows: &Rows<'_>,
+        to: &mut SerializedRowGroupWriter<'_, Output>,
+    ) -> Result<(), ParquetError> {
+        let none = RowGroupPageIndex::new(at, None);
+        let properties = Arc::new(ReaderProperties::builder().build());
+        let reader = SerializedRowGroupReader::new(self.file.clone(), group, none, properties)?;
+        for (leaf, chunk) in group.columns().iter().enumerate() {
+            check_chunk(self.file.file(), chunk)?;
+            let all = Column::bytes_of(chunk);
+            let bytes = if all <= self.copying.small { all } else { held(self.file.file(), chunk).bytes };
+            let mut column = to.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".into()))?;
+            let mut done = Ok(());
+            let held = (self.copying.hold)(bytes, &mut || {
+                let average = all / group.num_rows().max(1) as u64;
+                done = reader
+                    .get_column_reader(leaf)
+                    .and_then(|from| copy_leaf::copy(from, column.untyped(), rows, average, &|| self.go_on()));
+            });
+            self.noted(held)?;
+            done?;
+            column.close()?;
+        }
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), ParquetError> {
+        self.noted((self.copying.go_on)())
+    }
+
+    fn noted(&self, done: Result<()>) -> Result<(), ParquetError> {
+        done.map_err(|error| {
+            self.stop.note(error);
+            ParquetError::General("ended".into())
+        })
+    }
+}
+
+/// What the writer has to know to write columns as the file has them: by the first row group, for all others are alike.
+fn properties(metadata: &ParquetMetaData) -> WriterProperties {
+    let first = metadata.row_groups().first();
+    let mut properties = WriterProperties::builder()
+        .set_key_value_metadata(metadata.file_metadata().key_value_metadata().cloned())
+        .set_sorting_columns(first.and_then(|group| group.sorting_columns().cloned()));
+    let indexes = metadata.page_index_for_row_group(0);
+    for (leaf, chunk) in first.iter().flat_map(|group| group.columns()).enumerate() {
+        let path = || chunk.column_path().clone();
+        let statistics = match (chunk.statistics(), indexes.column_index(leaf)) {
+            (None, _) => EnabledStatistics::None,
+            (_, None) => EnabledStatistics::Chunk,
+            (_, Some(_)) => EnabledStatistics::Page,
+        };
+        let in_dictionary = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+        let has_dictionary = chunk.dictionary_page_offset().is_some() || chunk.encodings().any(in_dictionary);
+        properties = properties
+            .set_column_compression(path(), chunk.compression())
+            .set_column_dictionary_enabled(path(), has_dictionary)
+            .set_column_bloom_filter_enabled(path(), chunk.bloom_filter_offset().is_some())
+            .set_column_statistics_enabled(path(), statistics);
+        if let Some(encoding) = chunk.encodings().find(|encoding| ENCODINGS.contains(encoding)) {
+            properties = properties.set_column_encoding(path(), encoding);
+        }
+    }
+    properties.build()
+}

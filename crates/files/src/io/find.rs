@@ -1,0 +1,563 @@
+//! From what was typed to a list of files: files, folders, globs.
+//!
+//! The list is sorted by the bytes of the paths and holds a file once, however often it was named: document numbers
+//! follow from it, so it must not depend on the order in which a file system lists a folder. Names that begin with `.`
+//! or `_` are skipped below a folder, as every tool of this kind does (half-written files, checkpoints, `_SUCCESS`).
+//! Folders that dupsift wrote, results and indexes, are skipped too unless they are named, see [`Ours`]. What else is not read is
+//! counted, see [`Unread`].
+
+use super::coding::Coding;
+use super::format::Format;
+use super::formats;
+use super::hive;
+use super::names::refuse_standard_input;
+use super::ours::{Ours, Owners};
+use super::unread::{Unread, special};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use globset::{GlobBuilder, GlobMatcher};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+/// A file to read.
+#[derive(Clone, Debug)]
+pub struct FoundFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it is called in `FILE#ROW`: relative to its folder where one folder was given, its name where one file was,
+    /// else the path as typed.
+    pub label: String,
+    /// How it is read.
+    pub format: &'static dyn Format,
+    /// How its bytes become those of texts.
+    pub coding: Coding,
+    /// Whether the format is a guess from an ending that other files have too.
+    pub is_guess: bool,
+    /// Its bytes on disk when the list was made; 0 where that is not known.
+    pub bytes: u64,
+    /// The columns that the names of its folders give it: `lang=ru` stands for the value ru in the column lang.
+    pub partitions: Vec<(String, Option<String>)>,
+}
+
+impl FoundFile {
+    /// The same file under another name. The columns of its folders are those of that name.
+    pub fn called(mut self, label: &str) -> FoundFile {
+        self.partitions = hive::partitions(label);
+        self.label = label.to_owned();
+        self
+    }
+
+    /// Whether its folders give it this column.
+    pub(super) fn has_partition(&self, name: &str) -> bool {
+        self.partitions.iter().any(|(known, _)| known == name)
+    }
+}
+
+/// How files are taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taking {
+    /// Whether each `.txt` and `.html` file is one document; else they are not read.
+    pub whole_files: bool,
+    /// The encoding of texts, and the bound on memory for unpacking; the packing is told by each name.
+    pub coding: Coding,
+}
+
+/// What the inputs name.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The files to read.
+    pub files: Vec<FoundFile>,
+    /// The others.
+    pub unread: Unread,
+}
+
+impl From<Vec<FoundFile>> for Found {
+    /// Nothing else is there.
+    fn from(files: Vec<FoundFile>) -> Found {
+        Found { files, unread: Unread::default() }
+    }
+}
+
+/// The files that the inputs name, as they are taken by default.
+///
+/// # Errors
+/// As [`find_all`].
+pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
+    Ok(find_all(inputs, Taking::default())?.files)
+}
+
+/// The files that the inputs name, and what else is there.
+///
+/// # Errors
+/// [`Error::Missing`]; [`Error::Usage`] where an input has an ending that is not read, is no regular file, or holds no file that
+/// is read.
+pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
+    find_all_in(Path::new(""), inputs, taking)
+}
+
+/// Returns the files that the inputs name when they are typed in this folder; an empty path stands for the current one. Names of
+/// files are the same in both cases.
+///
+/// # Errors
+/// As [`find_all`].
+pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<Found> {
+    if inputs.is_empty() {
+        return Err(Error::usage("no input; expected files, folders or globs"));
+    }
+    refuse_standard_input(inputs)?;
+    // One key a file: the real folder and the name in it, so that a file that two inputs name is read once, while two
+    // links to one content remain two files.
+    let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
+    let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
+    let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
+    for input in inputs {
+        let Listed { named, is_file, found, unread, ours, is_ours } = expand(folder, input, taking)?;
+        if found.is_empty() {
+            let there = Unread::of(unread.into_iter().map(|(path, kind)| (path.to_string_lossy().into_owned(), kind)));
+            return Err(nothing(input, &there.with_ours(ours, BTreeMap::new()), taking));
+        }
+        skipped.extend(ours);
+        chosen.extend(is_ours.map(|kind| (PathBuf::from(input), kind)));
+        for (path, mut label) in found {
+            let Some((format, packing)) = formats::of(&path, taking.whole_files).filter(|_| named.is_none()) else {
+                return Err(not_read(&path, named));
+            };
+            if inputs.len() > 1 {
+                label = as_typed(folder, input, &path);
+            }
+            let partitions = hive::partitions(&label);
+            let coding = Coding { packing, ..taking.coding };
+            let is_guess = !is_file && formats::is_guess(&path, format);
+            let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            let found = FoundFile { path, label, format, coding, is_guess, bytes, partitions };
+            files.entry(identity(&found.path)).or_insert(found);
+        }
+        for (path, kind) in unread {
+            others.insert(identity(&path), (path.to_string_lossy().into_owned(), kind));
+        }
+    }
+    let mut files: Vec<FoundFile> = files.into_values().collect();
+    sort(&mut files);
+    // A folder that is skipped below one input may be another input.
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let inputs: Vec<PathBuf> = inputs.iter().map(|input| real(&at(folder, input))).collect();
+    skipped.retain(|path, _| !inputs.contains(&real(path)));
+    Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen) })
+}
+
+/// Sorts files by the bytes of their absolute paths, so that they have one order from whichever folder they are named.
+pub fn sort(files: &mut [FoundFile]) {
+    files.sort_by_cached_key(|file| {
+        let mut plain = PathBuf::new();
+        for part in absolute(&file.path).components() {
+            match part {
+                Component::ParentDir => _ = plain.pop(),
+                part => plain.push(part),
+            }
+        }
+        plain.into_os_string().into_encoded_bytes()
+    });
+}
+
+/// Returns the path from the root, with links as they are named: what a record holds, which is read in other folders.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Returns the path of an input that was typed in this folder.
+fn at(folder: &Path, input: &str) -> PathBuf {
+    match (folder.as_os_str().is_empty(), input) {
+        (true, _) => PathBuf::from(input),
+        (false, ".") => folder.to_path_buf(),
+        (false, _) => folder.join(input),
+    }
+}
+
+/// Returns the path of a file as it is found by the input in the folder where that was typed.
+fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
+    let (whole, folder) = (path.to_string_lossy(), folder.to_string_lossy());
+    let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty() && Path::new(input).is_relative());
+    below.map_or(&*whole, |below| below.trim_start_matches('/')).to_owned()
+}
+
+fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
+    let hint = if there.whole_files_would_be_read() && !taking.whole_files {
+        format!("; {} takes each text and page file as one document", opt("whole-files"))
+    } else {
+        String::new()
+    };
+    let skipped = there.skipped().map_or_else(String::new, |skipped| format!("; {skipped}"));
+    let there = if there.is_empty() { String::new() } else { format!("; it holds {there}") };
+    Error::usage(format!(
+        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{hint}{skipped}",
+        formats::endings()
+    ))
+}
+
+/// What is said of a file that was named itself.
+fn not_read(path: &Path, special: Option<&str>) -> Error {
+    let shown = path.display();
+    Error::usage(match special {
+        Some(kind) => format!("{shown} is {kind}; expected a regular file, a folder or a glob"),
+        None if formats::of(path, true).is_some() => {
+            format!(
+                "{shown} is not read as a table of documents; {whole_files} takes each such file as one document",
+                whole_files = opt("whole-files")
+            )
+        }
+        None => format!("{shown} has an unknown ending; expected {}", formats::endings()),
+    })
+}
+
+/// What one input names.
+#[derive(Default)]
+struct Listed {
+    /// What the input is, where it is a file by itself, but no regular one.
+    named: Option<&'static str>,
+    /// Whether the input is a file by itself.
+    is_file: bool,
+    /// Files with their labels, as if it were the only input.
+    found: Vec<(PathBuf, String)>,
+    /// Files that are not read, and what they are where they are no regular files.
+    unread: Vec<(PathBuf, Option<&'static str>)>,
+    /// Folders that dupsift wrote below it.
+    ours: BTreeMap<PathBuf, Ours>,
+    /// Whether dupsift wrote the folder that it names.
+    is_ours: Option<Ours>,
+}
+
+impl Listed {
+    fn push(&mut self, folder: &Path, file: &Path, taking: Taking) {
+        let special = special(file);
+        if special.is_none() && formats::of(file, taking.whole_files).is_some() {
+            self.found.push(labelled(folder, file.to_path_buf()));
+        } else {
+            self.unread.push((file.to_path_buf(), special));
+        }
+    }
+}
+
+/// The files of one input.
+fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
+    let path = &at(folder, input);
+    let mut listed = Listed::default();
+    if path.is_dir() {
+        let walked = Walk::of(path, &|_, _| false, &mut |file| listed.push(path, file, taking))?;
+        (listed.ours, listed.is_ours) = (walked.skipped, walked.start);
+        return Ok(listed);
+    }
+    if path.exists() {
+        let name = path.file_name().map_or_else(|| input.to_owned(), |name| name.to_string_lossy().into_owned());
+        let found = vec![(path.to_path_buf(), name)];
+        return Ok(Listed { named: special(path), is_file: true, found, ..Listed::default() });
+    }
+    if !input.contains(WILD) {
+        return Err(Error::Missing {
+            path: path.to_path_buf(),
+            said: format!("{input:?} is not there; expected a file, a folder or a glob"),
+        });
+    }
+    let (base, pattern) = glob_parts(input);
+    let base = at(folder, base);
+    let matcher = glob(&pattern)?;
+    if !base.is_dir() {
+        return Err(Error::usage(format!("the glob {input:?} looks into {}, which is not a folder", base.display())));
+    }
+    let spelled = spelled(&pattern)?;
+    let names = |folder: &Path, names: &[OsString]| {
+        let folder = below(&base, folder);
+        spelled.iter().any(|part| part.is_match(folder) || names.iter().any(|name| part.is_match(folder.join(name))))
+    };
+    // A folder that matches stands for its files, as it would had the shell expanded the glob.
+    let walked = Walk::of(&base, &names, &mut |file| {
+        if below(&base, file).ancestors().any(|part| !part.as_os_str().is_empty() && matcher.is_match(part)) {
+            listed.push(&base, file, taking);
+        }
+    })?;
+    listed.ours = walked.skipped;
+    Ok(listed)
+}
+
+/// The path below a folder; of the working directory paths are such already.
+fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
+    path.strip_prefix(folder).unwrap_or(path)
+}
+
+/// Returns the beginnings of a glob that end in a part without wildcards: a folder of ours that one of them names, or whose entry
+/// one of them names, is read. So `out/*/deduped/*.parquet` reads results, and `out/**/*.parquet` does not.
+fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
+    let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
+    let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
+    // A part may be cut out of braces; what is no glob names nothing.
+    Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
+}
+
+fn labelled(folder: &Path, file: PathBuf) -> (PathBuf, String) {
+    let label = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
+    (file, label)
+}
+
+/// What makes a path a glob.
+const WILD: [char; 4] = ['*', '?', '[', '{'];
+
+/// The folder before the first part with a wildcard, and the rest as a pattern.
+fn glob_parts(input: &str) -> (&str, String) {
+    let wild = input.find(WILD).unwrap_or(input.len());
+    let cut = input[..wild].rfind('/').map_or(0, |slash| slash + 1);
+    let base = if cut == 0 { "." } else { &input[..cut] };
+    (base, input[cut..].to_owned())
+}
+
+fn glob(pattern: &str) -> Result<GlobMatcher> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
+}
+
+/// A walk through a folder: every file whose name does not hide it; links are followed, loops are not, and folders that dupsift wrote
+/// are passed by.
+struct Walk<'w> {
+    /// The folder that was named, without links.
+    named: PathBuf,
+    /// Whether a folder of ours with these names in it is asked for.
+    asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
+    each: &'w mut dyn FnMut(&Path),
+    /// The folders that are being listed, without links.
+    above: Vec<PathBuf>,
+    owners: Owners,
+    found: Walked,
+}
+
+/// The folders of ours that a walk came to.
+#[derive(Default)]
+struct Walked {
+    /// What the folder holds that the walk began in, where it is ours.
+    start: Option<Ours>,
+    /// Those that were passed by.
+    skipped: BTreeMap<PathBuf, Ours>,
+}
+
+impl<'w> Walk<'w> {
+    fn of(
+        folder: &Path,
+        asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
+        each: &'w mut dyn FnMut(&Path),
+    ) -> Result<Walked> {
+        let named = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
+        let (above, owners, found) = (Vec::new(), Owners::default(), Walked::default());
+        let mut walk = Walk { named, asks, each, above, owners, found };
+        walk.list(folder)?;
+        Ok(walk.found)
+    }
+
+    fn list(&mut self, folder: &Path) -> Result<()> {
+        let real = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
+        if self.above.contains(&real) {
+            return Ok(());
+        }
+        let entries = std::fs::read_dir(folder).map_err(Error::reading("list the folder", folder))?;
+        let entries =
+            entries.collect::<std::io::Result<Vec<_>>>().map_err(Error::reading("list the folder", folder))?;
+        let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
+        match Ours::of(folder, &names) {
+            kind if self.above.is_empty() => self.found.start = kind,
+            // An input that lies in the folder has named it.
+            Some(kind) if !self.named.starts_with(&real) && !(self.asks)(folder, &names) => {
+                self.found.skipped.insert(folder.to_path_buf(), kind);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.above.push(real);
+        for (entry, name) in entries.iter().zip(names) {
+            if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
+                continue;
+            }
+            // A lone "." in front of every path would only make labels longer.
+            let path = if folder == Path::new(".") { PathBuf::from(name) } else { entry.path() };
+            let kind = entry.file_type().ok();
+            if kind.is_none_or(|kind| kind.is_symlink()) && self.leads_into_ours(&path) {
+                continue;
+            }
+            if path.is_dir() {
+                self.list(&path)?;
+            } else {
+                (self.each)(&path);
+            }
+        }
+        self.above.pop();
+        Ok(())
+    }
+
+    /// Whether a link leads to what lies in a folder of ours that nobody named; the link is noted then.
+    fn leads_into_ours(&mut self, link: &Path) -> bool {
+        let Ok(real) = link.canonicalize() else { return false };
+        // A link to such a folder itself is looked at as the folder is.
+        let inside = real.parent().map(Path::to_path_buf).unwrap_or_default();
+        let Some((_, kind)) = self.owners.of(&inside, &self.named) else { return false };
+        self.found.skipped.insert(link.to_path_buf(), kind);
+        true
+    }
+}
+
+fn identity(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (parent.canonicalize(), path.file_name()) {
+        (Ok(parent), Some(name)) => parent.join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(names: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in names {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(path, b"").expect("a file");
+        }
+        folder
+    }
+
+    fn labels(inputs: &[String]) -> Vec<String> {
+        find(inputs).expect("found").into_iter().map(|file| file.label).collect()
+    }
+
+    #[test]
+    fn a_folder_gives_its_files_in_byte_order_without_the_hidden_ones() {
+        let folder = tree(&[
+            "b/x.parquet",
+            "b-1/x.jsonl",
+            "a.NDJSON.gz",
+            "c.jsonl.zst",
+            "notes.txt",
+            ".hidden/x.parquet",
+            "_tmp/y.parquet",
+            "_SUCCESS",
+            ".z.parquet",
+        ]);
+        let input = folder.path().to_string_lossy().into_owned();
+        assert_eq!(labels(std::slice::from_ref(&input)), ["a.NDJSON.gz", "b-1/x.jsonl", "b/x.parquet", "c.jsonl.zst"]);
+        let formats: Vec<String> = find(&[input])
+            .expect("found")
+            .iter()
+            .map(|file| file.format.name().to_owned() + &file.coding.packing.said())
+            .collect();
+        assert_eq!(formats, ["JSON lines in gzip", "JSON lines", "Parquet", "JSON lines in Zstandard"]);
+    }
+
+    #[test]
+    fn a_file_named_twice_is_read_once_and_keeps_the_path_as_typed() {
+        let folder = tree(&["d/a.parquet", "d/b.parquet"]);
+        let at = |rest: &str| format!("{}/{rest}", folder.path().display());
+        assert_eq!(labels(&[at("d/a.parquet"), at("d/../d"), at("d/./a.parquet")]).len(), 2);
+        assert_eq!(labels(&[at("d/a.parquet")]), ["a.parquet"]);
+        assert_eq!(labels(&[at("d/b.parquet"), at("d/a.parquet")]), [at("d/a.parquet"), at("d/b.parquet")]);
+    }
+
+    #[test]
+    fn inputs_of_a_folder_have_the_names_that_they_have_there() {
+        let folder = tree(&["a.jsonl", "lang=ru/b.jsonl", "d/c.jsonl", "d/e/f.jsonl"]);
+        let named = |inputs: &[&str]| -> Vec<(PathBuf, String, usize)> {
+            let inputs: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+            let found = find_all_in(folder.path(), &inputs, Taking::default()).expect("found");
+            found.files.into_iter().map(|file| (absolute(&file.path), file.label, file.partitions.len())).collect()
+        };
+        let is = |path: &str, label: &str| (folder.path().join(path), label.to_owned(), 0);
+        let hive = |path: &str, label: &str| (folder.path().join(path), label.to_owned(), 1);
+        assert_eq!(named(&["d"]), [is("d/c.jsonl", "c.jsonl"), is("d/e/f.jsonl", "e/f.jsonl")]);
+        assert_eq!(named(&["a.jsonl"]), [is("a.jsonl", "a.jsonl")]);
+        assert_eq!(named(&["*.jsonl"]), [is("a.jsonl", "a.jsonl")]);
+        assert_eq!(named(&["d/**/f.jsonl", "*.jsonl"]), [is("a.jsonl", "a.jsonl"), is("d/e/f.jsonl", "d/e/f.jsonl")]);
+        assert_eq!(
+            named(&["./d/e", "lang=ru"]),
+            [is("d/e/f.jsonl", "./d/e/f.jsonl"), hive("lang=ru/b.jsonl", "lang=ru/b.jsonl")]
+        );
+        assert_eq!(named(&["."]).len(), 4);
+        assert_eq!(named(&[".", "d"])[0], is("a.jsonl", "a.jsonl"));
+        let whole = folder.path().join("d/e").to_string_lossy().into_owned();
+        assert_eq!(named(&[&whole, "a.jsonl"])[1], is("d/e/f.jsonl", &format!("{whole}/f.jsonl")));
+    }
+
+    #[test]
+    fn globs_match_files_and_folders() {
+        let folder = tree(&["y/2024/a.parquet", "y/2025/b.parquet", "y/2025/sub/c.parquet", "y/2025/_t/d.parquet"]);
+        let at = |rest: &str| format!("{}/{rest}", folder.path().display());
+        assert_eq!(labels(&[at("y/*/*.parquet")]), ["2024/a.parquet", "2025/b.parquet"]);
+        assert_eq!(labels(&[at("y/2025*")]), ["2025/b.parquet", "2025/sub/c.parquet"]);
+        assert_eq!(labels(&[at("y/**/{b,c}.parquet")]), ["2025/b.parquet", "2025/sub/c.parquet"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_what_was_expected() {
+        let folder = tree(&["a.xls", "d/readme.md", "[x].parquet"]);
+        let at = |rest: &str| format!("{}/{rest}", folder.path().display());
+        let message = |input: String| find(&[input]).expect_err("nothing").to_string();
+        assert!(message(at("a.xls")).contains("unknown ending; expected .parquet"));
+        assert!(message(at("d")).contains("nothing to read"));
+        assert!(message(at("none")).contains("is not there"));
+        assert!(message(at("*.parquet.x")).contains("nothing to read"));
+        assert!(message(at("a[.parquet")).contains("cannot be read"));
+        assert!(find(&[]).is_err());
+        // A name that looks like a glob but is a file is that file.
+        assert_eq!(labels(&[at("[x].parquet")]), ["[x].parquet"]);
+    }
+
+    #[test]
+    fn files_that_are_not_read_are_counted_by_ending() {
+        let folder =
+            tree(&["a.jsonl", "b.XLS", "d/c.xls", "d/e.xls.gz", "f.html", "README", ".g.xls", "_h/i.xls", "x.y z"]);
+        let input = folder.path().to_string_lossy().into_owned();
+        // A folder that is named twice holds its files once.
+        let found = find_all(&[input.clone(), input.clone()], Taking::default()).expect("found");
+        let counts: Vec<(&str, u64)> =
+            found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();
+        assert_eq!(counts, [("(no ending)", 2), (".html", 1), (".xls", 2), (".xls.gz", 1)]);
+        let taking = Taking { whole_files: true, ..Taking::default() };
+        let found = find_all(&[input], taking).expect("found");
+        assert_eq!((found.files.len(), found.unread.by_ending().get(".html")), (2, None));
+    }
+
+    #[test]
+    fn whole_files_are_named_where_nothing_else_is_there() {
+        let folder = tree(&["a.txt", "d/b.htm", "d/c.xls"]);
+        let at = |rest: &str| format!("{}/{rest}", folder.path().display());
+        let message = |input: String| find(&[input]).expect_err("nothing").to_string();
+        assert!(message(at("a.txt")).contains("whole_files="), "{}", message(at("a.txt")));
+        let said = message(at("d"));
+        assert!(said.contains(".htm 1, .xls 1") && said.contains("whole_files="), "{said}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_read() {
+        let folder = tree(&["a.jsonl"]);
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join("b.jsonl")).status().expect("mkfifo");
+        assert!(made.success());
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("c.jsonl")).expect("a link");
+        let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("d.jsonl")).expect("a socket");
+        std::os::unix::fs::symlink("a.jsonl", folder.path().join("e.jsonl")).expect("a link");
+        let input = folder.path().to_string_lossy().into_owned();
+        let found = find_all(std::slice::from_ref(&input), Taking::default()).expect("found");
+        assert_eq!(found.files.iter().map(|file| &*file.label).collect::<Vec<_>>(), ["a.jsonl", "e.jsonl"]);
+        let notes = found.unread.notes().join("\n");
+        assert!(notes.contains("b.jsonl is a named pipe") && notes.contains("c.jsonl is a device"), "{notes}");
+        assert_eq!(found.unread.by_ending().values().sum::<u64>(), 3);
+        let message = find(&[format!("{input}/b.jsonl")]).expect_err("a pipe").to_string();
+        assert!(message.contains("is a named pipe; expected a regular file"), "{message}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_upward_does_not_loop() {
+        let folder = tree(&["d/a.parquet"]);
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("d/up")).expect("a link");
+        assert_eq!(labels(&[folder.path().to_string_lossy().into_owned()]), ["d/a.parquet"]);
+    }
+}

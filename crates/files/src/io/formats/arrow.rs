@@ -1,0 +1,221 @@
+//! Arrow IPC: batches of columns, as files (`.feather` too) or as streams.
+
+use crate::batch::{Documents, IdRef, read_as};
+use crate::io::coding::Coding;
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Stretch, Unusable};
+use crate::io::ipc::{self, Layout, batches};
+use crate::io::repacking::Repacking;
+use crate::io::schema::{self, Columns, KnownColumns};
+use crate::io::want::MAX_BATCH_ROWS;
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
+use dupsift_core::error::{Error, Result};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct Arrow;
+
+/// Layouts kept; parts are read in order, so one a thread is enough.
+const LAYOUTS_KEPT: usize = 32;
+
+/// What readings share: the layouts used last.
+#[derive(Debug, Default)]
+struct Kept(Mutex<HashMap<PathBuf, Arc<Layout>>>);
+
+impl Kept {
+    fn layout(&self, file: &File, path: &Path) -> std::result::Result<Arc<Layout>, String> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(layout) = lock().get(path) {
+            return Ok(layout.clone());
+        }
+        let layout = Arc::new(Layout::of(file)?);
+        let mut layouts = lock();
+        if layouts.len() >= LAYOUTS_KEPT {
+            layouts.clear();
+        }
+        layouts.insert(path.to_path_buf(), layout.clone());
+        Ok(layout)
+    }
+}
+
+impl Format for Arrow {
+    fn name(&self) -> &'static str {
+        "Arrow IPC"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".arrow", ".feather"]
+    }
+
+    fn is_columnar(&self) -> bool {
+        true
+    }
+
+    fn open(
+        &self,
+        file: File,
+        _: Coding,
+        columns: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
+        let layout = Layout::of(&file).map_err(Unusable::Bad)?;
+        let has = schema::check(columns, &layout.shown()).map_err(Unusable::Lacks)?;
+        Ok(Opened {
+            id: has.id,
+            id_note: has.id_note,
+            others: has.others,
+            pieces: layout.pieces,
+            lost: layout.lost,
+            ..Opened::default()
+        })
+    }
+
+    fn stretches(&self, file: File, reading: &Reading<'_>, _: u64) -> Result<Vec<Stretch>> {
+        let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
+        let part = layout.pieces.iter().filter(|piece| (reading.part.from..reading.part.to).contains(&piece.start));
+        let bytes = part.map(|piece| piece.held).max().unwrap_or(0);
+        Ok(vec![Stretch { rows: reading.rows, bytes, longest: 0, column: reading.columns.text.clone() }])
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
+        let (columns, want) = (reading.columns, reading.want);
+        let asked = |name: &str| {
+            (want.text && name == columns.text)
+                || (want.id && name == columns.id)
+                || want.others.iter().any(|other| other == name)
+        };
+        let names = columns.names().into_iter().filter(|name| asked(name));
+        let places = places(&layout, names);
+        let text = want.text.then_some(columns.text.as_str());
+        let id = (want.id && reading.has_id).then_some(columns.id.as_str());
+        let (mut row, mut chosen) = (0u64, reading.chosen.unwrap_or_default());
+        let part = (reading.part.from, reading.part.to);
+        let strings = strings(&layout);
+        batches(file, &layout, part, places, &|why| reading.bad(why), &mut |batch| {
+            let batch = as_views(&batch)?;
+            let first = row;
+            row += batch.num_rows() as u64;
+            let mut hand_on = |from: u64, rows: usize| {
+                let some = batch.slice((from - first) as usize, rows);
+                each(Documents::of_bytes(reading.first_doc + from, some, (text, id), &strings, columns.html)?)
+            };
+            if reading.chosen.is_none() {
+                return (first..row)
+                    .step_by(MAX_BATCH_ROWS)
+                    .try_for_each(|from| hand_on(from, MAX_BATCH_ROWS.min((row - from) as usize)));
+            }
+            // Neighbours go together.
+            while let Some(&from) = chosen.first().filter(|from| **from < row) {
+                let next = |(at, chosen): (usize, &u64)| *chosen == from + at as u64 && *chosen < row;
+                let rows = chosen.iter().take(MAX_BATCH_ROWS).enumerate().take_while(|pair| next(*pair)).count();
+                hand_on(from, rows)?;
+                chosen = &chosen[rows..];
+            }
+            Ok(())
+        })?;
+        if row != reading.rows {
+            return Err(
+                reading.bad(format!("the file changed while it was being read: {} rows then, {row} now", reading.rows))
+            );
+        }
+        Ok(())
+    }
+
+    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(Layout::of(&file)?.shown().into()))
+    }
+
+    fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {
+        let shown = Layout::of(&file).map(|layout| layout.shown()).unwrap_or_default();
+        shown.into_iter().map(|shown| (shown.name, shown.data_type)).collect()
+    }
+
+    fn copies(&self, _: Coding) -> std::result::Result<(), String> {
+        Err("Arrow files are not copied without some of their rows; write Parquet in their place, or go by removed/"
+            .to_owned())
+    }
+
+    fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        Ok(Some(Layout::of(&file)?.shown().into_iter().map(|shown| shown.name).collect()))
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        _: Coding,
+        names: [&str; 2],
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let layout = Layout::of(&file)?;
+        if let Some(lost) = &layout.lost {
+            return Err(lost.why.clone().into());
+        }
+        let places = places(&layout, names.into_iter());
+        let (mut goes_on, strings) = (true, strings(&layout));
+        let mut texts = [String::new(), String::new()];
+        batches(file, &layout, (0, u64::MAX), places, &Failed::Bad, &mut |batch| {
+            let of = |name: &str| {
+                Documents::of_bytes(0, batch.clone(), (None, Some(name)), &strings, false)
+                    .map_err(|error: Error| error.to_string())
+            };
+            let columns = [of(names[0])?, of(names[1])?];
+            for row in 0..batch.num_rows() {
+                if !goes_on {
+                    break;
+                }
+                let mut values = [None, None];
+                for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
+                    *value = column.id(row).map(|id| spelled(id, text));
+                }
+                goes_on = each(Ok(values)).map_err(Failed::Passed)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn spelled<'t>(id: IdRef<'_>, text: &'t mut String) -> &'t str {
+    text.clear();
+    // Writing into a String cannot fail.
+    let _ = write!(text, "{id}");
+    text
+}
+
+/// Where the columns of these names stand, the first of each name.
+fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
+    let place = |name: &str| layout.schema.as_ref()?.fields().iter().position(|field| field.name() == name);
+    let mut places: Vec<usize> = names.filter_map(place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+/// The names of the columns of strings.
+fn strings(layout: &Layout) -> Vec<String> {
+    let fields = layout.schema.iter().flat_map(|schema| schema.fields().iter());
+    fields.filter(|field| ipc::is_string(field.data_type())).map(|field| field.name().clone()).collect()
+}
+
+/// The batch with strings and bytes as views of bytes, as a reading of Parquet hands them on.
+fn as_views(batch: &RecordBatch) -> Result<RecordBatch> {
+    let mut columns = Vec::with_capacity(batch.num_columns());
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+        let view = match column.data_type() {
+            DataType::Binary | DataType::LargeBinary => {
+                read_as::plain(column).map_err(Error::table("read a column of an Arrow file"))?
+            }
+            _ => column.clone(),
+        };
+        columns.push((field.name().clone(), view, true));
+    }
+    if columns.is_empty() {
+        return Ok(batch.clone());
+    }
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(Error::table("read an Arrow file"))
+}

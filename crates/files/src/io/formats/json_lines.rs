@@ -1,0 +1,236 @@
+//! JSON lines: an object a line.
+
+use crate::batch::{Documents, RejectReason, Rejection};
+use crate::io::before_damage::before_damage;
+use crate::io::coding::{Coding, Text};
+use crate::io::copying::Copying;
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
+use crate::io::json_paths::Kind;
+use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use crate::io::repacking::Repacking;
+use crate::io::rest::Behind;
+use crate::io::schema::{Columns, KnownColumns, Shown};
+use crate::io::{copy_lines, json_paths, jsonl};
+use arrow_schema::DataType;
+use dupsift_core::error::Result;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::File;
+
+/// Fields that can be columns; a file whose names are data has no end of them.
+const MOST_FIELDS: usize = 10_000;
+
+/// Rows whose fields are looked at where no more than their names are asked for: a field that is null may be left out of a line, so the first one alone
+/// does not say which there are.
+const LOOKED_AT: u64 = 1000;
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct JsonLines;
+
+impl Format for JsonLines {
+    fn name(&self) -> &'static str {
+        "JSON lines"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".jsonl", ".ndjson", ".json"]
+    }
+
+    /// Settings and descriptions of a corpus, which are no lines, are called so too.
+    fn shared_endings(&self) -> &'static [&'static str] {
+        &[".json"]
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        repacking: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
+        let failed = |error: std::io::Error| {
+            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
+        };
+        let mut coding = coding.resolved(&file).map_err(failed)?;
+        let look =
+            |coding| file.try_clone().and_then(|file| jsonl::scan(file, coding, columns, repacking)).map_err(failed);
+        let mut scan = look(coding)?;
+        let mut damaged = None;
+        if let Some(damage) = scan.damage.take() {
+            let lines = |text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
+            let is_row = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).is_ok();
+            let (before, lost) = before_damage(&file, coding, &damage, &lines, &is_row).map_err(failed)?;
+            (coding, damaged) = (before, Some(lost));
+            scan = look(coding)?;
+            if scan.rows == 0 {
+                return Err(failed(std::io::Error::other(damage.why)));
+            }
+        }
+        scan.lacks(columns).map_or(Ok(()), Err)?;
+        let (notes, lost) = Behind::notes(scan.behind);
+        Ok(Opened {
+            id: scan.id,
+            others: columns.others.clone(),
+            pieces: scan.pieces,
+            longest: scan.longest,
+            coding: Some(coding),
+            notes,
+            lost: damaged.or(lost),
+            written: scan.written,
+            ..Opened::default()
+        })
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        jsonl::read(file, reading, each)
+    }
+
+    /// The fields of the first lines, those of objects by their paths.
+    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+        let (mut told, mut known, mut any) = (KnownColumns::default(), BTreeSet::new(), false);
+        let (mut lists, mut plain) = (BTreeSet::new(), BTreeSet::new());
+        for _ in 0..LOOKED_AT {
+            let Some((_, line)) = lines.next().map_err(failed)? else { break };
+            let line = match line {
+                Line::Bytes(line) => line,
+                // What is too long to be looked into may have everything, unless it is no row at all.
+                Line::TooLong(bytes) => {
+                    told.may_have_more |= bytes <= MAX_LINE_BYTES;
+                    any |= bytes <= MAX_LINE_BYTES;
+                    continue;
+                }
+            };
+            let Some(paths) = json_paths::paths(line, asked) else { continue };
+            any = true;
+            for path in paths.into_iter().filter(|path| path.kind != Kind::Object) {
+                let is_asked = asked.contains(&path.name.as_str());
+                if is_asked && path.kind != Kind::Null {
+                    (if path.kind == Kind::List { &mut lists } else { &mut plain }).insert(path.name.clone());
+                }
+                if (is_asked || told.columns.len() < MOST_FIELDS) && known.insert(path.name.clone()) {
+                    told.columns.push(Shown::named(&path.name));
+                }
+            }
+        }
+        told.lists = lists.difference(&plain).cloned().collect();
+        Ok(any.then_some(told))
+    }
+
+    /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first
+    /// come. Lines that are no JSON have none.
+    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
+        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        let Ok(mut lines) = lines(file, coding, MAX_LINE_BYTES) else { return names };
+        while let Ok(Some((_, line))) = lines.next() {
+            let Line::Bytes(line) = line else { continue };
+            for name in json_paths::field_names(line).unwrap_or_default() {
+                if names.len() < MOST_FIELDS && known.insert(name.clone()) {
+                    names.push((name, Some(DataType::Utf8View)));
+                }
+            }
+        }
+        names
+    }
+
+    fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let (mut lines, mut longest) = (lines(file, coding, MAX_LINE_BYTES).map_err(failed)?, 0);
+        while let Some((_, line)) = lines.next().map_err(failed)? {
+            if let Line::Bytes(line) = line
+                && line.len() as u64 > longest.max(small)
+            {
+                longest = longest.max(json_paths::bytes_of(line, names));
+            }
+        }
+        Ok(longest)
+    }
+
+    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+        copy_lines::check(coding)
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        copy_lines::copy(file, copying, None)
+    }
+
+    fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        let (mut any, mut broken) = (false, None);
+        for row in 1..=LOOKED_AT {
+            let fields = match lines.next().map_err(failed)? {
+                None => break,
+                Some((_, Line::TooLong(_))) => None,
+                Some((_, Line::Bytes(line))) => json_paths::field_names(line),
+            };
+            match fields {
+                Some(fields) => {
+                    any = true;
+                    names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
+                }
+                // A reading says which rows these are.
+                None => broken = broken.or(Some(row)),
+            }
+        }
+        match broken {
+            Some(row) if !any => Err(format!("row {row} is no JSON object; expected one a line")),
+            _ => Ok(any.then_some(names)),
+        }
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        coding: Coding,
+        names: [&str; 2],
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let failed = |error: std::io::Error| format!("cannot be read on: {error}");
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+        while let Some((_, line)) = lines.next().map_err(failed)? {
+            let values = match line {
+                Line::Bytes(line) => ids_of(line, names),
+                Line::TooLong(bytes) => Err(Rejection::new(RejectReason::TooLong, format!("{bytes} bytes"))),
+            };
+            let values = values.as_ref().map(|[a, b]| [a.as_deref(), b.as_deref()]).map_err(Clone::clone);
+            if !each(values).map_err(Failed::Passed)? {
+                return Ok(());
+            }
+        }
+        lines.reader().damage().map_or(Ok(()), |damage| Err(damage.why.clone().into()))
+    }
+}
+
+/// Returns the two ids of a line, `None` for a null and for a field that is not there.
+fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>; 2], Rejection> {
+    if std::str::from_utf8(line).is_err() {
+        return Err(RejectReason::NotUtf8.into());
+    }
+    let row: Value =
+        serde_json::from_slice(line).map_err(|error| Rejection::new(RejectReason::NotJson, error.to_string()))?;
+    if !row.is_object() {
+        return Err(Rejection::new(RejectReason::NotJson, "no object"));
+    }
+    let text = |name: &str| match row.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(value)) if value.is_i64() || value.is_u64() => Ok(Some(value.to_string())),
+        Some(_) => Err(Rejection::new(RejectReason::WrongType, format!("{name:?} is neither a string nor an integer"))),
+    };
+    Ok([text(names[0])?, text(names[1])?])
+}
+
+/// The lines of a file, each of at most `limit` bytes, in UTF-8.
+fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
+    let coding = coding.resolved(&file)?;
+    Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()).taking_turns())
+}

@@ -1,0 +1,123 @@
+//! The formats of input files: one file each, and one line each in `FORMATS`.
+
+#[cfg(feature = "arrow-files")]
+mod arrow;
+mod json_lines;
+mod parquet;
+mod separated;
+mod web_archive;
+mod whole_file;
+
+use super::format::Format;
+use super::packing::Packing;
+use std::path::Path;
+
+/// What standard input is read as.
+pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
+
+/// All formats, in the order in which messages name them.
+const FORMATS: &[&dyn Format] = &[
+    &parquet::Parquet,
+    &json_lines::JsonLines,
+    &separated::COMMAS,
+    &separated::TABS,
+    #[cfg(feature = "arrow-files")]
+    &arrow::Arrow,
+    &web_archive::WebArchive,
+    &whole_file::TextFile,
+    &whole_file::PageFile,
+];
+
+/// The format and the packing that the name's ending tells, in any case of letters; files that are one document each where
+/// those are asked for.
+pub fn of(path: &Path, whole_files: bool) -> Option<(&'static dyn Format, Packing)> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    let (packing, stem) = Packing::of(&name);
+    let ends = |format: &&dyn Format| format.endings().iter().any(|ending| stem.ends_with(ending));
+    let format = FORMATS.iter().copied().find(ends)?;
+    let taken = (packing == Packing::Plain || format.is_packed()) && (whole_files || !format.is_whole());
+    taken.then_some((format, packing))
+}
+
+/// Whether a file of that name may well be of another format. What is compressed is no file of settings.
+pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    format.shared_endings().iter().any(|ending| name.ends_with(ending))
+}
+
+/// The endings that are read, for messages: `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
+pub fn endings() -> String {
+    let said = |format: &dyn Format| {
+        let (usual, others) = format.endings().split_first()?;
+        let packed = Packing::endings().filter(|_| format.is_packed()).map(|packing| format!("{usual}{packing}"));
+        let all = std::iter::once((*usual).to_owned()).chain(packed).collect::<Vec<_>>().join(", ");
+        Some(if others.is_empty() { all } else { format!("{all} (or {} for {usual})", others.join(", ")) })
+    };
+    FORMATS.iter().copied().filter(|format| !format.is_whole()).filter_map(said).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether one of these endings is that of a file that can be one document.
+pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
+    endings.any(|ending| of(Path::new(&format!("a{ending}")), true).is_some_and(|(format, _)| format.is_whole()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_tell_formats_and_no_two_formats_share_one() {
+        let named =
+            |name: &str| of(Path::new(name), true).map(|(format, packing)| format.name().to_owned() + &packing.said());
+        for (name, expected) in [
+            ("a.Parquet", Some("Parquet")),
+            ("a.parquet.gz", None),
+            ("a.NDJSON.gz", Some("JSON lines in gzip")),
+            ("a.jsonl.ZST", Some("JSON lines in Zstandard")),
+            ("d/a.wet", Some("a web archive")),
+            ("a.gz", None),
+            ("c4.00001.json.gz", Some("JSON lines in gzip")),
+            ("a.JSON", Some("JSON lines")),
+            ("a.txt.gz", Some("a text file in gzip")),
+            ("a.HTM", Some("a page file")),
+            ("jsonl", None),
+            ("a.csv", Some("CSV")),
+            ("a.TSV.gz", Some("TSV in gzip")),
+            ("a.xlsx", None),
+            ("a.feather", cfg!(feature = "arrow-files").then_some("Arrow IPC")),
+            ("a.arrow.gz", None),
+        ] {
+            assert_eq!(named(name).as_deref(), expected, "{name}");
+        }
+        let mut all: Vec<&str> = FORMATS.iter().flat_map(|format| format.endings()).copied().collect();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
+        assert!(all.iter().all(|ending| ending.starts_with('.') && *ending == ending.to_lowercase()));
+    }
+
+    #[test]
+    fn only_plain_json_may_be_of_another_format() {
+        let is_guess =
+            |name: &str| of(Path::new(name), false).is_some_and(|(format, _)| is_guess(Path::new(name), format));
+        assert!(is_guess("d/config.json") && is_guess("A.JSON"));
+        for name in ["c4.0001.json.gz", "a.json.zst", "a.jsonl", "a.json.jsonl", "a.ndjson", "a.parquet"] {
+            assert!(!is_guess(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_one_document_are_read_where_that_is_asked_for() {
+        assert!(of(Path::new("a.txt"), false).is_none() && of(Path::new("a.html.gz"), false).is_none());
+        assert!(takes_whole([".csv", ".htm"].into_iter()) && !takes_whole([".csv", "(no ending)"].into_iter()));
+    }
+
+    #[test]
+    #[cfg(not(feature = "arrow-files"))]
+    fn messages_name_every_ending() {
+        assert_eq!(
+            endings(),
+            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, \
+             .warc, .warc.gz, .warc.zst (or .wet for .warc)"
+        );
+    }
+}

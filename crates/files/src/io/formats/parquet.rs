@@ -1,0 +1,326 @@
+//! Parquet: row groups of columns.
+
+use crate::batch::Documents;
+use crate::io::bounded::{Bounded, check_pages};
+use crate::io::coding::Coding;
+use crate::io::copy_parquet;
+use crate::io::copying::{Copying, Fits};
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Stretch, Unusable, Within};
+use crate::io::nested;
+use crate::io::page_headers::{self, Page};
+use crate::io::page_memory::{Column, stretches};
+use crate::io::page_starts::starts;
+use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
+use crate::io::parquet_read::{self, Plan};
+use crate::io::parquet_rows;
+use crate::io::repacking::Repacking;
+use crate::io::schema::{self, Columns, KnownColumns, Shown};
+use crate::io::want::MAX_BATCH_ROWS;
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use ::parquet::file::metadata::ParquetMetaData;
+use arrow_schema::DataType;
+use dupsift_core::error::{Error, Result};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows of a batch of ids.
+const BATCH_ROWS: usize = 8192;
+
+/// Footers kept; parts are read in order, so one a thread is enough.
+const FOOTERS_KEPT: usize = 32;
+
+/// Pages kept in mind, of 20 bytes each.
+const PAGES_KEPT: usize = 1 << 18;
+
+/// Bytes of a chunk, unpacked and packed, that is read in one piece.
+const SMALL_CHUNK: u64 = 4 << 20;
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct Parquet;
+
+/// What readings share.
+#[derive(Debug, Default)]
+struct Kept {
+    /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
+    footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
+    /// The pages of a column chunk, by file, row group and leaf, of those chunks that are cut or large.
+    pages: Mutex<HashMap<Chunk, Known>>,
+}
+
+/// The pages of a chunk, none if their headers cannot be read; or what is wrong with a header whose lengths cannot be.
+type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
+
+/// File, row group and leaf.
+type Chunk = (PathBuf, usize, usize);
+
+impl Format for Parquet {
+    fn name(&self) -> &'static str {
+        "Parquet"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".parquet"]
+    }
+
+    fn is_columnar(&self) -> bool {
+        true
+    }
+
+    fn divides_pieces(&self) -> bool {
+        true
+    }
+
+    fn open(
+        &self,
+        file: File,
+        _: Coding,
+        columns: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
+        let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
+        let metadata = load(&file).map_err(Unusable::Bad)?;
+        let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
+        let mut pieces = parquet::pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
+        let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
+        footer.check_plain(&file, &metadata).map_err(Unusable::Bad)?;
+        for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {
+            piece.held = group.columns().iter().map(Column::bytes_of).fold(0, u64::saturating_add);
+        }
+        Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, ..Opened::default() })
+    }
+
+    fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
+        let Ok(footer) = footer(&file, piece.path, piece.columns, piece.shared) else { return Starts::default() };
+        let group = usize::try_from(piece.start).unwrap_or(usize::MAX);
+        let leaf = footer.place(&piece.columns.text);
+        leaf.map_or_else(Starts::default, |leaf| {
+            starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared).unwrap_or_default()).into()
+        })
+    }
+
+    fn stretches(&self, file: File, reading: &Reading<'_>, small: u64) -> Result<Vec<Stretch>> {
+        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let (names, group) = (names(reading), |at: u64| usize::try_from(at).unwrap_or(usize::MAX));
+        let groups = footer.metadata.metadata().row_groups().iter().enumerate();
+        let groups = groups.skip(group(reading.part.from)).take(group(reading.part.to - reading.part.from));
+        let columns = groups.map(|(at, group)| {
+            let places = names.iter().filter_map(|name| footer.place(name));
+            let asked: Vec<_> = places.filter_map(|leaf| Some((leaf, group.columns().get(leaf)?))).collect();
+            let all = asked.iter().map(|(_, chunk)| Column::bytes_of(chunk)).fold(0, u64::saturating_add);
+            let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
+            let text = footer.place(&reading.columns.text);
+            let column = |(leaf, chunk)| {
+                let pages = if all <= small { Arc::default() } else { pages_of(leaf)? };
+                Ok(Column::new(chunk, pages, text == Some(leaf)))
+            };
+            asked.into_iter().map(column).collect()
+        });
+        let columns = columns.collect::<std::result::Result<Vec<_>, Arc<str>>>();
+        let columns = columns.map_err(|why| reading.bad(&*why))?;
+        Ok(stretches(columns, reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let names = names(reading);
+        let group =
+            |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(footer.metadata.metadata().num_row_groups());
+        let plan = Plan {
+            row_groups: group(reading.part.from)..group(reading.part.to),
+            skip: reading.part.skip,
+            rows: reading.rows,
+            chosen: reading.chosen,
+            names: &names,
+            batch_bytes: reading.want.batch_bytes,
+            batch_rows: MAX_BATCH_ROWS,
+        };
+        for group in plan.row_groups.clone() {
+            for leaf in names.iter().filter_map(|name| footer.place(name)) {
+                check(&file, &footer, (group, leaf), reading).map_err(|why| reading.bad(&*why))?;
+            }
+        }
+        let text = reading.want.text.then_some(reading.columns.text.as_str());
+        let id = (reading.want.id && reading.has_id).then_some(reading.columns.id.as_str());
+        let mut at = 0;
+        parquet_read::read(file, &footer, &plan, &|why| reading.bad(why), &mut |rows| {
+            let count = rows.num_rows();
+            let first_doc = reading.first_doc + at as u64;
+            let documents = Documents::of_bytes(first_doc, rows, (text, id), &footer.strings, reading.columns.html)?;
+            let documents = match plan.chosen {
+                None => documents,
+                Some(chosen) => {
+                    documents.with_docs(chosen[at..at + count].iter().map(|row| reading.first_doc + row).collect())
+                }
+            };
+            at += count;
+            each(documents)
+        })
+    }
+
+    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
+        Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect::<Vec<_>>().into()))
+    }
+
+    fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {
+        let Ok(metadata) = load(&file) else { return Vec::new() };
+        let own = describe(&metadata).into_iter().filter_map(|Described { path, shown }| match path.as_slice() {
+            [_] => Some((shown.name, shown.data_type.map(as_read))),
+            [root, ..] => Some((root.clone(), None)),
+            [] => None,
+        });
+        own.collect()
+    }
+
+    fn longest_of(&self, file: File, _: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        parquet_rows::longest(&file, names, small)
+    }
+
+    fn check_copying(&self, file: File, fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
+        copy_parquet::check(&file, fits)
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        copy_parquet::copy(file, copying)
+    }
+
+    fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        let metadata = load(&file)?;
+        let fields = metadata.file_metadata().schema().get_fields().iter();
+        Ok(Some(fields.map(|field| field.name().to_owned()).collect()))
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        _: Coding,
+        names: [&str; 2],
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let metadata = load(&file)?;
+        let columns = Columns { others: names.map(str::to_owned).to_vec(), ..Columns::default() };
+        let footer = Footer::new(&metadata, &columns)?;
+        let has = |name: &str| metadata.file_metadata().schema().get_fields().iter().any(|field| field.name() == name);
+        if let Some(name) = names.into_iter().find(|name| has(name) && footer.place(name).is_none()) {
+            return Err(format!("column {name:?} is nested; expected a string, binary or integer column").into());
+        }
+        let mut reader = guarded(|| {
+            let file = Bounded::new(file)?;
+            check_pages(file.file(), footer.metadata.metadata(), |_| true)?;
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer.metadata.clone())
+                .with_batch_size(BATCH_ROWS)
+                .build()
+        })?;
+        let mut texts = [String::new(), String::new()];
+        while let Some(batch) = guarded(|| reader.next().transpose().map_err(Into::into))? {
+            let batch = nested::flat(batch, &footer.columns).map_err(|error| error.to_string())?;
+            let of = |name: &str| {
+                Documents::of_bytes(0, batch.clone(), (None, Some(name)), &footer.strings, false)
+                    .map_err(|error: Error| error.to_string())
+            };
+            let columns = [of(names[0])?, of(names[1])?];
+            for row in 0..batch.num_rows() {
+                let mut values = [None, None];
+                for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
+                    if let Some(id) = column.id(row) {
+                        text.clear();
+                        // Writing into a String cannot fail.
+                        let _ = write!(text, "{id}");
+                        *value = Some(text.as_str());
+                    }
+                }
+                if !each(Ok(values)).map_err(Failed::Passed)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shown(metadata: &ParquetMetaData) -> Vec<Shown> {
+    describe(metadata).into_iter().map(|described| described.shown).collect()
+}
+
+/// The footer of a file, read again if it was not used lately.
+fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::result::Result<Arc<Footer>, String> {
+    let kept = shared.of::<Kept>();
+    let lock = || kept.footers.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, footer)) = lock().iter().find(|(file, _)| file == path) {
+        return Ok(footer.clone());
+    }
+    let footer = Arc::new(load(file).and_then(|metadata| Footer::new(&metadata, columns))?);
+    let mut footers = lock();
+    if footers.len() >= FOOTERS_KEPT {
+        footers.remove(0);
+    }
+    footers.push((path.to_path_buf(), footer.clone()));
+    Ok(footer)
+}
+
+/// The pages of a chunk, by their headers; none where these cannot be read, which a reading will tell better.
+fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
+    let kept = shared.of::<Kept>();
+    let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (path.to_path_buf(), group, leaf);
+    if let Some(known) = lock().get(&key) {
+        return known.clone();
+    }
+    let read = || {
+        let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
+        Some(page_headers::look(file.try_clone().ok()?, chunk))
+    };
+    let pages: Known = match read() {
+        Some(Ok(pages)) => Ok(pages.unwrap_or_default().into()),
+        Some(Err(why)) => Err(format!("column {:?}: {why}", footer.columns[leaf].0).into()),
+        None => Ok(Arc::default()),
+    };
+    let mut known = lock();
+    // Row groups are read in order, so those that are let go are hardly asked for again soon.
+    if known.values().flatten().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
+        known.clear();
+    }
+    known.insert(key, pages.clone());
+    pages
+}
+
+/// Checks the headers of the pages of a chunk, so that no memory is allocated for a length that cannot be. Small chunks are read once,
+/// so their pages are not kept in mind.
+fn check(
+    file: &File,
+    footer: &Footer,
+    (group, leaf): (usize, usize),
+    reading: &Reading<'_>,
+) -> std::result::Result<(), Arc<str>> {
+    let chunk = footer.metadata.metadata().row_group(group).column(leaf);
+    if Column::bytes_of(chunk) > SMALL_CHUNK {
+        return pages(file, reading.path, footer, (group, leaf), reading.shared).map(|_| ());
+    }
+    let Ok(file) = file.try_clone() else { return Ok(()) };
+    let looked = page_headers::look(file, chunk).map(|_| ());
+    looked.map_err(|why| format!("column {:?}: {why}", footer.columns[leaf].0).into())
+}
+
+/// The names that a reading projects, in the order in which they stand in a batch.
+fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
+    let (columns, want) = (reading.columns, reading.want);
+    let asked = |name: &str| {
+        (want.text && name == columns.text)
+            || (want.id && name == columns.id)
+            || want.others.iter().any(|other| other == name)
+    };
+    columns.names().into_iter().filter(|name| asked(name)).collect()
+}
+
+/// The type in which the reader hands a column on.
+fn as_read(data_type: DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        other => other,
+    }
+}

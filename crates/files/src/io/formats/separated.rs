@@ -1,0 +1,221 @@
+//! Separated values: tables as text, the first line the names of the columns.
+
+use crate::batch::{Documents, RejectReason, Rejection};
+use crate::io::before_damage::before_damage;
+use crate::io::coding::Coding;
+use crate::io::copy_lines;
+use crate::io::copying::Copying;
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
+use crate::io::lines::{Line, MAX_LINE_BYTES};
+use crate::io::quotes::{Dialect, fields};
+use crate::io::repacking::Repacking;
+use crate::io::rest::Behind;
+use crate::io::schema::{Columns, KnownColumns, Shown};
+use crate::io::separated::{self, Names};
+use arrow_schema::DataType;
+use dupsift_core::error::Result;
+use std::fs::File;
+
+/// Values with one byte between two of them.
+#[derive(Debug)]
+pub(super) struct Separated {
+    name: &'static str,
+    endings: &'static [&'static str],
+    delimiter: u8,
+}
+
+/// Takes a record, `None` if it is not text, and says whether more are wanted.
+type EachRecord<'e> = dyn FnMut(Option<&str>) -> std::result::Result<bool, Failed> + 'e;
+
+/// By commas.
+pub(super) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"], delimiter: b',' };
+/// By tabs.
+pub(super) const TABS: Separated = Separated { name: "TSV", endings: &[".tsv"], delimiter: b'\t' };
+
+impl Separated {
+    fn dialect(&self, coding: Coding) -> Dialect {
+        Dialect { delimiter: self.delimiter, quoting: coding.quoting }
+    }
+
+    fn names(&self, file: &File, coding: Coding) -> std::result::Result<Names, String> {
+        let resolved = coding.resolved(file).map_err(|error| format!("cannot be read: {error}"))?;
+        Names::of(file, resolved, self.dialect(coding))
+    }
+
+    /// Calls `each` with the record of each row after the names, until it says no.
+    fn each_record(
+        &self,
+        file: File,
+        coding: Coding,
+        names: &Names,
+        each: &mut EachRecord<'_>,
+    ) -> std::result::Result<(), Failed> {
+        rewound(&file)?;
+        let failed = |error: std::io::Error| format!("cannot be read on: {error}");
+        let coding = coding.resolved(&file).map_err(failed)?;
+        let text = coding.text(file).map_err(failed)?;
+        let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, names).taking_turns();
+        lines.step().map_err(failed)?;
+        while let Some((_, line)) = lines.next().map_err(failed)? {
+            let record = match line {
+                Line::Bytes(line) => std::str::from_utf8(line).ok(),
+                Line::TooLong(_) => None,
+            };
+            if !each(record)? {
+                return Ok(());
+            }
+        }
+        lines.reader().damage().map_or(Ok(()), |damage| Err(damage.why.clone().into()))
+    }
+}
+
+impl Format for Separated {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        self.endings
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        repacking: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
+        let failed = |error: std::io::Error| {
+            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name, coding.packing.said()))
+        };
+        let mut coding = coding.resolved(&file).map_err(failed)?;
+        let dialect = self.dialect(coding);
+        let look = |coding| {
+            let file = file.try_clone().map_err(failed)?;
+            separated::scan(file, coding, columns, dialect, repacking)
+        };
+        let (mut scan, mut has) = look(coding)?;
+        let mut damaged = None;
+        if let Some(damage) = scan.damage.take() {
+            let names = Names::of(&file, coding, dialect).map_err(Unusable::Bad)?;
+            let lines = |text| separated::lines(text, 0, MAX_LINE_BYTES, coding, &names).taking_turns();
+            let (before, lost) =
+                before_damage(&file, coding, &damage, &lines, &|line| names.fit(line)).map_err(failed)?;
+            (coding, damaged) = (before, Some(lost));
+            (scan, has) = look(coding)?;
+            if scan.rows == 0 {
+                return Err(failed(std::io::Error::other(damage.why)));
+            }
+        }
+        let (notes, lost) = Behind::notes(scan.behind);
+        Ok(Opened {
+            id: scan.id,
+            others: has.others,
+            pieces: scan.pieces,
+            longest: scan.longest,
+            coding: Some(coding),
+            notes,
+            lost: damaged.or(lost),
+            written: scan.written,
+            ..Opened::default()
+        })
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        separated::read(file, reading, self.dialect(reading.coding), each)
+    }
+
+    fn columns(&self, file: File, coding: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        let names = self.names(&file, coding)?.all;
+        let shown: Vec<Shown> = names.iter().map(|name| Shown::named(name)).collect();
+        Ok((!shown.is_empty()).then(|| shown.into()))
+    }
+
+    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
+        let names = self.names(&file, coding).unwrap_or_default().all;
+        names.into_iter().map(|name| (name, Some(DataType::Utf8View))).collect()
+    }
+
+    fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        let all = self.names(&file, coding)?;
+        let mut longest = 0;
+        let read = self.each_record(file, coding, &all, &mut |record| {
+            let record = record.unwrap_or_default();
+            if record.len() as u64 > small.max(longest) {
+                let (mut at, mut bytes) = (0, 0);
+                let asked = |at: usize| all.all.get(at).is_some_and(|name| names.contains(name));
+                let read = fields(record, self.dialect(coding), &mut |field| {
+                    bytes += if asked(at) { field.bytes() as u64 } else { 0 };
+                    at += 1;
+                });
+                longest = longest.max(if read.is_ok() { bytes } else { 0 });
+            }
+            Ok(true)
+        });
+        read.map_err(said)?;
+        Ok(longest)
+    }
+
+    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+        copy_lines::check(coding)
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        let names = self.names(&file, copying.coding).map_err(|why| copying.bad(why))?;
+        rewound(&file).map_err(|why| copying.bad(why))?;
+        copy_lines::copy(file, copying, Some((self.dialect(copying.coding), names.all.len())))
+    }
+
+    fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        let names = self.names(&file, coding)?.all;
+        Ok((!names.is_empty()).then_some(names))
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        coding: Coding,
+        names: [&str; 2],
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let all = self.names(&file, coding)?;
+        let count = all.all.len();
+        let places = names.map(|name| all.all.iter().position(|known| known == name));
+        self.each_record(file, coding, &all, &mut |record| {
+            let wrong = |why: Option<String>| {
+                let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                Rejection::new(RejectReason::BrokenRecord, format!("expected {count} fields in UTF-8{why}"))
+            };
+            let Some(record) = record else { return each(Err(wrong(None))).map_err(Failed::Passed) };
+            let (mut values, mut at) = ([None, None], 0);
+            let read = fields(record, self.dialect(coding), &mut |field| {
+                for (value, _) in values.iter_mut().zip(places).filter(|(_, place)| *place == Some(at)) {
+                    *value = field.text();
+                }
+                at += 1;
+            });
+            let row = match read {
+                Ok(()) if at == count => Ok(values.each_ref().map(Option::as_deref)),
+                Ok(()) => Err(wrong(None)),
+                Err(why) => Err(wrong(Some(why.to_string()))),
+            };
+            each(row).map_err(Failed::Passed)
+        })
+    }
+}
+
+fn rewound(mut file: &File) -> std::result::Result<(), String> {
+    std::io::Seek::rewind(&mut file).map_err(|error| format!("cannot be read: {error}"))
+}
+
+/// What is wrong; nothing else comes of a look without a caller's function.
+fn said(failed: Failed) -> String {
+    match failed {
+        Failed::Bad(why) => why,
+        Failed::Passed(error) => error.to_string(),
+    }
+}

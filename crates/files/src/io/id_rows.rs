@@ -1,0 +1,130 @@
+//! Two columns of ids of a file that is no corpus: the truth that results are held against.
+//!
+//! Ids are handed on as text, as they are written: the number 7 and the string "7" are one id, for a file of labels often
+//! has another type than the corpus. A row whose values are no ids is handed on as a rejection, and the reading goes on.
+
+use super::damaged::damaged;
+use super::find;
+use super::format::{EachIds, Failed};
+use dupsift_core::error::{Error, Result};
+use std::fs::File;
+
+/// The names of the columns of a Parquet file; of JSON lines, the fields of the first 1,000 rows, each once, and none where
+/// there is no row, so that every form fits.
+///
+/// # Errors
+/// [`Error::Io`], or [`Error::BadFile`] for a file that is not what its name says.
+pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
+    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
+    let names = file.format.column_names(opened, file.coding);
+    names.map_err(|why| damaged(&file.path, why))
+}
+
+/// Calls `each` with the two values of every row, in order, until it says `false`; with the reason for a row that cannot be used. A
+/// null, or a field that is not there, is `None`.
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::BadFile`] if the file is damaged, or a column is of a type that holds no ids; what `each` returns.
+pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<()> {
+    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
+    file.format.read_ids(opened, file.coding, names, each).map_err(|failed| match failed {
+        Failed::Bad(why) => damaged(&file.path, why),
+        Failed::Passed(error) => error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::testkit::{batch, write_parquet};
+    use ::parquet::file::properties::WriterProperties;
+    use arrow_array::{ArrayRef, Int32Array, LargeStringArray};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// The values of each row, or why it cannot be used.
+    type Row = std::result::Result<[Option<String>; 2], String>;
+
+    fn rows(path: &Path, names: [&str; 2]) -> Result<Vec<Row>> {
+        let file = find::find(&[path.to_string_lossy().into_owned()])?.remove(0);
+        let mut rows = Vec::new();
+        read_ids(&file, names, &mut |values| {
+            let values = values.map(|values| values.map(|value| value.map(str::to_owned)));
+            rows.push(values.map_err(|why| why.to_string()));
+            Ok(true)
+        })?;
+        Ok(rows)
+    }
+
+    #[test]
+    fn numbers_and_strings_are_read_as_they_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.parquet");
+        let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None, Some(-1)]));
+        let texts: ArrayRef = Arc::new(LargeStringArray::from(vec![Some("7"), Some("кот"), Some("")]));
+        let floats: ArrayRef = Arc::new(arrow_array::Float64Array::from(vec![0.5; 3]));
+        // The order in the file is not the order asked for.
+        write_parquet(&path, &batch(vec![("b", texts), ("x", floats), ("a", numbers)]), WriterProperties::new());
+        let some = |text: &str| Some(text.to_owned());
+        let expected = [[some("7"), some("7")], [None, some("кот")], [some("-1"), some("")]].map(Ok);
+        assert_eq!(rows(&path, ["a", "b"]).unwrap(), expected);
+        assert!(rows(&path, ["a", "x"]).unwrap_err().to_string().contains("\"x\" is Float64"));
+        let lines = folder.path().join("truth.jsonl");
+        std::fs::write(&lines, "{\"a\": 7, \"b\": \"7\"}\n\n{\"b\": \"кот\"}\n{\"a\": -1, \"b\": \"\"}\n").unwrap();
+        assert_eq!(rows(&lines, ["a", "b"]).unwrap(), expected);
+        let file = find::find(&[lines.to_string_lossy().into_owned()]).unwrap().remove(0);
+        assert_eq!(column_names(&file).unwrap().unwrap(), ["a", "b"]);
+        let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
+        assert_eq!(column_names(&file).unwrap().unwrap(), ["b", "x", "a"]);
+        for (line, said) in [
+            ("{\"a\": 1.5}", "wrong type: \"a\""),
+            ("7, 8", "not JSON: trailing"),
+            ("[7]", "not JSON: no object"),
+            ("{\"a\": [1]}", "wrong type: \"a\""),
+        ] {
+            std::fs::write(&lines, format!("{line}\n{{\"a\": 7}}\n")).unwrap();
+            let rows = rows(&lines, ["a", "b"]).unwrap();
+            assert_eq!((rows.len(), &rows[1]), (2, &Ok([some("7"), None])));
+            assert!(rows[0].as_ref().is_err_and(|why| why.starts_with(said)), "{rows:?}");
+        }
+        let table = folder.path().join("truth.csv");
+        std::fs::write(&table, b"a,b\n1,2\n3\n\xff,4\n5,6\n").unwrap();
+        let rows = rows(&table, ["a", "b"]).unwrap();
+        assert!(rows.len() == 4 && rows[1].is_err() && rows[2].is_err(), "{rows:?}");
+        assert_eq!((&rows[0], &rows[3]), (&Ok([some("1"), some("2")]), &Ok([some("5"), some("6")])));
+    }
+
+    #[test]
+    fn fields_are_those_of_the_first_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.jsonl");
+        let names = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            column_names(&find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0))
+        };
+        assert_eq!(names("").unwrap(), None);
+        assert_eq!(names("\n \n").unwrap(), None);
+        assert_eq!(names("{}\n").unwrap().unwrap(), [""; 0]);
+        assert_eq!(names("{\"c\": 1}\n\n{\"a\": 1, \"c\": 2}\n{\"b\": 1}").unwrap().unwrap(), ["c", "a", "b"]);
+        let late = "{\"a\": 1}\n".repeat(999);
+        assert_eq!(names(&(late.clone() + "{\"b\": 1}\n{\"c\": 1}")).unwrap().unwrap(), ["a", "b"]);
+        assert_eq!(names(&(late + "[1]")).unwrap().unwrap(), ["a"]);
+        let message = names("[1]\n2\n").unwrap_err().to_string();
+        assert!(message.contains("row 1 is no JSON object"), "{message}");
+    }
+
+    #[test]
+    fn a_reading_ends_when_it_has_enough() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.jsonl");
+        std::fs::write(&path, "{\"a\": 1}\n{\"a\": 2}\nno json").unwrap();
+        let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
+        let mut seen = 0;
+        read_ids(&file, ["a", "b"], &mut |_| {
+            seen += 1;
+            Ok(seen < 2)
+        })
+        .unwrap();
+        assert_eq!(seen, 2);
+    }
+}

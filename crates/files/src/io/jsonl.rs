@@ -1,0 +1,365 @@
+//! JSON lines: counting them, and turning them into batches of documents.
+//!
+//! Opening reads the whole file once, for the number of rows must be known before the first document has its number, and
+//! a compressed file shows that it is cut off only at its end. Plain files, and files that are packed again on the way, remember a line
+//! start every megabyte, so that several threads share one file. A line that is not JSON keeps its number and says why it cannot be used. Opening also
+//! notes the longest line that can be a row, so that a reading never holds more of a line that is none.
+
+use super::coding::Coding;
+use super::format::{Piece, Reading, Unusable};
+use super::json_paths::{self, Kind};
+use super::json_row::{self, JsonId, Row};
+use super::json_value::{self, JsonValue, Take};
+use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use super::not_json;
+use super::repacking::{Repacking, Tee, Written};
+use super::rest::Behind;
+use super::schema::{self, Columns, Shown};
+use super::unpack::Damage;
+use super::want::{MAX_BATCH_ROWS, Want};
+use crate::batch::document::{MAX_TEXT_BYTES, too_long};
+use crate::batch::id::{IdKind, IdsSeen};
+use crate::batch::{Documents, RejectReason, Rejection};
+use arrow_array::ArrayRef;
+use arrow_array::builder::{Int64Builder, StringViewBuilder};
+use dupsift_core::error::Result;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+/// Bytes after which a line start is remembered.
+const MARK_BYTES: u64 = 1 << 20;
+
+/// What a scan found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub rows: u64,
+    /// From one line start that is remembered to the next; one piece where a file cannot be cut.
+    pub pieces: Vec<Piece>,
+    pub id: Option<IdKind>,
+    /// The bytes of the longest line that can be a row.
+    pub longest: u64,
+    /// What stands behind the last compressed part.
+    pub behind: Option<Behind>,
+    /// Why the text ends before its time.
+    pub damage: Option<Damage>,
+    /// The text, where it was packed again.
+    pub written: Option<Written>,
+    fields: BTreeSet<String>,
+    found_text: bool,
+    found_id: bool,
+    /// Lines that are too long to be rows, up to the last one that was looked into.
+    too_long: u64,
+    /// Whether some line is an object.
+    objects: bool,
+    /// What the first line is that is none.
+    not_json: Option<String>,
+    /// Whether the first of all lines is text, and no object.
+    is_other: bool,
+}
+
+impl Scan {
+    /// Why the file cannot take part, if it has rows and none has the fields.
+    pub fn lacks(&self, columns: &Columns) -> Option<Unusable> {
+        let why = self.missing(columns)?;
+        Some(if self.is_other { Unusable::Other(why) } else { Unusable::Lacks(why) })
+    }
+
+    fn missing(&self, columns: &Columns) -> Option<String> {
+        // A file whose lines are all too long has rows, which are rejected.
+        if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
+            return None;
+        }
+        if let (false, Some(why)) = (self.objects, &self.not_json) {
+            return Some(why.clone());
+        }
+        schema::check(columns, &self.fields.iter().map(|name| Shown::named(name)).collect::<Vec<_>>()).err()
+    }
+}
+
+/// Counts the rows. Lines are looked into only until the fields asked for have been seen.
+pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Option<&Repacking>) -> io::Result<Scan> {
+    let text = Tee::new(file, coding, repacking)?;
+    let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
+    let mut lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines()).taking_turns();
+    loop {
+        let looking = !scan.found_text || (columns.id_required && !scan.found_id);
+        let start = if looking { look(&mut scan, &mut lines, columns)? } else { lines.step()? };
+        let Some(start) = start else { break };
+        marks.row(&mut scan, start, &mut lines);
+        if lines.length <= MAX_LINE_BYTES {
+            scan.longest = scan.longest.max(lines.length);
+        }
+    }
+    marks.end(&mut scan, &mut lines);
+    Ok(scan)
+}
+
+/// Remembers where some rows begin.
+pub(super) struct Marks {
+    /// Bytes from one to the next.
+    every: u64,
+    row: u64,
+    byte: u64,
+}
+
+impl Marks {
+    /// Those of a file so coded.
+    pub fn new(coding: Coding, text: &Tee<'_>) -> Marks {
+        let can_be_cut = coding.can_be_cut() || text.is_on();
+        Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
+    }
+
+    /// Counts a row that begins at that byte: the last that was read.
+    pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
+        if start - self.byte >= self.every {
+            self.piece(scan, start);
+            lines.reader_mut().cut(start);
+        }
+        scan.rows += 1;
+    }
+
+    /// Ends the last piece at the end of the file.
+    pub fn end(&mut self, scan: &mut Scan, lines: &mut Lines<Tee<'_>>) {
+        self.piece(scan, lines.offset);
+        (scan.behind, scan.written) = (lines.reader().behind(), lines.reader_mut().end());
+        scan.damage = lines.reader().damage().cloned();
+    }
+
+    fn piece(&mut self, scan: &mut Scan, end: u64) {
+        scan.pieces.push(Piece { start: self.byte, rows: scan.rows - self.row, bytes: end - self.byte, held: 0 });
+        (self.row, self.byte) = (scan.rows, end);
+    }
+}
+
+/// Looks into the next line, and says where it begins.
+fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns) -> io::Result<Option<u64>> {
+    let (start, line) = match lines.next()? {
+        None => return Ok(None),
+        Some((start, Line::Bytes(line))) => (start, line),
+        Some((start, Line::TooLong(bytes))) => {
+            // What is too long to be looked into may have everything.
+            if bytes <= MAX_LINE_BYTES {
+                (scan.found_text, scan.found_id, scan.objects) = (true, true, true);
+            } else {
+                scan.too_long += 1;
+            }
+            return Ok(Some(start));
+        }
+    };
+    // A row that is not UTF-8 cannot be used, but its fields are there.
+    let mut asked = vec![columns.text.as_str(), columns.id.as_str()];
+    asked.extend(columns.parts.iter().map(String::as_str));
+    let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
+        let what = scan.not_json.is_none().then(|| not_json::said(line));
+        scan.is_other |= scan.rows == 0 && not_json::is_text(line);
+        scan.not_json = what.map(|what| format!("line {} is not JSON: {what}", lines.number)).or(scan.not_json.take());
+        return Ok(Some(start));
+    };
+    scan.objects = true;
+    for path in paths {
+        let (is_text, is_id) = (columns.is_text(&path.name), path.name == columns.id);
+        scan.found_text |= is_text;
+        scan.found_id |= is_id;
+        // Enough for a message; a file whose field names are data would fill the memory.
+        if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
+            scan.fields.insert(path.name);
+        }
+    }
+    scan.id = scan.id.or_else(|| match json_row::parse(line, columns, &[]).ok()?.id {
+        JsonId::None => None,
+        JsonId::Text(_) => Some(IdKind::Text),
+        JsonId::Int(_) => Some(IdKind::Int64),
+        JsonId::UInt(_) => Some(IdKind::UInt64),
+    });
+    Ok(Some(start))
+}
+
+/// Calls `each` with batches of the rows of the part, in order.
+pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+    let failed = |error| reading.failed(error);
+    let text = reading.text(file).map_err(failed)?;
+    let lines = Lines::new(text, reading.part.from, reading.longest).decoded(reading.coding.of_lines());
+    rows(lines, reading, &|line, takes| json_row::parse(line, reading.columns, takes), each)
+}
+
+/// What makes a row of a line.
+pub(super) type Parse<'p> = dyn for<'l> Fn(&'l [u8], &[Take]) -> std::result::Result<Row<'l>, Rejection> + 'p;
+
+/// Calls `each` with batches of the rows that the lines of a part are, in order.
+pub(super) fn rows<R: io::BufRead>(
+    mut lines: Lines<R>,
+    reading: &Reading<'_>,
+    parse: &Parse<'_>,
+    each: &mut dyn FnMut(Documents) -> Result<()>,
+) -> Result<()> {
+    let failed = |error| reading.failed(error);
+    let want = reading.want;
+    let mut batch = Batch::new(reading.columns, want);
+    let mut chosen = reading.chosen.map(|chosen| chosen.iter().copied().peekable());
+    let mut row = 0;
+    while let Some((_, line)) = lines.next().map_err(failed)? {
+        if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
+            // Nothing more is asked of this piece, so the lines that follow need not be counted either.
+            row = reading.rows;
+            break;
+        }
+        if chosen.as_mut().is_none_or(|chosen| chosen.next_if_eq(&row).is_some()) {
+            batch.push(reading.first_doc + row, &line, parse);
+            lines.let_go();
+            if batch.docs.len() >= MAX_BATCH_ROWS || batch.bytes >= want.batch_bytes {
+                each(batch.finish()?)?;
+            }
+        }
+        row += 1;
+    }
+    if !batch.docs.is_empty() {
+        each(batch.finish()?)?;
+    }
+    if row != reading.rows {
+        return Err(
+            reading.bad(format!("the file changed while it was being read: {} lines then, {row} now", reading.rows))
+        );
+    }
+    Ok(())
+}
+
+/// Rows on their way to become a batch.
+struct Batch<'b> {
+    columns: &'b Columns,
+    want: &'b Want,
+    text: StringViewBuilder,
+    ids: Vec<JsonId<'static>>,
+    takes: Vec<Take>,
+    others: Vec<Vec<JsonValue>>,
+    docs: Vec<u64>,
+    bad: BTreeMap<usize, Rejection>,
+    seen: IdsSeen,
+    bytes: usize,
+}
+
+impl<'b> Batch<'b> {
+    fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
+        let take = |name: &String| match (want.others.contains(name), want.plain.contains(name)) {
+            (false, _) => Take::Nothing,
+            (true, true) => Take::Plain,
+            (true, false) => Take::All,
+        };
+        Batch {
+            columns,
+            want,
+            takes: columns.others.iter().map(take).collect(),
+            text: StringViewBuilder::new(),
+            ids: Vec::new(),
+            others: vec![Vec::new(); columns.others.len()],
+            docs: Vec::new(),
+            bad: BTreeMap::new(),
+            seen: IdsSeen::default(),
+            bytes: 0,
+        }
+    }
+
+    fn push(&mut self, doc: u64, line: &Line<'_>, parse: &Parse<'_>) {
+        let parsed = match line {
+            Line::Bytes(line) => parse(line, &self.takes),
+            Line::TooLong(bytes) => {
+                let detail = format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be worked on");
+                Err(Rejection::new(RejectReason::TooLong, detail))
+            }
+        };
+        let mut row = parsed.unwrap_or_else(|why| Row { bad: Some(why), ..Row::default() });
+        if let Some(text) = row.text.take_if(|text| text.len() > MAX_TEXT_BYTES) {
+            row.bad = Some(too_long(text.len()));
+        }
+        if let Some(why) = row.bad {
+            self.bad.insert(self.docs.len(), why);
+            row.text = None;
+            self.seen.unreadable += u64::from(row.id == JsonId::None);
+        } else if row.id == JsonId::None {
+            self.seen.nulls += 1;
+        }
+        self.docs.push(doc);
+        self.bytes += 8;
+        if self.want.text {
+            self.bytes += row.text.as_ref().map_or(0, |text| text.len());
+            match row.text {
+                Some(Cow::Owned(text)) => json_value::append(&mut self.text, text),
+                text => self.text.append_option(text),
+            }
+        }
+        if self.want.id {
+            self.bytes += if let JsonId::Text(text) = &row.id { text.len() } else { 0 };
+            self.ids.push(match row.id {
+                JsonId::Text(text) => JsonId::Text(text.into_owned().into()),
+                JsonId::None => JsonId::None,
+                JsonId::Int(number) => JsonId::Int(number),
+                JsonId::UInt(number) => JsonId::UInt(number),
+            });
+        }
+        row.others.resize(self.others.len(), JsonValue::Null);
+        let wanted =
+            self.others.iter_mut().zip(row.others).zip(&self.takes).filter(|(_, take)| **take != Take::Nothing);
+        for ((values, value), _) in wanted {
+            self.bytes += value.text().map_or(0, str::len);
+            values.push(value);
+        }
+    }
+
+    /// The rows as documents; empty again.
+    fn finish(&mut self) -> Result<Documents> {
+        let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+        if self.want.text {
+            columns.push((&self.columns.text, Arc::new(self.text.finish())));
+        }
+        if self.want.id && self.columns.id != self.columns.text {
+            columns.push((&self.columns.id, id_array(&std::mem::take(&mut self.ids), &mut self.seen)));
+        }
+        for (name, values) in self.columns.others.iter().zip(&mut self.others) {
+            let values = std::mem::take(values);
+            if self.want.others.contains(name) && columns.iter().all(|(known, _)| known != name) {
+                let is_text = self.want.spelled || self.want.as_text.contains(name);
+                columns.push((name, if is_text { json_value::spelled(values) } else { json_value::array(values) }));
+            }
+        }
+        self.bytes = 0;
+        let docs = std::mem::take(&mut self.docs);
+        let text = self.want.text.then_some(self.columns.text.as_str());
+        let id = self.want.id.then_some(self.columns.id.as_str());
+        Ok(Documents::of_columns(docs, columns, text, id)?
+            .with_html(self.columns.html)
+            .with_bad(std::mem::take(&mut self.bad))
+            .with_ids_seen(std::mem::take(&mut self.seen)))
+    }
+}
+
+/// Ids of one batch: Int64 where all are, else text; what kinds came is told apart in `seen`.
+fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
+    for id in ids {
+        match id {
+            JsonId::None => false,
+            JsonId::Text(_) => seen.kinds.insert(IdKind::Text),
+            JsonId::Int(_) => seen.kinds.insert(IdKind::Int64),
+            JsonId::UInt(number) => {
+                seen.max_unsigned = seen.max_unsigned.max(*number);
+                seen.kinds.insert(IdKind::UInt64)
+            }
+        };
+    }
+    if ids.iter().all(|id| matches!(id, JsonId::None | JsonId::Int(_))) {
+        let mut column = Int64Builder::with_capacity(ids.len());
+        ids.iter().for_each(|id| column.append_option(if let JsonId::Int(number) = id { Some(*number) } else { None }));
+        return Arc::new(column.finish());
+    }
+    let mut column = StringViewBuilder::with_capacity(ids.len());
+    for id in ids {
+        match id {
+            JsonId::None => column.append_null(),
+            JsonId::Text(text) => column.append_value(text),
+            JsonId::Int(number) => column.append_value(number.to_string()),
+            JsonId::UInt(number) => column.append_value(number.to_string()),
+        }
+    }
+    Arc::new(column.finish())
+}

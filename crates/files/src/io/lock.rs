@@ -1,0 +1,287 @@
+//! One run at a time: a file that a living process holds locked, with the number of the process and the name of its machine.
+//!
+//! The system drops a lock with the process that took it, however that ends, so a lock that can be taken says that the run before
+//! is over. Some file systems know no locks: there the file is written all the same, and every run counts as the only one.
+//!
+//! Who removes the file holds the lock. A process that opened the file before and locks it afterwards holds a file without a name;
+//! it sees that, and begins again.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::work_files::LOCK;
+use dupsift_core::safe_fs::private;
+
+/// How often a lock that another process holds is tried, which may only be looking at it.
+const ATTEMPTS: usize = 20;
+/// The time between two of them.
+const A_MOMENT: Duration = Duration::from_millis(10);
+/// No lock is longer; a file of the user's may be.
+const MOST_BYTES: u64 = 1 << 16;
+
+/// What the file says of the process that holds it, or held it last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Owner {
+    process: u32,
+    host: String,
+    /// The folder of its work files, where that is another one.
+    pub work: Option<PathBuf>,
+}
+
+impl Owner {
+    /// This process.
+    pub(super) fn here(work: Option<&Path>) -> Owner {
+        let host = sysinfo::System::host_name().unwrap_or_default();
+        // A path that is no text cannot be written as one; then the folder is found by who gives the same --work again.
+        let work = work.filter(|work| work.to_str().is_some()).map(Path::to_path_buf);
+        Owner { process: std::process::id(), host, work }
+    }
+
+    /// Whether it is another process that lives on this machine.
+    pub(super) fn lives_here(&self) -> bool {
+        let here = Owner::here(None);
+        self.host == here.host
+            && self.process != here.process
+            && Path::new("/proc").join(self.process.to_string()).is_dir()
+    }
+
+    fn read(mut file: &File) -> Owner {
+        let mut text = String::new();
+        let read = io::Seek::rewind(&mut file).and_then(|()| file.take(MOST_BYTES).read_to_string(&mut text));
+        // A process that was ended while it wrote left half of it.
+        read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.process, &*self.host) {
+            (0, _) => f.write_str("its process has not said which it is"),
+            (process, "") => write!(f, "process {process}"),
+            (process, host) => write!(f, "process {process} on {host}"),
+        }
+    }
+}
+
+/// A lock that this process holds; it is free again when this value is dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    folder: PathBuf,
+    file: File,
+    /// Whether the file system knows locks.
+    pub known: bool,
+    /// Whether the folder was made for it.
+    pub made: bool,
+    /// What the file said before.
+    pub before: Owner,
+}
+
+/// What came of asking for a lock.
+#[derive(Debug)]
+pub(super) enum Asked {
+    Mine(Lock),
+    /// A living process holds it.
+    Theirs(Owner),
+    /// The folder is not this user's alone, and why.
+    Refused(String),
+}
+
+impl Lock {
+    /// Locks a folder, which is made where it is not there; the folder above it has to stand.
+    ///
+    /// # Errors
+    /// What the system says; a link or a file under the name of the lock.
+    pub(super) fn take(folder: &Path) -> io::Result<Asked> {
+        let path = folder.join(LOCK);
+        let mut last = Owner::default();
+        let mut made = false;
+        for _ in 0..ATTEMPTS {
+            match private::make(folder) {
+                Ok(()) => made = true,
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                Err(_) => {}
+            }
+            match private::refusal(folder) {
+                Ok(None) => {}
+                Ok(Some(why)) => return Ok(Asked::Refused(why)),
+                // What is gone by now was another run's, and is made again.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            }
+            let file = match private::open_or_create(&path) {
+                Ok(file) => file,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            match outcome(file.try_lock())? {
+                Outcome::Held => {
+                    last = Owner::read(&file);
+                    std::thread::sleep(A_MOMENT);
+                }
+                taken if is_at(&file, &path) => {
+                    let (known, before) = (taken == Outcome::Taken, Owner::read(&file));
+                    return Ok(Asked::Mine(Lock { folder: folder.to_path_buf(), file, known, made, before }));
+                }
+                // It was removed meanwhile.
+                _ => {}
+            }
+        }
+        Ok(Asked::Theirs(last))
+    }
+
+    /// The process that holds the lock of a folder now. Nothing is made or changed.
+    pub(super) fn holder(folder: &Path) -> Option<Owner> {
+        let file = private::open(&folder.join(LOCK)).ok()?;
+        matches!(outcome(file.try_lock_shared()), Ok(Outcome::Held)).then(|| Owner::read(&file))
+    }
+
+    /// Writes into the file who holds it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn sign(&self, owner: &Owner) -> io::Result<()> {
+        let text = serde_json::to_vec(owner)?;
+        self.file.set_len(0)?;
+        io::Seek::rewind(&mut &self.file)?;
+        (&self.file).write_all(&text)
+    }
+
+    /// The user to whom the files of this process belong there.
+    pub(super) fn user(&self) -> io::Result<u32> {
+        Ok(self.file.metadata()?.uid())
+    }
+
+    /// The folder that it locks.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Taken,
+    Held,
+    Unknown,
+}
+
+/// What the system's answer means. A file system that knows no locks holds none.
+fn outcome(answer: std::result::Result<(), TryLockError>) -> io::Result<Outcome> {
+    match answer {
+        Ok(()) => Ok(Outcome::Taken),
+        Err(TryLockError::WouldBlock) => Ok(Outcome::Held),
+        Err(TryLockError::Error(error)) => {
+            let number = error.raw_os_error();
+            let unknown = [libc::ENOLCK, libc::EINVAL, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENOTSUP];
+            if error.kind() == ErrorKind::Unsupported || number.is_some_and(|number| unknown.contains(&number)) {
+                tracing::debug!("the file system knows no locks: {error}");
+                return Ok(Outcome::Unknown);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Whether the open file is the one that stands under the path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
+    (open.dev(), open.ino()) == (there.dev(), there.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn mine(folder: &Path) -> Lock {
+        match Lock::take(folder).expect("no failure") {
+            Asked::Mine(lock) => lock,
+            Asked::Theirs(owner) => panic!("{owner} holds it"),
+            Asked::Refused(why) => panic!("{why}"),
+        }
+    }
+
+    #[test]
+    fn one_at_a_time_and_the_other_learns_who() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("work");
+        assert_eq!(Lock::holder(&folder), None);
+        let lock = mine(&folder);
+        assert!(lock.made && lock.known && lock.before == Owner::default());
+        let said = |asked: Asked| match asked {
+            Asked::Theirs(owner) => owner.to_string(),
+            Asked::Mine(_) => panic!("two hold it"),
+            Asked::Refused(why) => panic!("{why}"),
+        };
+        assert_eq!(said(Lock::take(&folder).expect("asked")), "its process has not said which it is");
+        lock.sign(&Owner::here(Some(Path::new("/longer/than/the/next")))).expect("written");
+        lock.sign(&Owner::here(None)).expect("written");
+        let owner = said(Lock::take(&folder).expect("asked"));
+        assert!(owner.starts_with(&format!("process {}", std::process::id())), "{owner}");
+        assert_eq!(Lock::holder(&folder), Some(Owner::here(None)));
+        drop(lock);
+        assert_eq!(Lock::holder(&folder), None);
+        let again = mine(&folder);
+        assert!(!again.made && again.before == Owner::here(None));
+    }
+
+    #[test]
+    fn of_many_that_take_and_remove_one_holds_it_at_a_time() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("work");
+        let (inside, most) = (std::sync::atomic::AtomicUsize::new(0), std::sync::atomic::AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let Asked::Mine(lock) = Lock::take(&folder).expect("asked") else { continue };
+                        most.fetch_max(
+                            1 + inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+                            std::sync::atomic::Ordering::SeqCst,
+                        );
+                        std::thread::sleep(Duration::from_micros(50));
+                        inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                        fs::remove_file(lock.folder().join(LOCK)).expect("removed");
+                        let _ = fs::remove_dir(lock.folder());
+                    }
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 1);
+    }
+
+    #[test]
+    fn a_file_system_without_locks_holds_none() {
+        for number in [libc::ENOSYS, libc::EOPNOTSUPP, libc::ENOLCK, libc::EINVAL] {
+            let answer = Err(TryLockError::Error(io::Error::from_raw_os_error(number)));
+            assert_eq!(outcome(answer).expect("no failure"), Outcome::Unknown, "{number}");
+        }
+        let broken = Err(TryLockError::Error(io::Error::from_raw_os_error(libc::EIO)));
+        assert_eq!(outcome(broken).expect_err("a failure").raw_os_error(), Some(libc::EIO));
+        assert_eq!(outcome(Err(TryLockError::WouldBlock)).expect("no failure"), Outcome::Held);
+    }
+
+    #[test]
+    fn links_and_files_of_the_users_are_not_written_to() {
+        let place = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| place.path().join(name);
+        fs::write(at("file"), b"user").expect("a file");
+        fs::create_dir_all(at("mine")).expect("a folder");
+        fs::create_dir_all(at("work")).expect("a folder");
+        std::os::unix::fs::symlink(at("mine"), at("link")).expect("a link");
+        std::os::unix::fs::symlink(at("file"), at("work/lock")).expect("a link");
+        for name in ["file", "link", "work"] {
+            assert!(matches!(Lock::take(&at(name)), Err(_) | Ok(Asked::Refused(_))), "{name}");
+        }
+        assert_eq!(Lock::holder(&at("work")), None);
+        assert_eq!(
+            (fs::read(at("file")).expect("there"), fs::read_dir(at("mine")).expect("there").count()),
+            (b"user".to_vec(), 0)
+        );
+    }
+}

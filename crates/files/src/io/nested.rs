@@ -1,0 +1,36 @@
+//! Plain columns out of structs: `doc.text` of the rows of a Parquet file. A value is null where any level above it is.
+
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{Field, Schema};
+use dupsift_core::error::{Error, Result};
+use std::sync::Arc;
+
+/// The columns of a batch by name and path. The batch itself where no path is deeper than its name.
+pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Result<RecordBatch> {
+    let failed = || Error::columns("take columns out of structs");
+    if columns.iter().all(|(_, path)| path.len() == 1) {
+        return Ok(batch);
+    }
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (name, path) in columns {
+        let Some(array) = value(&batch, path).map_err(failed())? else { continue };
+        fields.push(Field::new(name, array.data_type().clone(), true));
+        arrays.push(array);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).map_err(failed())
+}
+
+/// The column at a path; none where the batch does not have it.
+fn value(batch: &RecordBatch, path: &[String]) -> std::result::Result<Option<ArrayRef>, arrow_schema::ArrowError> {
+    let Some((root, deeper)) = path.split_first() else { return Ok(None) };
+    let Some(mut column) = batch.column_by_name(root).cloned() else { return Ok(None) };
+    for name in deeper {
+        let Some(group) = column.as_any().downcast_ref::<StructArray>() else { return Ok(None) };
+        let Some(child) = group.column_by_name(name) else { return Ok(None) };
+        let nulls = NullBuffer::union(group.nulls(), child.nulls());
+        column = make_array(child.to_data().into_builder().nulls(nulls).build()?);
+    }
+    Ok(Some(column))
+}

@@ -1,0 +1,81 @@
+//! A handful of threads over a list of files, for opening them: results come in the order of the list.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// `work` of every item, on at most that many threads.
+pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    map_and_help("columns", items, threads.min(items.len()), work, || ())
+}
+
+/// The same on exactly that many threads, each of which calls `help` once no item is left to begin. What each of them has spent on `stage`
+/// is told as it is of the stages of a run.
+pub(super) fn map_and_help<T: Sync, R: Send>(
+    stage: &str,
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&T) -> R + Sync,
+    help: impl Fn() + Sync,
+) -> Vec<R> {
+    if threads <= 1 {
+        let results = items.iter().map(work).collect();
+        help();
+        return results;
+    }
+    dupsift_core::allocator::for_threads(threads);
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
+    let times = tracing::enabled!(tracing::Level::DEBUG).then(|| Mutex::new(Vec::new()));
+    let take = || {
+        let before = times.as_ref().map(|_| cpu_nanoseconds());
+        while let Some((at, item)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?)))
+        {
+            let result = work(item);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+        }
+        help();
+        if let (Some(times), Some(before)) = (&times, before) {
+            times.lock().unwrap_or_else(PoisonError::into_inner).push(cpu_nanoseconds().saturating_sub(before));
+        }
+    };
+    std::thread::scope(|scope| {
+        for started in 1..threads {
+            if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, take) {
+                tracing::warn!("{started} of {threads} threads open the files, no other can be started: {error}");
+                break;
+            }
+        }
+        // This thread is one of them.
+        take();
+    });
+    if let Some(times) = times {
+        let times = times.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
+        let (busiest, all) = (seconds(times.iter().copied().max().unwrap_or(0)), seconds(times.iter().sum()));
+        tracing::debug!(stage, serial = 0.0, busiest, all, "stage by threads");
+    }
+    // What a thread took for a long line stays in its heap, which no other thread uses.
+    dupsift_core::allocator::release();
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// What this thread has spent so far; 0 where the system does not tell.
+fn cpu_nanoseconds() -> u64 {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    times.split_whitespace().next().and_then(|time| time.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn results_come_in_order() {
+        let items: Vec<usize> = (0..100).collect();
+        for threads in [0, 1, 3, 500] {
+            assert_eq!(super::map(&items, threads, |item| item * 2), (0..200).step_by(2).collect::<Vec<_>>());
+        }
+        assert!(super::map(&[] as &[usize], 4, |item| *item).is_empty());
+    }
+}

@@ -1,0 +1,310 @@
+//! The footer of a Parquet file: which columns, how many rows, and the little of it that a reading needs.
+//!
+//! Before anything else the footer is cut down to the columns asked for. So a column of a type that is not known here,
+//! or a deeply nested one, cannot make a file unreadable, and a footer with thousands of columns stays small in memory.
+//! Files are input: nothing they claim is believed before it is checked, and what panics inside the decoder is caught.
+
+use super::format::Piece;
+use super::parquet_crypto;
+use super::schema::{Columns, Shown};
+use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use ::parquet::arrow::parquet_to_arrow_schema;
+use ::parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{
+    FileMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
+    RowGroupMetaData,
+};
+use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
+use arrow_schema::{DataType, Field, Fields, Schema};
+use dupsift_core::guard;
+use std::fs::File;
+use std::sync::Arc;
+
+/// The compressions that can be read, for messages.
+const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
+
+/// Runs a call into the decoder; an error, and a panic too, becomes the sentence of what went wrong.
+pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match guard::guarded(call) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(said) => Err(format!("the decoder gave up on it ({said})")),
+    }
+}
+
+/// The whole footer, without statistics.
+pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
+    let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+    if bytes == 0 {
+        return Err("0 bytes; expected a Parquet file".to_owned());
+    }
+    if parquet_crypto::has_encrypted_footer(file, bytes) {
+        return Err("encrypted Parquet, its footer too; expected a file that is not: decrypt it first".to_owned());
+    }
+    let options = ParquetMetaDataOptions::new()
+        .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
+        .with_encoding_stats_as_mask(true);
+    guarded(|| ParquetMetaDataReader::new().with_metadata_options(Some(options)).parse_and_finish(file))
+        .map_err(|why| format!("not a whole Parquet file ({bytes} bytes): {why}"))
+}
+
+/// A column of the file, or one of a struct in it.
+pub(super) struct Described {
+    /// The names from the outermost one to its own.
+    pub path: Vec<String>,
+    pub shown: Shown,
+}
+
+/// The columns of the file, those of structs by their paths, as messages show them and as checks need them. A column that
+/// stands in no struct comes before one that does, and so wins where both have one name.
+pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Described> {
+    let mut described = Vec::new();
+    for field in metadata.file_metadata().schema().get_fields() {
+        describe_below(&[], field, &mut described);
+    }
+    described.sort_by_key(|described| described.path.len());
+    described
+}
+
+fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<Described>) {
+    let path: Vec<String> = above.iter().cloned().chain([field.name().to_owned()]).collect();
+    if is_struct(field) {
+        field.get_fields().iter().for_each(|child| describe_below(&path, child, described));
+        return;
+    }
+    let (data_type, says) = match data_type(field) {
+        Some(Ok(data_type)) => (Some(data_type.clone()), data_type.to_string()),
+        Some(Err(_)) => (None, "of an unknown type".to_owned()),
+        None => (None, "a list".to_owned()),
+    };
+    described.push(Described { shown: Shown { name: path.join("."), data_type, says }, path });
+}
+
+/// Whether it is a group of columns with one value a row each, and neither a list nor a map.
+fn is_struct(field: &TypePtr) -> bool {
+    let info = field.get_basic_info();
+    let annotated = info.logical_type_ref().is_some() || info.converted_type() != ConvertedType::NONE;
+    field.is_group() && !annotated && !is_repeated(field)
+}
+
+fn is_repeated(field: &TypePtr) -> bool {
+    let info = field.get_basic_info();
+    info.has_repetition() && info.repetition() == Repetition::REPEATED
+}
+
+/// The fields from the root to the plain column of that name or path. A column whose own name has the dot wins.
+fn resolve(fields: &[TypePtr], name: &str) -> Option<Vec<TypePtr>> {
+    if let Some(field) = fields.iter().find(|field| field.name() == name) {
+        return data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
+    }
+    fields.iter().filter(|field| is_struct(field)).find_map(|field| {
+        let rest = name.strip_prefix(field.name())?.strip_prefix('.')?;
+        let mut path = resolve(field.get_fields(), rest)?;
+        path.insert(0, field.clone());
+        Some(path)
+    })
+}
+
+/// The Arrow type of a plain column; none for a nested or repeated one.
+fn data_type(field: &TypePtr) -> Option<Result<DataType, String>> {
+    if !field.is_primitive() || is_repeated(field) {
+        return None;
+    }
+    Some(guarded(|| {
+        let schema = schema_of("schema", vec![field.clone()])?;
+        Ok(parquet_to_arrow_schema(&schema, None)?.field(0).data_type().clone())
+    }))
+}
+
+fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, ParquetError> {
+    Ok(SchemaDescriptor::new(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?)))
+}
+
+/// Rows and text bytes of every row group, checked against each other and the size of the file.
+pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
+    let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
+    let (first, rest) = texts.split_first().ok_or("there is no column of texts")?;
+    let mut pieces = pieces_of(metadata, first, file_bytes)?;
+    for text in rest {
+        for (piece, other) in pieces.iter_mut().zip(pieces_of(metadata, text, file_bytes)?) {
+            piece.bytes = piece.bytes.saturating_add(other.bytes);
+        }
+    }
+    Ok(pieces)
+}
+
+fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<Vec<Piece>, String> {
+    let schema = metadata.file_metadata().schema_descr();
+    let fields = schema.root_schema().get_fields();
+    let leaf = resolve(fields, text).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lost a column")?;
+    let mut pieces = Vec::with_capacity(metadata.num_row_groups());
+    for (at, group) in metadata.row_groups().iter().enumerate() {
+        let wrong = |what: &str| format!("row group {at} of the footer {what}");
+        let rows = u64::try_from(group.num_rows()).map_err(|_| wrong("has a negative number of rows"))?;
+        let chunk = group.columns().get(leaf).ok_or_else(|| wrong("has too few columns"))?;
+        if chunk.num_values() != group.num_rows() {
+            return Err(wrong(&format!("says {rows} rows, but column {text:?} has {} values", chunk.num_values())));
+        }
+        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()).min(chunk.data_page_offset());
+        let end = start.checked_add(chunk.compressed_size()).filter(|_| start >= 0 && chunk.compressed_size() >= 0);
+        if end.is_none_or(|end| end as u64 > file_bytes) {
+            return Err(wrong(&format!("places column {text:?} outside of the file of {file_bytes} bytes")));
+        }
+        let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
+        let bytes = chunk.uncompressed_size().max(unencoded).max(0) as u64;
+        pieces.push(Piece { start: at as u64, rows, bytes, held: 0 });
+    }
+    let rows: u128 = pieces.iter().map(|piece| u128::from(piece.rows)).sum();
+    let said = metadata.file_metadata().num_rows();
+    if i64::try_from(rows) != Ok(said) {
+        return Err(format!("the footer says {said} rows, but its row groups hold {rows}"));
+    }
+    Ok(pieces)
+}
+
+/// What a reading needs of a footer: the columns asked for, strings and bytes as views of bytes.
+#[derive(Debug)]
+pub(super) struct Footer {
+    pub metadata: ArrowReaderMetadata,
+    /// Name and path of each column, in the order in which the footer has them now.
+    pub columns: Vec<(String, Vec<String>)>,
+    /// The names of those that are strings. They are read as bytes: who reads them checks each value.
+    pub strings: Vec<String>,
+}
+
+/// A column asked for: its name, the fields that lead to it, its place among the columns of the file.
+struct Chosen {
+    name: String,
+    path: Vec<TypePtr>,
+    leaf: usize,
+}
+
+impl Chosen {
+    /// An error where some chunk is compressed as nothing here can read.
+    fn can_be_unpacked(&self, metadata: &ParquetMetaData) -> Result<(), String> {
+        let chunks = metadata.row_groups().iter().filter_map(|group| group.columns().get(self.leaf));
+        match chunks.map(|chunk| chunk.compression()).find(|codec| matches!(codec, Compression::LZO)) {
+            None => Ok(()),
+            Some(codec) => Err(format!(
+                "column {:?} is compressed with {codec}; expected {CODECS}: write the file again with one of these",
+                self.name
+            )),
+        }
+    }
+}
+
+impl Footer {
+    /// An error where a column asked for is encrypted in the file.
+    pub fn check_plain(&self, file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
+        let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+        let schema = metadata.file_metadata().schema_descr();
+        let encrypted = parquet_crypto::encrypted_columns(file, bytes);
+        let path = |leaf: usize| schema.columns().get(leaf).map(|column| column.path().parts());
+        let is_encrypted = |asked: &[String]| encrypted.iter().any(|&leaf| path(leaf) == Some(asked));
+        match self.columns.iter().find(|(_, path)| is_encrypted(path)) {
+            None => Ok(()),
+            Some((name, _)) => Err(format!(
+                "encrypted Parquet: column {name:?} is encrypted; expected a file that is not: decrypt it first"
+            )),
+        }
+    }
+
+    /// The footer cut down to the plain columns that `columns` names.
+    pub fn new(metadata: &ParquetMetaData, columns: &Columns) -> Result<Footer, String> {
+        let schema = metadata.file_metadata().schema_descr();
+        let fields = schema.root_schema().get_fields();
+        let mut chosen: Vec<Chosen> = columns
+            .names()
+            .into_iter()
+            .filter_map(|name| {
+                let path = resolve(fields, name)?;
+                let leaf = leaf_of(schema, &path)?;
+                Some(Chosen { name: name.to_owned(), path, leaf })
+            })
+            .collect();
+        chosen.sort_unstable_by_key(|chosen| chosen.leaf);
+        chosen.iter().try_for_each(|chosen| chosen.can_be_unpacked(metadata))?;
+        guarded(|| Footer::cut(metadata, &chosen)).map_err(|why| format!("not a whole Parquet file: {why}"))
+    }
+
+    /// The place of a column among those that were asked for.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|(known, _)| known == name)
+    }
+
+    fn cut(metadata: &ParquetMetaData, chosen: &[Chosen]) -> Result<Footer, ParquetError> {
+        let all = metadata.file_metadata();
+        let paths: Vec<&[TypePtr]> = chosen.iter().map(|chosen| chosen.path.as_slice()).collect();
+        let schema = Arc::new(schema_of(all.schema().name(), kept(all.schema().get_fields(), &paths)?)?);
+        let groups: Vec<RowGroupMetaData> = metadata
+            .row_groups()
+            .iter()
+            .map(|group| {
+                RowGroupMetaData::builder(schema.clone())
+                    .set_num_rows(group.num_rows())
+                    .set_column_metadata(chosen.iter().map(|chosen| group.column(chosen.leaf).clone()).collect())
+                    .build()
+            })
+            .collect::<Result<_, _>>()?;
+        let created_by = all.created_by().map(str::to_owned);
+        let file = FileMetaData::new(all.version(), all.num_rows(), created_by, None, schema.clone(), None);
+        let arrow = Schema::new(as_views(parquet_to_arrow_schema(&schema, None)?.fields()));
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(arrow));
+        let metadata = ArrowReaderMetadata::try_new(Arc::new(ParquetMetaData::new(file, groups)), options)?;
+        let path = |chosen: &Chosen| chosen.path.iter().map(|field| field.name().to_owned()).collect();
+        let columns = chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect();
+        let is_string = |chosen: &&Chosen| chosen.path.last().is_some_and(is_string);
+        let strings = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
+        Ok(Footer { metadata, columns, strings })
+    }
+}
+
+/// The fields that lead to one of the columns, structs with no more than these in them, strings as bytes.
+fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, ParquetError> {
+    let mut kept_fields = Vec::new();
+    for field in fields {
+        let here = paths.iter().filter_map(|path| path.split_first());
+        let below: Vec<&[TypePtr]> =
+            here.filter(|(first, _)| Arc::ptr_eq(first, field)).map(|(_, rest)| rest).collect();
+        if below.is_empty() {
+            continue;
+        }
+        kept_fields.push(if field.is_group() {
+            let group = Type::group_type_builder(field.name()).with_repetition(field.get_basic_info().repetition());
+            Arc::new(group.with_fields(kept(field.get_fields(), &below)?).build()?)
+        } else if is_string(field) {
+            let bytes = Type::primitive_type_builder(field.name(), PhysicalType::BYTE_ARRAY);
+            Arc::new(bytes.with_repetition(field.get_basic_info().repetition()).build()?)
+        } else {
+            field.clone()
+        });
+    }
+    Ok(kept_fields)
+}
+
+/// Returns whether it is a plain column of strings. The decoder would check those itself, and give up on a page for one value.
+fn is_string(field: &TypePtr) -> bool {
+    matches!(data_type(field), Some(Ok(DataType::Utf8)))
+}
+
+/// The same columns, bytes as views: decoded without copying, and without 32-bit offsets.
+fn as_views(fields: &Fields) -> Fields {
+    let view = |field: &Arc<Field>| {
+        let data_type = match field.data_type() {
+            DataType::Binary => DataType::BinaryView,
+            DataType::Struct(inside) => DataType::Struct(as_views(inside)),
+            other => other.clone(),
+        };
+        field.as_ref().clone().with_data_type(data_type)
+    };
+    fields.iter().map(view).collect()
+}
+
+/// The place among all columns of the file.
+fn leaf_of(schema: &SchemaDescriptor, path: &[TypePtr]) -> Option<usize> {
+    let same = |parts: &[String]| {
+        parts.len() == path.len() && parts.iter().zip(path).all(|(part, field)| part == field.name())
+    };
+    schema.columns().iter().position(|column| same(column.path().parts()))
+}

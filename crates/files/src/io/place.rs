@@ -1,0 +1,402 @@
+//! The place of an output folder: its name, what stands beside it under hidden names, and how one folder takes the place of
+//! another.
+
+use super::mounts;
+use super::names::HELD_ENDING;
+use super::overwrite;
+use super::unfinished::Unfinished;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs;
+use dupsift_core::spelling::opt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// What follows the output's name in the hidden names beside it.
+pub(super) const PARTIAL: &str = "dupsift-partial-";
+const OLD: &str = "dupsift-old-";
+/// The longest name of an output where a name may have 255 bytes.
+const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
+
+/// The folder in which an output will stand, or of those above it the first that is there.
+pub fn folder_above(out: &Path) -> Option<PathBuf> {
+    let Place { parent, .. } = Place::of(out).ok()?;
+    parent.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf)
+}
+
+/// The folder above an output and the name in it.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub parent: PathBuf,
+    pub name: String,
+    /// Both together.
+    pub path: PathBuf,
+}
+
+impl Place {
+    /// The place of an output.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the path has no name of its own, or names the working directory or a folder above it.
+    pub fn of(out: &Path) -> Result<Place> {
+        let wrong = |what: &str, error: io::Error| {
+            Error::wrong_value(opt("out"), out.display(), format_args!("{what} ({error}); expected a path of folders"))
+        };
+        let path = behind_link(out).map_err(|error| wrong("it is a link that cannot be followed", error))?;
+        let path = std::path::absolute(path).map_err(|error| wrong("it is no path", error))?;
+        let refused = |what: &str| {
+            let shown = out.display();
+            let own = opt("out").with(format_args!("{shown}/NAME"));
+            Error::usage(format!("{shown} {what}; an output needs a folder of its own, as in {own}"))
+        };
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(refused("has no name of its own"));
+        };
+        let parent =
+            resolved(parent).map_err(|error| wrong("a folder above it is a link that cannot be followed", error))?;
+        let path = parent.join(name);
+        let real = path.canonicalize();
+        let here = std::env::current_dir().and_then(|here| here.canonicalize());
+        if let (Ok(real), Ok(here)) = (real, here)
+            && here.starts_with(real)
+        {
+            return Err(refused("is the working directory or a folder above it"));
+        }
+        Ok(Place { parent, name: name.to_string_lossy().into_owned(), path })
+    }
+
+    /// Checks that a folder can be made beside it and get its name: for that one is made, and removed again.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where a folder above it is a file or may not be written to, a name is too long, or a disk begins at it.
+    pub fn can_be(&self) -> Result<()> {
+        self.can_be_made(|probe, missing| match Unfinished::create(probe) {
+            Ok(made) if !missing.as_os_str().is_empty() => fs::create_dir_all(made.path().join(missing)),
+            made => made.map(drop),
+        })
+    }
+
+    /// The same as far as the system says it without a folder being made.
+    ///
+    /// # Errors
+    /// As [`Place::can_be`].
+    pub fn could_be(&self) -> Result<()> {
+        self.can_be_made(|probe, missing| {
+            let there = probe.parent().unwrap_or(Path::new("/"));
+            for name in [probe.as_path(), &there.join(missing)] {
+                match name.symlink_metadata() {
+                    Err(error) if error.kind() == ErrorKind::InvalidFilename => return Err(error),
+                    _ => {}
+                }
+            }
+            may_write(there)
+        })
+    }
+
+    /// Whether it can be made, which `probe` says of a name beside it and of the folders that are missing above it.
+    fn can_be_made(&self, probe: impl FnOnce(PathBuf, &Path) -> io::Result<()>) -> Result<()> {
+        let shown = self.path.display();
+        let wrong = |what: String| Err(Error::wrong_value(opt("out"), &shown, what));
+        let Some(there) = self.parent.ancestors().find(|above| above.exists()) else { return Ok(()) };
+        if !there.is_dir() {
+            return wrong(format!("{} is no folder; expected a path of folders", there.display()));
+        }
+        if mounts::is_mount_point(&self.path) {
+            let way_out = format!("expected a folder in it, as in {}", opt("out").with(format_args!("{shown}/NAME")));
+            return wrong(format!(
+                "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
+            ));
+        }
+        // No name beside it is longer. It has the form of those that a dead run leaves, and is cleared away as they are.
+        let name = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
+        let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
+        match probe(there.join(name), missing) {
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => wrong(format!(
+                "a name in it is too long, for the output is made under a longer one beside it; expected at most {MOST_LETTERS} bytes"
+            )),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => wrong(format!(
+                "nothing can be made in {} ({error}); expected a folder that can be written to",
+                there.display()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where a result is held back that would have come here.
+    pub fn held(&self) -> Place {
+        let name = format!("{}{}", self.name, HELD_ENDING);
+        Place { parent: self.parent.clone(), path: self.parent.join(&name), name }
+    }
+
+    /// A hidden name beside it, of this process.
+    pub fn hidden(&self, what: &str) -> PathBuf {
+        self.parent.join(format!(".{}.{what}{}", self.name, std::process::id()))
+    }
+
+    /// Gives the place to a folder that stands beside it. What it replaces is moved aside first and removed last.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; then the place is as it was.
+    pub fn give_to(&self, folder: &Path) -> Result<()> {
+        let old = self.hidden(OLD);
+        let replaced = self.path.symlink_metadata().is_ok();
+        if replaced {
+            fs::rename(&self.path, &old).map_err(Error::io("move aside", &self.path))?;
+        }
+        if let Err(error) = fs::rename(folder, &self.path) {
+            if replaced {
+                fs::rename(&old, &self.path).map_err(Error::io("move back", &old))?;
+            }
+            return Err(Error::io("rename the finished folder to", &self.path)(error));
+        }
+        // From here on the result stands.
+        if let Err(error) = sync_folder(&self.parent) {
+            tracing::warn!("the result stands, but a power failure now may undo its name: {error}");
+        }
+        if replaced && let Err(error) = fs::remove_dir_all(&old) {
+            tracing::warn!("the replaced result is still at {}: {error}; the next run removes it", old.display());
+        }
+        Ok(())
+    }
+
+    /// Removes what dead runs left beside the place, finishes or undoes a replacement that one was in, and says what it did. Who
+    /// calls it holds the lock of the output, so no other run lives. Only folders are ours, those of this user: a link, and a folder of
+    /// another user, is left alone under any name.
+    pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
+        let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
+        let mut cleared = Vec::new();
+        for entry in fs::read_dir(&self.parent).map_err(Error::io("list the folder", &self.parent))? {
+            let path = entry.map_err(Error::io("list the folder", &self.parent))?.path();
+            let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
+            let is_ours = |prefix: &str| {
+                name.strip_prefix(prefix).is_some_and(|process| process.parse::<u32>().is_ok())
+                    && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user)
+            };
+            let is_partial = is_ours(&partial);
+            let foreign = match (is_partial, is_ours(&old)) {
+                (true, _) => overwrite::foreign_path_unfinished(&path)?,
+                (_, true) => overwrite::foreign_path(&path)?,
+                _ => continue,
+            };
+            let (files, bytes) = size_below(&path);
+            cleared.push(if let Some(foreign) = foreign {
+                let (left, what) = (path.display(), foreign.display());
+                tracing::warn!("{left} is left as it is: it has the name of what a dead run left, but holds {what}");
+                Cleared::Left { path, foreign }
+            } else if is_partial || self.path.symlink_metadata().is_ok() {
+                fs::remove_dir_all(&path).map_err(Error::io("remove what a dead run left at", &path))?;
+                Cleared::Removed { path, files, bytes }
+            } else {
+                fs::rename(&path, &self.path).map_err(Error::io("put back the earlier result at", &self.path))?;
+                Cleared::PutBack(self.path.clone())
+            });
+        }
+        Ok(cleared)
+    }
+}
+
+/// Says by its rights whether files can be made in a folder; nothing is made.
+///
+/// # Errors
+/// What the system says.
+pub fn may_write(folder: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, access};
+    Ok(access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
+}
+
+/// What became of something that a dead run left beside an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cleared {
+    /// It was removed.
+    Removed {
+        /// Where it was.
+        path: PathBuf,
+        /// The files in it.
+        files: u64,
+        /// Their bytes.
+        bytes: u64,
+    },
+    /// An earlier result, moved aside by a run that died before its own stood there, has its name again.
+    PutBack(PathBuf),
+    /// It stays, for it holds something that is not ours.
+    Left {
+        /// Where it is.
+        path: PathBuf,
+        /// What is not ours, as a path in it.
+        foreign: PathBuf,
+    },
+}
+
+/// The files below a folder, and their bytes.
+fn size_below(folder: &Path) -> (u64, u64) {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
+    entries.fold((0, 0), |(files, bytes), entry| match entry.metadata() {
+        Ok(there) if there.is_dir() => {
+            let below = size_below(&entry.path());
+            (files + below.0, bytes + below.1)
+        }
+        Ok(there) => (files + 1, bytes + there.len()),
+        Err(_) => (files, bytes),
+    })
+}
+
+/// The path that a result gets for `out`: what a link leads to, so that a link to a folder of results is not replaced by a
+/// folder. A slash at the end says nothing.
+pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
+    let path: PathBuf = out.components().collect();
+    if path.is_symlink() { path.canonicalize() } else { Ok(path) }
+}
+
+/// Returns the absolute path without links and `..`: two paths that lead to one folder are equal, also where it is not there yet.
+///
+/// # Errors
+/// A link that leads nowhere.
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    resolved(&std::path::absolute(path)?)
+}
+
+/// An absolute path without links and `..`, so that it leads to the same folder when what it went through is renamed. What is not
+/// there yet is taken as it is written.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let mut real = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = real.pop(),
+            _ => real.push(part),
+        }
+        if real.symlink_metadata().is_ok() {
+            real = real.canonicalize()?;
+        }
+    }
+    Ok(real)
+}
+
+/// Where the result of a run with that `--out` stands if it is held back.
+pub fn held_path(out: &Path) -> PathBuf {
+    let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.set_file_name(name + HELD_ENDING);
+    path
+}
+
+/// Writes a whole file and makes it durable.
+pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = safe_fs::create(path).map_err(Error::io("create", path))?;
+    std::io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
+}
+
+/// Removes all that is in a folder.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn empty_folder(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
+        let path = entry.map_err(Error::io("list the folder", folder))?.path();
+        let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.map_err(Error::io("remove", &path))?;
+    }
+    Ok(())
+}
+
+/// Makes the files and folders below durable, deepest first.
+pub(super) fn sync_below(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
+        let path = entry.map_err(Error::io("list the folder", folder))?.path();
+        if path.is_dir() {
+            sync_below(&path)?;
+        } else {
+            File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io("write", &path))?;
+        }
+    }
+    sync_folder(folder)
+}
+
+pub(super) fn sync_folder(folder: &Path) -> Result<()> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some file systems make folders durable in their own way and refuse to be told.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        other => other.map_err(Error::io("write the folder", folder)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(out: &Path) -> String {
+        let checked = Place::of(out).and_then(|place| place.can_be());
+        match checked.expect_err("refused") {
+            Error::Usage { said: why, .. } => why,
+            other => panic!("no wrong usage: {other}"),
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_slash_behind_a_link_is_no_other_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("real")).expect("a folder");
+        std::os::unix::fs::symlink(at("real"), at("link")).expect("a link");
+        std::os::unix::fs::symlink(at("gone"), at("dangling")).expect("a link");
+        let real = at("real").canonicalize().expect("there");
+        for name in ["link", "link/", "link//", "link/.", "real/"] {
+            let place = Place::of(&at(name)).expect("a place");
+            assert_eq!((place.path.canonicalize().expect("there"), &*place.name), (real.clone(), "real"), "{name}");
+            assert!(!place.path.to_string_lossy().ends_with(['/', '.']), "{name}");
+            assert_eq!(held_path(&at(name)).file_name(), Some("real.held".as_ref()), "{name}");
+        }
+        assert_eq!(held_path(Path::new("a/out/")), Path::new("a/out.held"));
+        assert!(refused(&at("dangling/")).contains("a link that cannot be followed"));
+    }
+
+    /// The path to the place must not go through the folder that is renamed.
+    #[test]
+    fn a_place_behind_itself_is_replaced_as_any_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("out/deep")).expect("folders");
+        let real = folder.path().canonicalize().expect("there");
+        for name in ["out", "out/../out", "out/deep/../../out", "gone/../out", "out/./../out/"] {
+            let place = Place::of(&at(name)).expect("a place");
+            assert_eq!((&place.path, &place.parent), (&real.join("out"), &real), "{name}");
+            fs::create_dir(at("new")).expect("a folder");
+            fs::write(at("new/mark"), name).expect("a file");
+            place.give_to(&at("new")).expect(name);
+            assert_eq!(fs::read_to_string(at("out/mark")).expect("the new one"), name);
+            fs::create_dir(at("out/deep")).expect("a folder");
+        }
+        assert!(refused(&at("out/..")).contains("has no name of its own"));
+    }
+
+    #[test]
+    fn names_that_leave_no_room_for_ours_are_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |letters: usize| folder.path().join("x".repeat(letters));
+        for long in [at(MOST_LETTERS + 1), at(256), at(256).join("out"), folder.path().join("new").join(at(300))] {
+            assert!(refused(&long).contains("a name in it is too long"), "{}", long.display());
+        }
+        for fits in [at(MOST_LETTERS), at(255).join("deep/out")] {
+            Place::of(&fits).and_then(|place| place.can_be()).expect("room");
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing stays");
+        // The longest name that any step makes.
+        let place = Place::of(&at(MOST_LETTERS)).expect("a place");
+        for hidden in [place.hidden(PARTIAL), place.hidden(OLD), place.held().hidden(OLD)] {
+            fs::create_dir(hidden).expect("made");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn where_a_disk_begins_and_where_nothing_can_be_made_is_told() {
+        assert!(
+            refused(Path::new("/proc/")).contains("mounted there")
+                && refused(Path::new("/proc")).contains("/proc/NAME")
+        );
+        assert!(refused(Path::new("/proc/out")).contains("nothing can be made in /proc"));
+        assert!(refused(Path::new("/proc/a/b")).contains("nothing can be made in /proc"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Reading one piece of the corpus: batches of documents, of the asked columns and the asked rows only.
+
+use super::format::Reading;
+use super::hive;
+use super::several_texts;
+use super::source::{Columns, InputFile, Partition, Source};
+use super::split::Split;
+use super::want::Want;
+use crate::batch::Documents;
+use dupsift_core::error::Result;
+
+impl Source {
+    /// Calls `each` with the documents of the piece, in order.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`](dupsift_core::error::Error::BadFile) where the file is damaged or not the one that was opened; then
+    /// what `each` got before must not count. What `each` returns.
+    pub fn read(&self, split: &Split, want: &Want, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        let chosen = want.rows.as_ref().map(|filter| filter.within(split.first_doc, split.rows));
+        if chosen.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
+        let input = &self.files[split.file];
+        let file = input.reopen()?;
+        let watch = file.try_clone().map_err(|error| input.bad(format!("cannot be opened any more: {error}")))?;
+        let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
+        let want = several.as_ref().unwrap_or(want);
+        let reading = self.reading(split, want, chosen.as_deref());
+        // Tables of the job have a place for each row that opening counted and for no other.
+        let end = split.first_doc + split.rows;
+        let each = &mut |documents: Documents| {
+            if !documents.is_empty() && documents.doc(documents.len() - 1) >= end {
+                return Err(input.bad(format!(
+                    "the file changed while it was being read: a piece of {} rows then has more of them now",
+                    split.rows
+                )));
+            }
+            match several {
+                Some(_) => each(several_texts::put_together(documents, &self.columns)?),
+                None => each(documents),
+            }
+        };
+        let read = if input.partitions.is_empty() {
+            input.format.read(file, &reading, each)
+        } else {
+            input.format.read(file, &reading, &mut |documents| each(self.with_partitions(input, want, documents)?))
+        };
+        // A file that is being rewritten shows as some damage or other: the change is the better explanation.
+        match read {
+            Ok(()) | Err(dupsift_core::error::Error::BadFile { .. }) => input.check_unchanged(&watch).and(read),
+            other => other,
+        }
+    }
+
+    /// The columns of a file as it has them.
+    pub(super) fn columns_of(&self, input: &InputFile) -> &Columns {
+        if input.has_several { &self.apart } else { &self.columns }
+    }
+
+    /// What a format is told of a piece; only the chosen of its rows, where some are.
+    pub(super) fn reading<'r>(&'r self, split: &Split, want: &'r Want, chosen: Option<&'r [u64]>) -> Reading<'r> {
+        let input = &self.files[split.file];
+        Reading {
+            path: &input.path,
+            coding: input.coding,
+            repacked: input.repacked.as_deref(),
+            unpacked: &input.unpacked,
+            longest: input.longest,
+            label: &input.label,
+            part: split.part,
+            first_doc: split.first_doc,
+            rows: split.rows,
+            chosen,
+            // Ids that stand in the names of folders are put in later.
+            has_id: input.id.is_some() && input.partitions.iter().all(|partition| partition.name != self.columns.id),
+            columns: self.columns_of(input),
+            want,
+            shared: &self.shared,
+        }
+    }
+
+    /// The same rows with the columns asked for that stand in the names of folders.
+    fn with_partitions(&self, input: &InputFile, want: &Want, mut documents: Documents) -> Result<Documents> {
+        for Partition { name, value, data_type } in &input.partitions {
+            let is_id = want.id && *name == self.columns.id;
+            if is_id || want.others.contains(name) {
+                let column = hive::column(value.as_deref(), data_type, documents.len());
+                documents = documents.with_column(name, column, is_id)?;
+            }
+        }
+        Ok(documents)
+    }
+}

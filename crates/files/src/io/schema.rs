@@ -1,0 +1,285 @@
+//! Which columns are asked for, whether a file has them, and what to say when it does not.
+
+use crate::batch::document::{id_kind, is_spelled, is_text};
+use crate::batch::id::IdKind;
+use arrow_schema::DataType;
+use dupsift_core::error::{did_you_mean, nearest};
+use dupsift_core::spelling::{Opt, opt};
+
+/// The columns that a job reads; no other is decoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// The column of the texts.
+    pub text: String,
+    /// The columns that the texts are put together from in files that have none of that name, in order; empty: there is no such list.
+    pub several: Vec<String>,
+    /// In files that have none of that name, the columns that each text is put together from, in order: they are among the others, and `text` is one of them.
+    pub parts: Vec<String>,
+    /// Whether that column holds pages, HTML in any charset. Web archives hold nothing else.
+    pub html: bool,
+    /// The column of the ids.
+    pub id: String,
+    /// Whether the user named the id column: then a file without it is an error, else its rows are called `FILE#ROW`.
+    pub id_required: bool,
+    /// Further columns that may be asked for (titles, a score to keep by); a file need not have them.
+    pub others: Vec<String>,
+}
+
+impl Columns {
+    /// Whether texts come from that column.
+    pub(super) fn is_text(&self, name: &str) -> bool {
+        if self.parts.is_empty() { name == self.text } else { self.parts.iter().any(|part| part == name) }
+    }
+
+    /// All names in reading order, each once.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in [&self.text, &self.id].into_iter().chain(&self.others) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// A column that a file has, or one of a struct in it, by its path: `doc.text`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// Its name or path.
+    pub name: String,
+    /// The type; none for a list or map, and for a field of JSON lines, which has none of its own.
+    pub data_type: Option<DataType>,
+    /// The type as a message says it, empty where there is none.
+    pub(super) says: String,
+}
+
+/// What can be told of the columns of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownColumns {
+    /// Columns that it has: all that were asked for, and others.
+    pub columns: Vec<Shown>,
+    /// Which of those that were asked for held nothing but lists, where columns have no types.
+    pub lists: Vec<String>,
+    /// Whether it may have further ones, for not all that was to be looked at could be.
+    pub may_have_more: bool,
+}
+
+impl From<Vec<Shown>> for KnownColumns {
+    /// All of them.
+    fn from(columns: Vec<Shown>) -> KnownColumns {
+        KnownColumns { columns, ..KnownColumns::default() }
+    }
+}
+
+impl Shown {
+    fn may_be_text(&self) -> bool {
+        self.says.is_empty() || self.data_type.as_ref().is_some_and(is_text)
+    }
+
+    fn may_be_spelled(&self) -> bool {
+        self.data_type.as_ref().is_some_and(is_spelled)
+    }
+
+    fn may_be_id(&self) -> bool {
+        self.says.is_empty() || self.data_type.as_ref().is_some_and(|data_type| id_kind(data_type).is_some())
+    }
+}
+
+/// What the file has of the columns asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Has {
+    pub id: Option<IdKind>,
+    pub id_note: Option<String>,
+    pub others: Vec<String>,
+}
+
+const TEXT_NAMES: [&str; 7] = ["text", "content", "raw_content", "contents", "body", "document", "page_body"];
+const HTML_NAMES: [&str; 6] = ["html", "raw_html", "html_content", "content", "page", "body"];
+const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "url"];
+
+/// Checks a file's columns.
+///
+/// # Errors
+/// The sentence that says what is missing or of a wrong type, what there is, and the likely way out.
+pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
+    let named = |name: &str| there.iter().find(|column| column.name == name);
+    let (option, usual): (Opt, &[&str]) =
+        if columns.html { (opt("html-column"), &HTML_NAMES) } else { (opt("text-column"), &TEXT_NAMES) };
+    let is_part = |name: &String| named(name).is_some_and(|column| column.may_be_text() || column.may_be_spelled());
+    match named(&columns.text) {
+        _ if !columns.parts.is_empty() => {
+            if let Some(part) = columns.parts.iter().find(|part| !is_part(part)) {
+                let hint = did_you_mean(part, there.iter().map(|column| column.name.as_str()));
+                let asked = opt("text-column").with(columns.parts.join(","));
+                return Err(format!("no plain column {part:?} for {asked}; {}{hint}", list(there)));
+            }
+        }
+        Some(column) if column.may_be_text() => {}
+        Some(column) => {
+            let way_out = likely(&columns.text, option, usual, there, Shown::may_be_text);
+            let expected = if columns.html { "strings or binary" } else { "strings, or binary that holds UTF-8" };
+            return Err(format!("column {:?} is {}; expected {expected}{way_out}", column.name, column.says));
+        }
+        None => return Err(missing(&columns.text, option, usual, there, Shown::may_be_text)),
+    }
+    let (id, id_note) = match named(&columns.id) {
+        Some(column) if column.may_be_id() => (column.data_type.as_ref().and_then(id_kind), None),
+        Some(column) => {
+            let why =
+                format!("column {:?} is {}; expected strings, binary or integers as ids", column.name, column.says);
+            if columns.id_required {
+                return Err(why + &likely(&columns.id, opt("id-column"), &ID_NAMES, there, Shown::may_be_id));
+            }
+            (None, Some(why))
+        }
+        None if columns.id_required => {
+            return Err(missing(&columns.id, opt("id-column"), &ID_NAMES, there, Shown::may_be_id));
+        }
+        None => (None, None),
+    };
+    let others = columns.others.iter().filter(|name| named(name).is_some_and(|column| column.is_plain())).cloned();
+    Ok(Has { id, id_note, others: others.collect() })
+}
+
+impl Shown {
+    /// A column of which no more than the name is known.
+    pub(super) fn named(name: &str) -> Shown {
+        Shown { name: name.to_owned(), data_type: None, says: String::new() }
+    }
+
+    /// Whether it has one value a row.
+    pub(super) fn is_plain(&self) -> bool {
+        self.says.is_empty() || self.data_type.is_some()
+    }
+}
+
+fn missing(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+    format!("no column {wanted:?}; {}{}", list(there), likely(wanted, option, usual, there, fits))
+}
+
+/// `there are id (Int64), doc.text (Utf8)`.
+pub(super) fn list(there: &[Shown]) -> String {
+    if there.is_empty() {
+        return "there are none at all".to_owned();
+    }
+    let shown: Vec<String> = there.iter().take(40).map(Shown::to_string).collect();
+    let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
+    format!("there are {}{more}", shown.join(", "))
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let says = if self.says.is_empty() { String::new() } else { format!(" ({})", self.says) };
+        write!(out, "{}{says}", self.name)
+    }
+}
+
+/// Words for an order of preference that other programs have, and ours.
+const ORDERS: [(&str, &str); 6] = [
+    ("first", "doc asc"),
+    ("last", "doc desc"),
+    ("latest", "COLUMN desc"),
+    ("longest", "length desc"),
+    ("newest", "COLUMN desc"),
+    ("shortest", "length asc"),
+];
+
+/// What [`likely`] says where that option names a column that no file has; none of an option that has no usual names.
+pub(super) fn likely_of(option: Opt, wanted: &str, there: &[Shown]) -> Option<String> {
+    Some(match option.name() {
+        "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
+        "html-column" => likely(wanted, option, &HTML_NAMES, there, Shown::may_be_text),
+        "id-column" => likely(wanted, option, &ID_NAMES, there, Shown::may_be_id),
+        "keep" => ORDERS.iter().find(|(word, _)| *word == wanted).map_or_else(String::new, |(_, order)| {
+            format!("; did you mean {}?", option.with(format_args!("{order:?}")))
+        }),
+        _ => return None,
+    })
+}
+
+/// `"; try --text-column content"`, where a column of that file is likely the one.
+fn likely(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+    let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
+    let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
+    // In a struct of that name, or of another one.
+    let deeper = |name: &str| {
+        let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
+        fitting.iter().copied().find(|there| last(there))
+    };
+    let same = |name: &str| same(name).or_else(|| deeper(name));
+    // Who typed a name of his own, and nearly one that is there, means that one; else the usual names are more likely.
+    let near = || nearest(wanted, fitting.iter().copied());
+    let is_own = !usual.contains(&wanted);
+    same(wanted)
+        .or_else(|| near().filter(|_| is_own))
+        .or_else(|| usual.iter().find_map(|name| same(name)))
+        .or_else(near)
+        .map_or_else(String::new, |name| format!("; try {}", option.with(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(name: &str, data_type: Option<DataType>) -> Shown {
+        let says = data_type.as_ref().map_or("a list".to_owned(), DataType::to_string);
+        Shown { name: name.to_owned(), data_type, says }
+    }
+
+    fn columns(text: &str, id: &str, id_required: bool) -> Columns {
+        let others = vec!["n".to_owned(), "m".to_owned()];
+        Columns { text: text.to_owned(), id: id.to_owned(), id_required, others, ..Columns::default() }
+    }
+
+    #[test]
+    fn what_is_missing_names_what_is_there_and_the_likely_one() {
+        let there = [
+            shown("uid", Some(DataType::Int64)),
+            shown("raw_content", Some(DataType::LargeUtf8)),
+            shown("m", None),
+            shown("n", Some(DataType::Float64)),
+        ];
+        let why = check(&columns("text", "id", false), &there).expect_err("no text");
+        assert_eq!(
+            why,
+            "no column \"text\"; there are uid (Int64), raw_content (LargeUtf8), m (a list), n (Float64); \
+             try text_column=\"raw_content\""
+        );
+        let why = check(&columns("raw_contnt", "id", false), &there).expect_err("no text");
+        assert!(why.ends_with("try text_column=\"raw_content\""));
+        let why = check(&columns("uid", "id", false), &there).expect_err("no strings");
+        assert!(why.starts_with("column \"uid\" is Int64; expected strings"), "{why}");
+        let why = check(&columns("raw_content", "id", true), &there).expect_err("no id");
+        assert!(why.ends_with("try id_column=\"uid\""), "{why}");
+        let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
+        assert!(why.contains("expected strings, binary or integers"), "{why}");
+        // A name of the user's own, nearly typed, goes before the usual ones.
+        let there = [shown("text", Some(DataType::Utf8)), shown("summary", Some(DataType::Utf8))];
+        let why = check(&columns("sumary", "id", false), &there).expect_err("no such column");
+        assert!(why.ends_with("try text_column=\"summary\""), "{why}");
+        let there = [shown("uid", Some(DataType::Int64)), shown("m", None)];
+        assert!(check(&columns("m", "id", false), &there).expect_err("nested").contains("is a list"));
+    }
+
+    #[test]
+    fn a_default_id_column_need_not_be_there() {
+        let there = [shown("text", Some(DataType::Utf8)), shown("id", Some(DataType::Float32)), shown("m", None)];
+        let has = check(&columns("text", "id", false), &there).expect("fine");
+        assert_eq!((has.id, has.others), (None, vec![]));
+        assert!(has.id_note.is_some_and(|note| note.contains("Float32")));
+        let there = [
+            shown("text", Some(DataType::Utf8)),
+            shown("id", Some(DataType::UInt64)),
+            shown("n", Some(DataType::Date32)),
+        ];
+        let has = check(&columns("text", "id", true), &there).expect("fine");
+        assert_eq!((has.id, has.id_note, has.others), (Some(IdKind::UInt64), None, vec!["n".to_owned()]));
+    }
+
+    #[test]
+    fn names_are_asked_for_once() {
+        let columns = Columns { others: vec!["id".into(), "t".into(), "t".into()], ..columns("text", "id", false) };
+        assert_eq!(columns.names(), ["text", "id", "t"]);
+    }
+}

@@ -1,0 +1,183 @@
+//! Pieces in segments: what a reading holds in memory at a time, for the caller to give leave.
+//!
+//! A page of Parquet is unpacked as a whole, beside its bytes in the file, and what is read of it refers to it. Writers look at
+//! the size of a page once in so many rows: 1,024 documents of 100 kB are a page of 100 MB. So a piece with large pages is
+//! read in segments, each with one of them alone.
+
+use super::format::{Part, Stretch};
+use super::several_texts;
+use super::source::Source;
+use super::split::Split;
+use super::want::Want;
+use dupsift_core::error::Result;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// A line of more bytes is looked at when it is asked how many are read at a time.
+const LONG_LINE: u64 = 1 << 20;
+
+/// A part of a piece.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// What is read.
+    pub split: Split,
+    /// Bytes of the file that are in memory while it is read, unpacked ones and packed ones, at the most.
+    pub bytes: u64,
+    /// A text of that many bytes or more is in it, where that is known.
+    pub longest: u64,
+    /// The column that holds most of the bytes.
+    pub column: String,
+}
+
+/// A page that is larger than what may be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargePage {
+    /// The file.
+    pub path: PathBuf,
+    /// The column.
+    pub column: String,
+    /// As [`Segment::bytes`].
+    pub bytes: u64,
+    /// As [`Segment::longest`].
+    pub longest: u64,
+}
+
+impl Source {
+    /// The segments of a piece in order; what has at most `small` bytes is not looked into.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`](dupsift_core::error::Error::BadFile) where the file cannot be read any more.
+    pub fn segments(&self, split: &Split, want: &Want, small: u64) -> Result<Vec<Segment>> {
+        let input = &self.files[split.file];
+        let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
+        let reading = self.reading(split, several.as_ref().unwrap_or(want), None);
+        let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
+        if stretches.len() <= 1 {
+            // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double. In UTF-8
+            // it may be three times as long as in another encoding.
+            let lines = || {
+                let times = if input.coding.of_lines().is_some() { 12 } else { 4 };
+                let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };
+                Stretch {
+                    bytes,
+                    longest: input.longest,
+                    column: self.columns_of(input).text.clone(),
+                    ..Stretch::default()
+                }
+            };
+            let Stretch { bytes, longest, column, .. } = stretches.into_iter().next().unwrap_or_else(lines);
+            return Ok(vec![Segment { split: split.clone(), bytes, longest, column }]);
+        }
+        let segment = |before: &mut u64, Stretch { rows, bytes, longest, column }: Stretch| {
+            let part = Part { skip: split.part.skip + *before, ..split.part };
+            let text_bytes = (u128::from(split.text_bytes) * u128::from(rows) / u128::from(split.rows.max(1))) as u64;
+            let split = Split { file: split.file, first_doc: split.first_doc + *before, rows, text_bytes, part };
+            *before += rows;
+            Some(Segment { split, bytes, longest, column })
+        };
+        let segments = stretches.into_iter().scan(0, segment);
+        // No thread waits for a page of which nothing is asked.
+        let asked =
+            |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
+        Ok(segments.filter(|segment| asked(&segment.split)).collect())
+    }
+
+    /// The largest of the pages that do not fit, by the bytes that a segment holds and the longest text known to be in it.
+    /// Small pieces are not looked into.
+    ///
+    /// # Errors
+    /// As [`Source::segments`].
+    pub fn beyond(&self, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
+        self.beyond_in(0..self.files.len(), fits)
+    }
+
+    /// The same of some files.
+    ///
+    /// # Errors
+    /// As [`Source::segments`].
+    pub fn beyond_in(&self, files: Range<usize>, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
+        let want = Want { id: true, others: self.columns.others.clone(), ..Want::default() };
+        let mut largest: Option<LargePage> = None;
+        for at in files {
+            let file = &self.files[at];
+            let ends = file.pieces.iter().skip(1).map(|next| next.start).chain([u64::MAX]);
+            for (piece, to) in file.pieces.iter().zip(ends) {
+                // Packed bytes are hardly ever more than unpacked ones.
+                if fits(piece.bytes.saturating_mul(2).max(piece.held), 0) {
+                    continue;
+                }
+                let part = Part { from: piece.start, to, skip: 0 };
+                let split =
+                    Split { file: at, first_doc: file.first_doc, rows: piece.rows, text_bytes: piece.bytes, part };
+                for Segment { bytes, longest, column, .. } in self.segments(&split, &want, 0)? {
+                    if !fits(bytes, longest) && largest.as_ref().is_none_or(|known| bytes > known.bytes) {
+                        largest = Some(LargePage { path: file.path.clone(), column, bytes, longest });
+                    }
+                }
+            }
+        }
+        Ok(largest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testkit::{batch, open, read, whole, write_parquet};
+    use ::parquet::basic::ZstdLevel;
+    use ::parquet::file::properties::WriterProperties;
+    use arrow_array::{ArrayRef, StringArray};
+    use std::sync::Arc;
+
+    #[test]
+    fn segments_give_the_rows_of_their_piece_and_say_what_they_hold() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.parquet");
+        let texts = (0..60).map(|row| format!("{row} ").repeat(100_000 + row % 7));
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_data_page_size_limit(4 << 20)
+            .set_write_batch_size(1)
+            .set_compression(::parquet::basic::Compression::ZSTD(ZstdLevel::default()));
+        write_parquet(&path, &batch(vec![("text", texts)]), properties.build());
+        let (source, _) = open(&[&path]).expect("opened");
+        let splits = source.splits(usize::MAX);
+        let segments = source.segments(&splits[0], &whole(), 1 << 20).expect("the footer is there");
+        assert!(segments.len() > 1 && segments.iter().all(|segment| segment.bytes < 13 << 20), "{segments:?}");
+        assert!(segments.iter().all(|segment| (200_000..320_000).contains(&segment.longest)), "{segments:?}");
+        let mut rows = Vec::new();
+        for segment in segments {
+            source
+                .read(&segment.split, &whole(), &mut |documents| {
+                    Ok(rows.extend((0..documents.len()).map(|row| documents.doc(row))))
+                })
+                .expect("read");
+        }
+        assert!(rows.iter().copied().eq(0..60));
+        assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), 60);
+        // Small ones are read as they are, without a look at headers.
+        let whole_piece = source.segments(&splits[0], &whole(), u64::MAX).expect("the footer is there");
+        assert!(whole_piece.len() == 1 && whole_piece[0].bytes > 16 << 20, "{whole_piece:?}");
+        let beyond = |most: u64| source.beyond(&move |bytes, _| bytes <= most).expect("the footer is there");
+        assert_eq!(beyond(1 << 40), None);
+        let large = beyond(1 << 20).expect("pages of 4 MB");
+        assert_eq!((large.column.as_str(), large.bytes > 4 << 20), ("text", true));
+    }
+
+    #[test]
+    fn large_pages_of_a_column_beside_short_texts_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.parquet");
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["short"; 20]));
+        let titles = (0..20).map(|row| format!("{row} ").repeat(100_000));
+        let titles: ArrayRef = Arc::new(StringArray::from_iter_values(titles));
+        let properties = WriterProperties::builder().set_dictionary_enabled(false).set_data_page_size_limit(1 << 30);
+        write_parquet(&path, &batch(vec![("text", texts), ("title", titles)]), properties.build());
+        let (source, _) = open(&[&path]).expect("opened");
+        let large = source.beyond(&|bytes, _| bytes <= 2 << 20).expect("the footer is there").expect("5 MB of titles");
+        // Titles are no documents: nothing is promised for their length.
+        assert_eq!((large.column.as_str(), large.bytes > 4 << 20, large.longest < 20), ("title", true, true));
+        let longest = |small| source.files[0].longest_of(&["title".to_owned()], small).expect("read");
+        assert_eq!([longest(1 << 10), longest(1 << 20)], [300_000, 0]);
+    }
+}

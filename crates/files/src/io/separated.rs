@@ -1,0 +1,218 @@
+//! Separated values: a record a row, the first one the names of the columns.
+//!
+//! Values have no types in such a file. Ids, texts and the columns of `--keep` are what stands there; any other value is a number if it is written
+//! as numbers are. A field with nothing in it is a null, one of two quotes an empty text.
+
+use super::coding::Coding;
+use super::format::{Reading, Unusable};
+use super::json_row::{JsonId, Row};
+use super::json_value::{JsonValue, Take};
+use super::jsonl::{self, Marks, Scan};
+use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use super::quotes::{Dialect, Field, fields};
+use super::repacking::{Repacking, Tee};
+use super::schema::{self, Columns, Has, Shown};
+use crate::batch::id::IdKind;
+use crate::batch::{Documents, RejectReason, Rejection};
+use dupsift_core::error::Result;
+use std::fs::File;
+use std::io::{self, BufRead, Seek as _};
+
+/// What the first record says.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// The columns in their order; none of a file without a record.
+    pub all: Vec<String>,
+    dialect: Dialect,
+}
+
+impl Names {
+    /// Those of a file, which is read from its beginning.
+    pub fn of(file: &File, coding: Coding, dialect: Dialect) -> std::result::Result<Names, String> {
+        let mut file = file;
+        file.rewind().map_err(|error| failed(&error))?;
+        let text = coding.text(file.try_clone().map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+        let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
+        Names::next(&mut lines.records(dialect, None, LOOKED_AT_BYTES), dialect)
+    }
+
+    fn next<R: BufRead>(lines: &mut Lines<R>, dialect: Dialect) -> std::result::Result<Names, String> {
+        let mut all = Vec::new();
+        match lines.next().map_err(|error| failed(&error))? {
+            None => {}
+            Some((_, Line::TooLong(bytes))) => {
+                return Err(format!("the first line has {bytes} bytes; expected the names of the columns"));
+            }
+            Some((_, Line::Bytes(line))) => {
+                let line = std::str::from_utf8(line).map_err(|error| {
+                    format!("the names of the columns are not UTF-8 from byte {} on", error.valid_up_to())
+                })?;
+                fields(line, dialect, &mut |field| all.push(field.text().unwrap_or_default().into_owned()))
+                    .map_err(|why| format!("the first line does not name the columns: {why}"))?;
+            }
+        }
+        Ok(Names { all, dialect })
+    }
+
+    /// What the file has of the columns asked for.
+    fn check(&self, columns: &Columns) -> std::result::Result<Has, Unusable> {
+        let twice = |name: &&str| self.all.iter().filter(|known| known == name).count() > 1;
+        if let Some(name) = columns.names().into_iter().find(twice) {
+            return Err(Unusable::Bad(format!("two columns are called {name:?}; expected one of each name")));
+        }
+        let shown: Vec<Shown> = self.all.iter().map(|name| Shown::named(name)).collect();
+        schema::check(columns, &shown)
+            .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
+    }
+
+    /// Whether a line is a record with a field for each name.
+    pub fn fit(&self, line: &[u8]) -> bool {
+        let mut count = 0;
+        let text = std::str::from_utf8(line);
+        text.is_ok_and(|text| fields(text, self.dialect, &mut |_| count += 1).is_ok()) && count == self.all.len()
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.all.iter().position(|known| known == name)
+    }
+}
+
+fn failed(error: &io::Error) -> String {
+    format!("cannot be read: {error}")
+}
+
+/// The records of a reader that begins at that byte of the file, of at most `limit` bytes each.
+pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
+    let lines = Lines::new(reader, offset, limit).decoded(coding.of_lines());
+    lines.records(names.dialect, Some(names.all.len()), limit)
+}
+
+/// Counts the rows, and checks the columns.
+///
+/// # Errors
+/// Why the file cannot take part.
+pub(super) fn scan(
+    file: File,
+    coding: Coding,
+    columns: &Columns,
+    dialect: Dialect,
+    repacking: Option<&Repacking>,
+) -> std::result::Result<(Scan, Has), Unusable> {
+    let bad = |error: io::Error| Unusable::Bad(failed(&error));
+    let text = Tee::new(file, coding, repacking).map_err(bad)?;
+    let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
+    let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
+    let mut lines = lines.records(dialect, None, MAX_LINE_BYTES).taking_turns();
+    let names = Names::next(&mut lines, dialect).map_err(Unusable::Bad)?;
+    if let (true, Some(damage)) = (lines.is_open, lines.reader().damage()) {
+        return Err(bad(io::Error::other(damage.why.clone())));
+    }
+    lines.expect_fields(names.all.len());
+    // A reading that begins with the names steps over them.
+    scan.longest = lines.length;
+    // A file without a single record has no rows, and lacks nothing.
+    let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };
+    scan.id = names.place(&columns.id).map(|_| IdKind::Text);
+    while let Some(start) = lines.step().map_err(bad)? {
+        marks.row(&mut scan, start, &mut lines);
+        if lines.length <= MAX_LINE_BYTES {
+            scan.longest = scan.longest.max(lines.length);
+        }
+    }
+    marks.end(&mut scan, &mut lines);
+    Ok((scan, has))
+}
+
+/// Calls `each` with batches of the rows of the part, in order.
+pub(super) fn read(
+    file: File,
+    reading: &Reading<'_>,
+    dialect: Dialect,
+    each: &mut dyn FnMut(Documents) -> Result<()>,
+) -> Result<()> {
+    let failed = |error| reading.failed(error);
+    let (part, coding) = (reading.part, reading.coding);
+    let names = Names::of(&file, coding, dialect).map_err(|why| reading.bad(why))?;
+    let text = reading.text(file).map_err(failed)?;
+    let mut lines = lines(text, part.from, reading.longest, coding, &names);
+    if part.from == 0 {
+        lines.step().map_err(failed)?;
+    }
+    let places = Places::new(&names, reading);
+    jsonl::rows(lines, reading, &|line, takes| places.parse(line, takes), each)
+}
+
+/// Where in a record the columns stand that are asked for.
+struct Places {
+    dialect: Dialect,
+    fields: usize,
+    text: Option<usize>,
+    id: Option<usize>,
+    /// Where each of the others stands, and whether its values stay as they are written.
+    others: Vec<(Option<usize>, bool)>,
+}
+
+impl Places {
+    fn new(names: &Names, reading: &Reading<'_>) -> Places {
+        let (columns, want) = (reading.columns, reading.want);
+        let is_text = |name: &String| want.spelled || want.as_text.contains(name);
+        Places {
+            dialect: names.dialect,
+            fields: names.all.len(),
+            text: names.place(&columns.text).filter(|_| columns.parts.is_empty()),
+            id: names.place(&columns.id),
+            others: columns.others.iter().map(|name| (names.place(name), is_text(name))).collect(),
+        }
+    }
+
+    /// The row of a record, or why it is none.
+    fn parse<'l>(&self, record: &'l [u8], takes: &[Take]) -> std::result::Result<Row<'l>, Rejection> {
+        let record = std::str::from_utf8(record).map_err(|error| {
+            Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to()))
+        })?;
+        let mut row = Row { others: vec![JsonValue::Null; self.others.len()], ..Row::default() };
+        let mut count = 0;
+        let read = fields(record, self.dialect, &mut |field| {
+            if self.text == Some(count) {
+                row.text = field.text();
+            }
+            if self.id == Some(count) {
+                row.id = field.text().filter(|id| !id.is_empty()).map_or(JsonId::None, JsonId::Text);
+            }
+            let asked = row.others.iter_mut().zip(&self.others).zip(takes);
+            for ((value, (place, is_text)), take) in asked {
+                if *place == Some(count) && *take != Take::Nothing {
+                    *value = value_of(field, *is_text);
+                }
+            }
+            count += 1;
+        });
+        let broken = |why: String| Err(Rejection::new(RejectReason::BrokenRecord, why));
+        match read {
+            Err(why) => broken(why.to_owned()),
+            Ok(()) if count != self.fields => {
+                broken(format!("{count} fields; expected {}, as many as the first line has names", self.fields))
+            }
+            Ok(()) => Ok(row),
+        }
+    }
+}
+
+/// The text as it is written, if that is asked for; else a number where the text is what that number is written as.
+fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
+    let Some(text) = field.text() else { return JsonValue::Null };
+    if !is_text {
+        if let Some(number) = text.parse::<i64>().ok().filter(|number| number.to_string() == text) {
+            return JsonValue::Int(number);
+        }
+        let float = text.parse::<f64>().ok().filter(|number| number.is_finite() && number.to_string() == text);
+        if let Some(number) = float {
+            return JsonValue::Float(number);
+        }
+    }
+    JsonValue::Text(text.into_owned())
+}
+
+#[cfg(test)]
+#[path = "separated_tests.rs"]
+mod tests;

@@ -1,0 +1,265 @@
+//! A text out of several columns: `--text-column title,text`.
+//!
+//! A file that has a column of exactly that name is read as any other. Of another one the columns are read by their own names, all by the same rules, and
+//! each batch gets the column of the whole name: what the columns hold, one below the other. Numbers are spelled out; a list or an object rejects
+//! the row, or, as a column of Parquet, the file.
+//!
+//! ```text
+//! title     text           "title,text"
+//! Notice    It is closed.  Notice\nIt is closed.
+//! (null)    Come early.    Come early.
+//! (null)    (null)         (null)
+//! ```
+
+use super::asked::columns_of;
+use super::find::FoundFile;
+use super::format::Unusable;
+use super::schema::Columns;
+use super::want::Want;
+use crate::batch::{Cell, Documents, Rejection};
+use arrow_array::builder::StringViewBuilder;
+use dupsift_core::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// The columns that a list of names says, in order; none for a single one.
+pub fn several(typed: &str) -> Vec<String> {
+    let names: Vec<&str> = typed.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if names.len() < 2 { Vec::new() } else { names.into_iter().map(str::to_owned).collect() }
+}
+
+impl Columns {
+    /// Returns the same columns by their own names: those that a text is put together from are among the others.
+    pub(super) fn apart(&self) -> Columns {
+        let Some(text) = self.several.last() else { return self.clone() };
+        let mut others = self.others.clone();
+        for name in &self.several {
+            if !others.contains(name) {
+                others.push(name.clone());
+            }
+        }
+        Columns { text: text.clone(), others, several: Vec::new(), parts: self.several.clone(), ..self.clone() }
+    }
+}
+
+/// Whether the texts of a file are put together from several columns.
+///
+/// # Errors
+/// Why the file cannot be read.
+pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::Result<bool, Unusable> {
+    if columns.several.is_empty() || !found.format.names_columns() {
+        return Ok(false);
+    }
+    let known = columns_of(found, &[&columns.text]).map_err(Unusable::Bad)?.unwrap_or_default();
+    Ok(known.columns.iter().all(|column| column.name != columns.text))
+}
+
+/// What is asked of a file whose texts come from several columns.
+pub(super) fn want(want: &Want, columns: &Columns) -> Want {
+    let mut all = Want { text: false, ..want.clone() };
+    for name in &columns.several {
+        for list in [&mut all.others, &mut all.plain] {
+            if !list.contains(name) {
+                list.push(name.clone());
+            }
+        }
+    }
+    all
+}
+
+/// The rows with the text put together. A row of which one part cannot be used cannot be used.
+///
+/// # Errors
+/// A column that cannot be read as strings.
+pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Documents> {
+    let lost = columns.several.iter().flat_map(|name| documents.lost_of(name));
+    let mut bad: BTreeMap<usize, Rejection> = lost.collect();
+    let parts = columns.several.iter().map(|name| documents.spelled_column(name)).collect::<Result<Vec<_>>>()?;
+    let mut texts = StringViewBuilder::with_capacity(documents.len());
+    let mut whole = String::new();
+    for row in 0..documents.len() {
+        whole.clear();
+        let mut is_null = true;
+        let values = parts.iter().map(|part| part.as_ref().map_or(Cell::Null, |part| part.get(row)));
+        // No text was asked for: why a row cannot be used is all that it tells.
+        for cell in values.chain([documents.text(row)]) {
+            match cell {
+                Cell::Text(text) => {
+                    if !text.is_empty() && !whole.is_empty() {
+                        whole.push('\n');
+                    }
+                    whole.push_str(text);
+                    is_null = false;
+                }
+                Cell::Null => {}
+                Cell::Bad(why) => _ = bad.entry(row).or_insert(why),
+            }
+        }
+        let text = (!is_null && !bad.contains_key(&row)).then_some(whole.as_str());
+        match text {
+            Some(text) => texts.try_append_value(text).map_err(Error::columns("put a text together"))?,
+            None => texts.append_null(),
+        }
+    }
+    documents.purified((&columns.text, texts.finish()), Vec::new(), bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::find::find;
+    use super::super::source::open;
+    use super::super::testkit::{batch, write_parquet};
+    use super::*;
+    use ::parquet::file::properties::WriterProperties;
+    use arrow_array::{ArrayRef, Int64Array, StringArray};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    fn columns(text: &str) -> Columns {
+        let others = vec!["title".into()];
+        Columns { text: text.into(), several: several(text), id: "id".into(), others, ..Columns::default() }
+    }
+
+    fn texts(folder: &Path, text: &str) -> Result<Vec<Option<String>>> {
+        let found = find(&[folder.to_string_lossy().into_owned()])?;
+        let (source, bad) = open(found, &columns(text), 2, None)?;
+        assert!(bad.is_empty(), "{bad:?}");
+        let mut all = Vec::new();
+        for split in source.splits(1 << 20) {
+            source.read(&split, &Want::default(), &mut |documents| {
+                for row in 0..documents.len() {
+                    all.push(match documents.text(row) {
+                        Cell::Text(text) => Some(text.to_owned()),
+                        Cell::Null => None,
+                        Cell::Bad(why) => Some(why.to_string()),
+                    });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(all)
+    }
+
+    fn strings(values: &[Option<&str>]) -> ArrayRef {
+        Arc::new(StringArray::from(values.to_vec()))
+    }
+
+    #[test]
+    fn parts_stand_one_below_the_other_in_every_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = vec![
+            ("title", strings(&[Some("A"), None, Some("C"), None])),
+            ("n", Arc::new(Int64Array::from(vec![1, 2, 3, 4])) as ArrayRef),
+            ("text", strings(&[Some("one"), Some("two"), None, None])),
+        ];
+        write_parquet(&folder.path().join("a.parquet"), &batch(rows), WriterProperties::default());
+        std::fs::write(
+            folder.path().join("b.jsonl"),
+            "{\"title\":\"D\",\"n\":5,\"text\":\"three\"}\n{\"n\":6,\"text\":\"four\"}\n{\"title\":\"E\",\"n\":7}\n{\"text\":7}\n{\"text\":[7]}\n",
+        )
+        .unwrap();
+        let read = texts(folder.path(), "title,text").unwrap();
+        let expected =
+            [Some("A\none"), Some("two"), Some("C"), None, Some("D\nthree"), Some("four"), Some("E"), Some("7")];
+        assert_eq!(read[..8].iter().map(Option::as_deref).collect::<Vec<_>>(), expected);
+        assert!(read[8].as_ref().is_some_and(|why| why.contains("\"text\" is a list")), "{:?}", read[8]);
+        let read = texts(folder.path(), "title, n, text").unwrap();
+        assert_eq!(read[..2], [Some("A\n1\none".to_owned()), Some("2\ntwo".to_owned())]);
+        assert_eq!(read[4], Some("D\n5\nthree".to_owned()));
+    }
+
+    #[test]
+    fn a_column_of_exactly_that_name_wins() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = vec![
+            ("title,text", strings(&[Some("whole")])),
+            ("title", strings(&[Some("A")])),
+            ("text", strings(&[Some("one")])),
+        ];
+        write_parquet(&folder.path().join("a.parquet"), &batch(rows), WriterProperties::default());
+        std::fs::write(folder.path().join("b.jsonl"), "{\"title\":\"D\",\"title,text\":\"all\",\"text\":\"x\"}\n")
+            .unwrap();
+        assert_eq!(texts(folder.path(), "title,text").unwrap(), [Some("whole".to_owned()), Some("all".to_owned())]);
+        assert_eq!(texts(folder.path(), "text,title").unwrap(), [Some("one\nA".to_owned()), Some("x\nD".to_owned())]);
+    }
+
+    #[test]
+    fn a_file_without_one_of_them_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = vec![("text", strings(&[Some("one")]))];
+        write_parquet(&folder.path().join("a.parquet"), &batch(rows), WriterProperties::default());
+        let why = texts(folder.path(), "title,text").unwrap_err().to_string();
+        assert!(
+            why.ends_with("no plain column \"title\" for text_column=\"title,text\"; there are text (Utf8)"),
+            "{why}"
+        );
+        let why = texts(folder.path(), "text,body").unwrap_err().to_string();
+        assert!(why.contains("no plain column \"body\" for text_column=\"text,body\"; there are text (Utf8)"), "{why}");
+    }
+
+    #[test]
+    fn the_order_of_the_columns_changes_nothing_but_the_order_of_the_parts() {
+        use arrow_array::types::Int32Type;
+        use arrow_array::{BooleanArray, Date32Array, DictionaryArray, Float64Array, NullArray};
+        let folder = tempfile::tempdir().unwrap();
+        let numbers = Int64Array::from(vec![Some(2020), None, Some(-1)]);
+        let words: DictionaryArray<Int32Type> = [Some("x"), None, Some("y")].into_iter().collect();
+        let all: [(&str, ArrayRef, [&str; 3]); 7] = [
+            ("int", Arc::new(numbers.clone()), ["2020", "", "-1"]),
+            ("float", Arc::new(Float64Array::from(vec![Some(2020.0), None, Some(0.5)])), ["2020", "", "0.5"]),
+            ("bool", Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)])), ["true", "", "false"]),
+            ("null", Arc::new(NullArray::new(3)), ["", "", ""]),
+            ("dict", Arc::new(words), ["x", "", "y"]),
+            ("day", Arc::new(Date32Array::from(vec![Some(0), None, Some(1)])), ["1970-01-01", "", "1970-01-02"]),
+            ("words", strings(&[Some("x"), None, Some("y")]), ["x", "", "y"]),
+        ];
+        let both = |a: &str, b: &str| [a, b].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+        for (name, column, spelled) in all {
+            let path = folder.path().join("a.parquet");
+            let text = strings(&[Some("one"), Some("two"), Some("three")]);
+            write_parquet(&path, &batch(vec![("text", text), (name, column)]), WriterProperties::default());
+            for (asked, front) in [(format!("text,{name}"), true), (format!("{name},text"), false)] {
+                let expected: Vec<_> = ["one", "two", "three"]
+                    .iter()
+                    .zip(spelled)
+                    .map(|(text, part)| Some(if front { both(text, part) } else { both(part, text) }))
+                    .collect();
+                assert_eq!(texts(folder.path(), &asked).unwrap(), expected, "{asked}");
+            }
+        }
+        std::fs::remove_file(folder.path().join("a.parquet")).unwrap();
+        // Lines: what is no string is spelled, nulls and fields that are not there are left out, a list or an object rejects its row.
+        let values = ["2020", "2020.0", "0.5", "true", "null", "\"x\"", "[1]", "{\"a\":1}"];
+        let expected = ["2020", "2020", "0.5", "true", "", "x", "-", "-"];
+        let line = |value: &&str| format!("{{\"text\":\"one\",\"v\":{value}}}\n");
+        std::fs::write(folder.path().join("a.jsonl"), values.iter().map(line).collect::<String>()).unwrap();
+        for (asked, front) in [("text,v", true), ("v,text", false)] {
+            for (read, expected) in texts(folder.path(), asked).unwrap().iter().zip(expected) {
+                let read = read.as_deref().unwrap_or_default();
+                match expected {
+                    "-" => assert!(read.contains("\"v\" is a list or an object"), "{read}"),
+                    part => assert_eq!(read, if front { both("one", part) } else { both(part, "one") }),
+                }
+            }
+        }
+        std::fs::remove_file(folder.path().join("a.jsonl")).unwrap();
+        std::fs::write(folder.path().join("a.csv"), "text,v\none,2020\none,\none,2020.50\n").unwrap();
+        assert_eq!(
+            texts(folder.path(), "text,v").unwrap(),
+            ["one\n2020", "one", "one\n2020.50"].map(|text| Some(text.to_owned()))
+        );
+        assert_eq!(
+            texts(folder.path(), "v,text").unwrap(),
+            ["2020\none", "one", "2020.50\none"].map(|text| Some(text.to_owned()))
+        );
+        for asked in ["text,w", "w,text"] {
+            let why = texts(folder.path(), asked).unwrap_err().to_string();
+            assert!(why.contains(&format!("no plain column \"w\" for text_column={asked:?}")), "{why}");
+        }
+    }
+
+    #[test]
+    fn names_stand_between_commas() {
+        assert_eq!(several("title, text,"), ["title", "text"]);
+        assert!(several("text").is_empty() && several("text,").is_empty() && several("").is_empty());
+    }
+}

@@ -1,0 +1,436 @@
+//! The corpus: which files, how many rows each, and so which number every document has.
+//!
+//! Numbers follow the sorted list of the readable files. A file that cannot be read takes none, so a damage that shows
+//! late means numbering again without that file ([`Source::set_aside`]): none of its rows may count anywhere.
+
+use super::asked::columns_of;
+use super::coding::Coding;
+use super::damaged::damaged;
+use super::find::{Found, FoundFile};
+use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
+use super::hive;
+use super::repacked::Repacked;
+use super::repacking::{self, Again, Repacking, Written};
+use super::rest::Lost;
+use super::several_texts::has_several;
+use super::stamp::Stamp;
+use super::unpacked_bytes::UnpackedBytes;
+use super::unread::Unread;
+use crate::batch::document::id_kind;
+use crate::batch::id::IdKind;
+use arrow_schema::DataType;
+use dupsift_core::error::{Error, Result, too_many_open};
+use dupsift_core::number::counted;
+use dupsift_core::spelling::opt;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use super::bad_input::BadInput;
+pub use super::schema::Columns;
+
+/// A file that takes part.
+#[derive(Clone, Debug)]
+pub struct InputFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it is called in `FILE#ROW`.
+    pub label: String,
+    /// How it is read.
+    pub format: &'static dyn Format,
+    /// How its bytes become those of texts.
+    pub coding: Coding,
+    /// Whether its texts are pages, see [`Documents::page`](crate::batch::Documents::page).
+    pub html: bool,
+    /// The number of its first document.
+    pub first_doc: u64,
+    /// Its rows: Parquet's own count; lines that are not blank; records of a web archive that hold a page, and broken ones.
+    pub rows: u64,
+    /// Its size on disk in bytes.
+    pub bytes: u64,
+    /// The uncompressed size of the text column in bytes as far as the file tells; of all lines for JSON lines, of
+    /// the blocks of all rows for web archives.
+    pub text_bytes: u64,
+    /// What ids it has; none without an id column, and where only a reading can tell (JSON lines).
+    pub id: Option<IdKind>,
+    /// Why its id column cannot be used; none where it has none.
+    pub id_note: Option<String>,
+    /// Which of [`Columns::others`] it has.
+    pub others: Vec<String>,
+    /// What a reader should know of it.
+    pub notes: Vec<String>,
+    /// What it holds besides rows, of a web archive.
+    pub archived: Option<Archived>,
+    pub(super) lost: Option<Lost>,
+    /// The columns asked for that it has from the names of its folders, with their types: the file itself has none of these.
+    pub(super) partitions: Vec<Partition>,
+    /// Whether its texts are put together from several columns.
+    pub(super) has_several: bool,
+    pub(super) longest: u64,
+    pub(super) stamp: Stamp,
+    /// How its bytes were to become those of texts before it was looked at.
+    pub(super) given: Coding,
+    /// Its text, where it cannot be cut and was packed again.
+    pub(super) repacked: Option<Arc<Repacked>>,
+    pub(super) unpacked: UnpackedBytes,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// The readable files of a corpus.
+#[derive(Debug)]
+pub struct Source {
+    /// The files, sorted by path; none twice.
+    pub files: Vec<InputFile>,
+    /// What a reader should know of the files together.
+    pub notes: Vec<String>,
+    /// Files of the inputs that are not read.
+    pub unread: Unread,
+    pub(super) columns: Columns,
+    /// The same for files whose texts are put together from several.
+    pub(super) apart: Columns,
+    pub(super) shared: Shared,
+}
+
+/// Opens the files: reads the footers of Parquet, counts the lines of JSON lines and the records of web
+/// archives (a full scan), on that many threads. Where a folder for work files is given, files of lines that cannot be cut leave their
+/// text there, packed again, so that later readings share it out.
+///
+/// # Errors
+/// [`Error::Io`] where too many files are open; [`Error::Usage`] where the text column, or the id column that the user named,
+/// is in none of the readable files.
+/// Where it is missing in some, those come back as [`BadInput`], like every unreadable file.
+pub fn open(
+    found: impl Into<Found>,
+    columns: &Columns,
+    threads: usize,
+    work: Option<&Path>,
+) -> Result<(Source, Vec<BadInput>)> {
+    let Found { files: found, mut unread } = found.into();
+    let of_folders = hive::columns(found.iter().map(|file| &file.partitions));
+    let work = work.filter(|_| found.iter().any(|file| file.format.is_packed() && !file.coding.is_plain()));
+    let opened =
+        repacking::look_at_all(&found, threads, work, |file, repacking| look(file, columns, &of_folders, repacking));
+    let mut twice: BTreeMap<String, String> = BTreeMap::new();
+    let mut files: Vec<InputFile> = Vec::new();
+    let mut bad = Vec::new();
+    let mut no_ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let (mut lacking, mut unusable) = (None, 0usize);
+    let mut first_doc = 0;
+    for (found, opened) in found.into_iter().zip(opened) {
+        unusable += usize::from(opened.is_err());
+        match opened {
+            Ok(((mut file, of_both), again)) => {
+                file.take_again(again);
+                of_both.into_iter().for_each(|name| _ = twice.entry(name).or_insert_with(|| file.label.clone()));
+                if let Some(why) = &file.id_note {
+                    no_ids.entry(why.clone()).or_default().push(file.label.clone());
+                }
+                bad.extend(file.lost.clone().map(|lost| BadInput::part(&file, lost)));
+                file.first_doc = first_doc;
+                first_doc += file.rows;
+                files.push(file);
+            }
+            Err(Unusable::Lacks(why)) => {
+                lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
+                bad.push(BadInput::whole(found, why));
+            }
+            Err(Unusable::Other(why)) => {
+                lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
+                if found.is_guess { unread.add(&found.path, &why) } else { bad.push(BadInput::whole(found, why)) }
+            }
+            Err(Unusable::Bad(why)) if too_many_open(&why).is_some() => return Err(damaged(&found.path, why)),
+            Err(Unusable::Bad(why)) => bad.push(BadInput::whole(found, why)),
+        }
+    }
+    if let (true, Some(why)) = (files.is_empty(), lacking) {
+        let others = unusable - 1;
+        let tail = if others > 0 {
+            format!(" (and {} that cannot be used either)", counted(others as u64, "other file"))
+        } else {
+            String::new()
+        };
+        return Err(Error::usage(why + &tail));
+    }
+    let note = |(name, label)| {
+        format!(
+            "column {name} stands in files and in the names of their folders, {label} first; that of the files is read"
+        )
+    };
+    let ids = |(why, files): (String, Vec<String>)| {
+        let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+        format!(
+            "{}{more}: {why}; documents there are named FILE#ROW, and {id_column} names another column",
+            files[0],
+            id_column = opt("id-column")
+        )
+    };
+    let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
+    Ok((
+        Source { files, notes, unread, columns: columns.clone(), apart: columns.apart(), shared: Shared::default() },
+        bad,
+    ))
+}
+
+/// What a file holds, without its documents; and the columns that both it and its folders have.
+type Looked = (InputFile, Vec<String>);
+
+/// Looks at a file.
+fn look(
+    found: &FoundFile,
+    columns: &Columns,
+    of_folders: &[(String, DataType)],
+    repacking: Option<&Repacking>,
+) -> std::result::Result<(Looked, Option<Written>), Unusable> {
+    let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of_file(&file)?, file)));
+    let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
+    let (partitions, of_both) = partitions(found, columns, of_folders).map_err(Unusable::Bad)?;
+    let of_folder = |name: &str| partitions.iter().find(|partition| partition.name == name);
+    let id_of_folder = of_folder(&columns.id).and_then(|partition| id_kind(&partition.data_type));
+    let required = columns.id_required && id_of_folder.is_none();
+    let several = has_several(found, columns)?;
+    let asked = if several { columns.apart() } else { columns.clone() };
+    let asked = Columns { id_required: required, ..asked };
+    let Opened { id, id_note, mut others, pieces, longest, coding, notes, lost, archived, written } =
+        found.format.open(file, found.coding, &asked, repacking)?;
+    for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
+        if !others.contains(&partition.name) {
+            others.push(partition.name.clone());
+        }
+    }
+    let id_note = if id_of_folder.is_some() { None } else { id_note };
+    let sum = |of: fn(&Piece) -> u64| pieces.iter().map(of).sum();
+    let file = InputFile {
+        path: found.path.clone(),
+        label: found.label.clone(),
+        format: found.format,
+        coding: coding.unwrap_or(found.coding),
+        html: columns.html || found.format.has_pages(),
+        first_doc: 0,
+        rows: sum(|piece| piece.rows),
+        bytes: stamp.bytes,
+        text_bytes: sum(|piece| piece.bytes),
+        id: id_of_folder.or(id),
+        id_note,
+        others,
+        notes,
+        archived,
+        lost,
+        partitions,
+        has_several: several,
+        longest,
+        stamp,
+        given: found.coding,
+        repacked: None,
+        unpacked: UnpackedBytes::default(),
+        pieces,
+    };
+    Ok(((file, of_both), written))
+}
+
+/// A column that the names of folders give a file.
+#[derive(Clone, Debug)]
+pub(super) struct Partition {
+    pub name: String,
+    pub value: Option<String>,
+    pub data_type: DataType,
+}
+
+/// The columns asked for that the folders of a file give it and it does not have itself; and the names of those that both have.
+/// A text never comes from a folder.
+///
+/// # Errors
+/// Why the file cannot be read.
+fn partitions(
+    found: &FoundFile,
+    columns: &Columns,
+    of_folders: &[(String, DataType)],
+) -> std::result::Result<(Vec<Partition>, Vec<String>), String> {
+    let asked = |name: &String| *name != columns.text && columns.names().contains(&name.as_str());
+    let asked: Vec<_> = found.partitions.iter().filter(|(name, _)| asked(name)).collect();
+    if asked.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+    let own = columns_of(found, &names)?.unwrap_or_default().columns;
+    let is_own = |name: &str| own.iter().any(|column| column.name == name);
+    let of_both = asked.iter().filter(|(name, _)| is_own(name)).map(|(name, _)| name.clone()).collect();
+    let partition = |(name, value): &(String, Option<String>)| {
+        let (_, data_type) = of_folders.iter().find(|(known, _)| known == name)?;
+        Some(Partition { name: name.clone(), value: value.clone(), data_type: data_type.clone() })
+    };
+    let partitions = asked.into_iter().filter(|(name, _)| !is_own(name)).filter_map(partition).collect();
+    Ok((partitions, of_both))
+}
+
+impl InputFile {
+    /// The error that sets this file aside, or ends the run where no file can be opened any more.
+    pub(super) fn bad(&self, why: impl Into<String>) -> Error {
+        damaged(&self.path, why.into())
+    }
+
+    /// What tells the file that was opened from another one of its name.
+    pub fn seen(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// The file, opened anew: one handle a reading, for its cursor must not be shared.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] where it is gone, or is another one by now.
+    pub fn reopen(&self) -> Result<File> {
+        let file = File::open(&self.path).map_err(|error| self.bad(format!("cannot be opened any more: {error}")))?;
+        self.check_unchanged(&file)?;
+        Ok(file)
+    }
+
+    /// An error if the file is no longer what was opened.
+    pub(super) fn check_unchanged(&self, file: &File) -> Result<()> {
+        match Stamp::of_file(file) {
+            Ok(stamp) if self.stamp.stays(&stamp) => Ok(()),
+            Ok(stamp) => Err(self.bad(format!(
+                "the file changed while it was being read ({} bytes then, {} bytes now, or a new time); \
+                 expected a corpus that stays as it is during the run",
+                self.stamp.bytes, stamp.bytes
+            ))),
+            Err(error) => Err(self.bad(format!("cannot be looked at any more: {error}"))),
+        }
+    }
+}
+
+impl InputFile {
+    /// The bytes of the longest line, where rows are lines.
+    pub fn longest_line(&self) -> u64 {
+        if self.format.names_columns() { self.longest } else { 0 }
+    }
+
+    /// As [`Format::longest_of`].
+    ///
+    /// # Errors
+    /// A file that cannot be read any more.
+    pub fn longest_of(&self, names: &[String], small: u64) -> Result<u64> {
+        let failed = |why| self.bad(format!("cannot be read on: {why}"));
+        self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
+    }
+
+    /// Whether readers hold more than so many bytes of columns asked for at a time, as far as a look at the pieces tells.
+    pub fn holds_more(&self, bytes: u64) -> bool {
+        self.pieces.iter().any(|piece| piece.held > bytes)
+    }
+}
+
+impl BadInput {
+    /// A file of which a part is lost.
+    fn part(file: &InputFile, lost: Lost) -> BadInput {
+        let (path, label) = (file.path.clone(), file.label.clone());
+        BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
+    }
+}
+
+impl Source {
+    /// Takes out the files of these paths, which showed damage or are gone, with the reasons. The others are as they were when
+    /// they were opened, and numbered as if these had never been there.
+    pub fn set_aside(&mut self, late: &BTreeMap<PathBuf, String>) -> Vec<BadInput> {
+        let mut bad = Vec::new();
+        self.files.retain(|file| match late.get(&file.path) {
+            None => true,
+            Some(why) => {
+                let (path, label, why) = (file.path.clone(), file.label.clone(), why.clone());
+                bad.push(BadInput { path, label, why, bytes: file.bytes, takes_part: false });
+                false
+            }
+        });
+        self.number();
+        bad
+    }
+
+    /// Opens the files again whose status changed since they were opened, such as permissions, and whose size and time did not: what is in
+    /// them may be the same. Returns their paths, each with what is lost of it now, or why it cannot be used.
+    pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
+        let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
+        let of_folders = hive::columns(partitions.iter());
+        let mut again = BTreeMap::new();
+        for (at, partitions) in partitions.into_iter().enumerate() {
+            let file = &self.files[at];
+            let is_touched = |now: &Stamp| file.stamp.looks_like(now) && !file.stamp.stays(now);
+            if !Stamp::of(&file.path).is_ok_and(|now| is_touched(&now)) {
+                continue;
+            }
+            let (path, label, bytes) = (file.path.clone(), file.label.clone(), file.bytes);
+            let (format, coding) = (file.format, file.given);
+            let found = FoundFile { path: path.clone(), label, format, coding, is_guess: false, bytes, partitions };
+            let looked = match look(&found, &self.columns, &of_folders, None) {
+                Ok(((mut file, _), _)) => {
+                    file.take_again(Again::No);
+                    let lost = file.lost.take().map(|lost| BadInput::part(&file, lost));
+                    self.files[at] = file;
+                    Ok(lost)
+                }
+                Err(Unusable::Lacks(why) | Unusable::Other(why) | Unusable::Bad(why)) => Err(why),
+            };
+            again.insert(path, looked);
+        }
+        self.number();
+        again
+    }
+
+    /// Numbers the documents of all files, one file after the other.
+    fn number(&mut self) {
+        let mut first_doc = 0;
+        for file in &mut self.files {
+            file.first_doc = first_doc;
+            first_doc += file.rows;
+        }
+    }
+
+    /// How many documents there are: their numbers are below it.
+    pub fn documents(&self) -> u64 {
+        self.files.last().map_or(0, |file| file.first_doc + file.rows)
+    }
+
+    /// Whether some file's texts are pages.
+    pub fn has_pages(&self) -> bool {
+        self.files.iter().any(|file| file.html)
+    }
+
+    /// The ids of every file, as [`InputFile::id`].
+    pub fn id_kinds(&self) -> Vec<Option<IdKind>> {
+        self.files.iter().map(|file| file.id).collect()
+    }
+
+    /// The file of a document and its row there, counted from 0.
+    ///
+    /// # Panics
+    /// If the number is not below [`Source::documents`].
+    pub fn locate(&self, doc: u64) -> (&InputFile, u64) {
+        let file = &self.files[self.place(doc)];
+        (file, doc - file.first_doc)
+    }
+
+    /// The place of the file of a document among all files.
+    ///
+    /// # Panics
+    /// As [`Source::locate`].
+    pub fn place(&self, doc: u64) -> usize {
+        assert!(doc < self.documents(), "there is no document {doc}");
+        // Files without rows share their first number with the next one: the last that starts at or before it has it.
+        self.files.partition_point(|file| file.first_doc <= doc) - 1
+    }
+
+    /// `FILE#ROW`: what a document without an id is called.
+    ///
+    /// # Panics
+    /// As [`Source::locate`].
+    pub fn name_of(&self, doc: u64) -> String {
+        let (file, row) = self.locate(doc);
+        format!("{}#{row}", file.label)
+    }
+
+    /// The rows of a piece of a file at which a reading may begin without waste, where that can be told.
+    pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
+        let input = &self.files[at];
+        let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };
+        let (columns, shared) = (self.columns_of(input), &self.shared);
+        input.format.starts_within(file, &Within { path: &input.path, start: piece.start, columns, shared })
+    }
+}

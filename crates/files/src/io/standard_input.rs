@@ -1,0 +1,85 @@
+//! Standard input as a file of the corpus: what comes there is written to the work folder first, for a corpus is read more than once.
+
+use super::coding::Coding;
+use super::find::{FoundFile, Taking};
+use super::formats;
+use super::names::DASH;
+use super::packing::Packing;
+use super::work_files::STANDARD_INPUT;
+use super::work_folder::WorkFolder;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::private;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+
+/// Bytes that are written at a time.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// What came, in a work folder that is locked from now on.
+pub struct Stored {
+    /// The file.
+    pub file: FoundFile,
+    /// The folder that it lies in.
+    pub work: WorkFolder,
+}
+
+/// Locks the work folder of an output and writes there what comes, JSON lines, plain or compressed.
+///
+/// # Errors
+/// As [`WorkFolder::take`]; [`Error::Io`] of a full disk, or of input that cannot be read.
+pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Taking) -> Result<Stored> {
+    let work = WorkFolder::take(out, work)?;
+    let path = work.path().join(STANDARD_INPUT);
+    let file = private::create(&path).map_err(Error::io("create", &path))?;
+    let mut to = BufWriter::with_capacity(BUFFER_BYTES, file);
+    let (mut bytes, mut first, mut part) = (0u64, Vec::new(), vec![0; BUFFER_BYTES]);
+    loop {
+        let read = match from.read(&mut part) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read.map_err(Error::reading("read", Path::new("standard input")))?,
+        };
+        let Some(there) = part.get(..read).filter(|there| !there.is_empty()) else { break };
+        if first.len() < Packing::SIGN_BYTES {
+            first.extend(there.iter().take(Packing::SIGN_BYTES));
+        }
+        bytes += read as u64;
+        to.write_all(there).map_err(Error::io("write", &path))?;
+    }
+    to.flush().map_err(Error::io("write", &path))?;
+    let coding = Coding { packing: Packing::of_bytes(&first), ..taking.coding };
+    let (format, label, partitions) = (formats::JSON_LINES, DASH.to_owned(), Vec::new());
+    Ok(Stored { file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions }, work })
+}
+
+/// Whether that is where [`store`] put what came.
+pub(super) fn is_standard_input(path: &Path, label: &str) -> bool {
+    label == DASH && path.file_name().is_some_and(|name| name == STANDARD_INPUT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testkit::gz;
+    use super::*;
+
+    #[test]
+    fn what_comes_stands_in_the_work_folder_as_long_as_the_lock_is_held() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        let line = b"{\"text\": \"a\"}\n".repeat(30_000);
+        for (bytes, packing) in
+            [(line.clone(), Packing::Plain), (gz(&line), Packing::Gzip), (Vec::new(), Packing::Plain)]
+        {
+            let taken = store(bytes.as_slice(), &out, None, Taking::default()).expect("taken");
+            assert_eq!((taken.file.coding.packing, taken.file.bytes), (packing, bytes.len() as u64));
+            assert_eq!(std::fs::read(&taken.file.path).expect("the file"), bytes);
+            assert!(is_standard_input(&taken.file.path, &taken.file.label));
+            let second = store(b"".as_slice(), &out, None, Taking::default()).err().expect("a lock").to_string();
+            assert!(second.contains("another run is writing"), "{second}");
+            // What a reading before the first stage clears away is not this.
+            taken.work.keep_only(|_| false).expect("cleared");
+            assert!(taken.file.path.is_file());
+            drop(taken);
+            assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Files of the inputs that are not read: how many of which ending, and the names of those that their ending would let be
+//! read.
+
+use super::formats;
+use super::ours::Ours;
+use super::packing::Packing;
+use dupsift_core::number::{counted, counted_as};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Endings that are told apart; a folder whose names end in numbers has no end of them.
+const MOST_ENDINGS: usize = 100;
+/// Files that are named.
+const MOST_NAMED: usize = 10;
+/// The longest ending in characters; what is longer is a part of a name.
+const LONGEST_ENDING: usize = 10;
+
+/// Files that are not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    by_ending: BTreeMap<String, u64>,
+    special: Vec<(String, String)>,
+    /// Folders that dupsift wrote and that nobody named.
+    skipped: BTreeMap<PathBuf, Ours>,
+    /// Folders that dupsift wrote and that were named as inputs.
+    named: BTreeMap<PathBuf, Ours>,
+}
+
+impl Unread {
+    /// Of files with their paths, and what they are where they are no regular files.
+    pub(super) fn of(files: impl Iterator<Item = (String, Option<&'static str>)>) -> Unread {
+        let mut unread = Unread::default();
+        for (path, special) in files {
+            let ending = special.map_or_else(|| ending(Path::new(&path)), |kind| format!("({kind})"));
+            let known = unread.by_ending.len() < MOST_ENDINGS || unread.by_ending.contains_key(&ending);
+            *unread.by_ending.entry(if known { ending } else { "(other endings)".to_owned() }).or_default() += 1;
+            unread.special.extend(special.map(|kind| (path, format!("is {kind} and is not read"))));
+        }
+        unread
+    }
+
+    /// Adds folders that dupsift wrote: those that are skipped, and those that are read because they were named.
+    pub(super) fn with_ours(mut self, skipped: BTreeMap<PathBuf, Ours>, named: BTreeMap<PathBuf, Ours>) -> Unread {
+        (self.skipped, self.named) = (skipped, named);
+        self
+    }
+
+    /// Returns the folders that were skipped because dupsift wrote them, each with what it holds.
+    pub fn skipped_folders(&self) -> BTreeMap<String, String> {
+        let word = |(path, kind): (&PathBuf, &Ours)| (path.to_string_lossy().into_owned(), kind.word().to_owned());
+        self.skipped.iter().map(word).collect()
+    }
+
+    /// Returns a sentence on the folders that were skipped, if there are any.
+    pub(super) fn skipped(&self) -> Option<String> {
+        let folders = self.skipped.iter().take(MOST_NAMED);
+        let mut named: Vec<String> =
+            folders.map(|(path, kind)| format!("{} ({})", path.display(), kind.word())).collect();
+        if self.skipped.len() > MOST_NAMED {
+            named.push(format!("and {} more", self.skipped.len() - MOST_NAMED));
+        }
+        let (number, one) = (self.skipped.len() as u64, if self.skipped.len() == 1 { "it" } else { "one" });
+        (number > 0).then(|| {
+            format!(
+                "{} of dupsift skipped: {}; to read {one}, name it as an input",
+                counted(number, "output folder"),
+                named.join(", ")
+            )
+        })
+    }
+
+    /// Adds a file whose name is that of a format and which turned out to be none of it.
+    pub(super) fn add(&mut self, path: &Path, why: &str) {
+        *self.by_ending.entry(ending(path)).or_default() += 1;
+        self.special.push((path.display().to_string(), format!("is not read: {why}")));
+    }
+
+    /// Whether a file is one of those that are named.
+    pub fn names(&self, path: &Path) -> bool {
+        self.special.iter().any(|(named, _)| Path::new(named) == path)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_ending.is_empty()
+    }
+
+    /// How many there are of each ending: in small letters, with the dot; of what is no regular file, its kind in brackets.
+    pub fn by_ending(&self) -> &BTreeMap<String, u64> {
+        &self.by_ending
+    }
+
+    /// Whether some of them are read where each is to be one document.
+    pub fn whole_files_would_be_read(&self) -> bool {
+        formats::takes_whole(self.by_ending.keys().map(String::as_str))
+    }
+
+    /// Returns a sentence for each file that its ending says nothing of, and on folders that dupsift wrote.
+    pub fn notes(&self) -> Vec<String> {
+        let named = self.special.iter().take(MOST_NAMED);
+        let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
+        if self.special.len() > MOST_NAMED {
+            notes.push(format!(
+                "{} not read for such reasons",
+                counted_as((self.special.len() - MOST_NAMED) as u64, "more file is|more files are")
+            ));
+        }
+        notes.extend(self.skipped());
+        let results = self.named.iter().filter(|(_, kind)| **kind != Ours::Pages);
+        notes.extend(results.map(|(path, kind)| {
+            format!(
+                "{} is an output folder of dupsift ({}); it is read because it was named",
+                path.display(),
+                kind.word()
+            )
+        }));
+        notes
+    }
+}
+
+/// `12 files that are not read: .csv 3, .txt 9`
+impl fmt::Display for Unread {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files: u64 = self.by_ending.values().sum();
+        let endings: Vec<String> = self.by_ending.iter().map(|(ending, count)| format!("{ending} {count}")).collect();
+        let plural = if files == 1 { "file that is" } else { "files that are" };
+        write!(out, "{files} {plural} not read: {}", endings.join(", "))
+    }
+}
+
+/// The ending of a name, that of the packing included.
+fn ending(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let (_, stem) = Packing::of(&name);
+    let packing = &name[stem.len()..];
+    match stem.rsplit_once('.') {
+        Some((before, last))
+            if !before.is_empty()
+                && (1..=LONGEST_ENDING).contains(&last.len())
+                && last.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>
+        {
+            format!(".{last}{packing}")
+        }
+        _ if !packing.is_empty() => packing.to_owned(),
+        _ => "(no ending)".to_owned(),
+    }
+}
+
+/// What a file is, if it is no regular one; reading it may never end. Of one that cannot be looked at, opening it will tell.
+pub(super) fn special(path: &Path) -> Option<&'static str> {
+    let kind = std::fs::metadata(path).ok()?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_fifo() {
+            return Some("a named pipe");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+        if kind.is_block_device() || kind.is_char_device() {
+            return Some("a device");
+        }
+    }
+    Some("no regular file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_are_counted_and_bounded() {
+        for (name, expected) in [
+            ("d.x/A.CSV", ".csv"),
+            ("a.tar.gz", ".tar.gz"),
+            ("a.gz", ".gz"),
+            ("README", "(no ending)"),
+            (".csv", "(no ending)"),
+            ("a.with a blank", "(no ending)"),
+            ("a.averyveryverylongpart", "(no ending)"),
+        ] {
+            assert_eq!(ending(Path::new(name)), expected, "{name}");
+        }
+        let unread = Unread::of((0..250).map(|number| (format!("a.{number}"), None)));
+        assert_eq!((unread.by_ending().len(), unread.by_ending().values().sum::<u64>()), (101, 250));
+        assert_eq!(unread.by_ending()["(other endings)"], 150);
+        let few =
+            Unread::of([("a.csv".to_owned(), None), ("b.csv".to_owned(), None), ("c".to_owned(), None)].into_iter());
+        assert_eq!(few.to_string(), "3 files that are not read: (no ending) 1, .csv 2");
+    }
+}

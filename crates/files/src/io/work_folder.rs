@@ -1,0 +1,312 @@
+//! The work folder of an output: it says that a run on this output lives, and holds what the run puts down on its way.
+//!
+//! ```text
+//! .NAME.dupsift-work/               beside the output NAME: lock, and the work files
+//! DIR/.NAME.dupsift-work-<hash>/    the work files under --work DIR, by a hash of the output's path; the lock beside NAME says where
+//! ```
+//!
+//! A second run on the same output is told at the start. Who takes the lock clears away what dead runs left: half-made output
+//! folders, and the work files of a run with another `--work`. What lies in its own folder is looked at first, for it may be of
+//! use ([`WorkFolder::keep_only`]). The folder goes with this value, or when the process is ended, unless what it holds is to stay
+//! ([`WorkFolder::keep`]).
+//!
+//! Only files whose names are ours are removed; where a folder holds another one, both stay. A folder of another user, or one that others
+//! may write, is refused: what lies in it may be prepared.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::lock::{Asked, Lock, Owner};
+use super::made_folders::MadeFolders;
+use super::place::{Cleared, Place};
+use super::unfinished;
+use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::private;
+use dupsift_core::spelling::opt;
+
+/// What follows the output's name in the name of the folder.
+const WORK: &str = "dupsift-work";
+/// The work folder of an output, locked.
+#[derive(Debug)]
+pub struct WorkFolder {
+    place: Place,
+    lock: Lock,
+    /// The folder below `--work`.
+    moved: Option<Lock>,
+    kept: AtomicBool,
+    /// What dead runs left, and what became of it.
+    cleared: Vec<Cleared>,
+    /// The folders above the output that were not there. Dropped last: they are removed again if nothing stands in them.
+    _above: MadeFolders,
+}
+
+impl WorkFolder {
+    /// Locks the work folder of an output, which is made with the folders above it, and clears away what dead runs left beside it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where another run is writing this output, or the output has no place; [`Error::Io`].
+    pub fn take(out: &Path, work: Option<&Path>) -> Result<WorkFolder> {
+        let place = Place::of(out)?;
+        let above = MadeFolders::create(&place.parent).map_err(Error::io("create the folder", &place.parent))?;
+        let folder = beside(&place);
+        let lock = locked(&folder, |owner| being_written(out, owner))?;
+        // Until it is looked at, what is there stays.
+        let mut taken =
+            WorkFolder { place, lock, moved: None, kept: AtomicBool::new(true), cleared: Vec::new(), _above: above };
+        if taken.lock.known || !taken.lock.before.lives_here() {
+            taken.cleared = taken.place.clear_away(taken.user()?)?;
+        }
+        let moved = work.map(|work| moved_to(&taken.place, work)).transpose()?;
+        if let Some(moved) = &moved {
+            let other = locked(moved, |owner| {
+                Error::wrong(
+                    opt("work"),
+                    format_args!(
+                        "the folder {} is in use by another run, {owner}; give another {work}",
+                        moved.display(),
+                        work = opt("work")
+                    ),
+                )
+            });
+            if other.is_err() {
+                // Nothing was done: what was kept stays, and what was made goes.
+                taken.goes_without_ledger();
+            }
+            taken.moved = Some(other?);
+        }
+        taken.clear_other(moved.as_deref())?;
+        for lock in taken.locks() {
+            let owner = Owner::here(moved.as_deref());
+            lock.sign(&owner).map_err(Error::io("write the lock in", lock.folder()))?;
+        }
+        taken.goes_without_ledger();
+        Ok(taken)
+    }
+
+    /// Checks that no living run writes the output. Nothing is made.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where one does.
+    pub(super) fn check(out: &Path, place: &Place) -> Result<()> {
+        Lock::holder(&beside(place)).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
+    }
+
+    /// Where the work files of an output would go; nothing is made or locked, and none where that is no place.
+    pub fn would_be(out: &Path, work: Option<&Path>) -> Option<PathBuf> {
+        let place = Place::of(out).ok()?;
+        work.map_or_else(|| Some(beside(&place)), |work| moved_to(&place, work).ok())
+    }
+
+    /// Where work files go.
+    pub fn path(&self) -> &Path {
+        self.moved.as_ref().unwrap_or(&self.lock).folder()
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The user to whom what this process makes beside the output belongs.
+    pub(super) fn user(&self) -> Result<u32> {
+        self.lock.user().map_err(Error::io("look at the lock in", self.lock.folder()))
+    }
+
+    /// Whether the file system says for sure that no other run works on this output.
+    pub fn is_alone(&self) -> bool {
+        self.locks().all(|lock| lock.known)
+    }
+
+    /// What dead runs left beside the output, and what became of it.
+    pub fn cleared(&self) -> &[Cleared] {
+        &self.cleared
+    }
+
+    /// Removes every work file but those of these names, and what came by standard input; with none of them, all that a dead run left.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn keep_only(&self, names: impl Fn(&str) -> bool) -> Result<()> {
+        remove_files(self.path(), |name| ![LOCK, STANDARD_INPUT].contains(&name) && !names(name))
+            .map_err(Error::io("clear the folder", self.path()))?;
+        self.goes_without_ledger();
+        Ok(())
+    }
+
+    /// From now on what lies in the folder stays, however the process ends, until [`WorkFolder::remove`].
+    pub fn keep(&self) {
+        self.kept.store(true, Relaxed);
+        self.locks().for_each(|lock| unfinished::stays(lock.folder()));
+    }
+
+    /// Removes the folder: its output stands, or no run is to go on from it.
+    pub fn remove(self) {
+        self.goes();
+    }
+
+    /// Without a ledger no run can go on from what lies there.
+    fn goes_without_ledger(&self) {
+        if !self.path().join(LEDGER).is_file() {
+            self.goes();
+        }
+    }
+
+    /// From now on the folder goes with this value, or with the process.
+    pub(super) fn goes(&self) {
+        self.kept.store(false, Relaxed);
+        self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
+    }
+
+    /// The files and bytes that lie in it beside the lock.
+    pub fn holds(&self) -> (u64, u64) {
+        holds(self.path())
+    }
+
+    fn locks(&self) -> impl Iterator<Item = &Lock> {
+        std::iter::once(&self.lock).chain(&self.moved)
+    }
+
+    /// Removes the work files of a dead run that had them elsewhere.
+    fn clear_other(&mut self, moved: Option<&Path>) -> Result<()> {
+        if moved.is_some() {
+            // What an earlier run left here is not what this one would take up.
+            given_up(self.lock.folder());
+            remove_files(self.lock.folder(), |name| name != LOCK)
+                .map_err(Error::io("clear the folder", self.lock.folder()))?;
+        }
+        let Some(other) = self.lock.before.work.clone().filter(|other| Some(&**other) != moved) else { return Ok(()) };
+        let name = moved_name(&self.place)?;
+        if other.file_name() != Some(name.as_ref()) || !other.symlink_metadata().is_ok_and(|there| there.is_dir()) {
+            return Ok(());
+        }
+        let Ok(Asked::Mine(_lock)) = Lock::take(&other) else { return Ok(()) };
+        given_up(&other);
+        let (files, bytes) = holds(&other);
+        remove_ours(&other).map_err(Error::io("remove what a dead run left at", &other))?;
+        self.cleared.push(Cleared::Removed { path: other, files, bytes });
+        Ok(())
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        for lock in self.locks() {
+            unfinished::stays(lock.folder());
+            if !self.kept.load(Relaxed) {
+                // The next run on this output clears away what stays for a failure.
+                let _ = remove_ours(lock.folder());
+            }
+        }
+    }
+}
+
+/// Removes what runs left of an output that was never finished, and says what it was.
+///
+/// # Errors
+/// [`Error::Usage`] where a run that lives is writing the output, or it has no place; [`Error::Io`].
+pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
+    let place = Place::of(out)?;
+    if !place.parent.is_dir() {
+        let shown = place.parent.display();
+        return Err(Error::usage(format!("{shown} is no folder, so nothing can lie beside {}", out.display())));
+    }
+    let folder = WorkFolder::take(out, None)?;
+    folder.goes();
+    let mut cleared = folder.cleared.clone();
+    for lock in folder.locks().filter(|lock| !lock.made) {
+        let (files, bytes) = holds(lock.folder());
+        let path = lock.folder().to_path_buf();
+        remove_files(&path, |name| name != LOCK).map_err(Error::io("clear the folder", &path))?;
+        cleared.push(match foreign(&path) {
+            Some(foreign) => Cleared::Left { path, foreign },
+            None => Cleared::Removed { path, files, bytes },
+        });
+    }
+    let held = folder.place.held();
+    cleared.extend(held.clear_away(folder.user()?)?);
+    Ok(cleared)
+}
+
+fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
+    if folder.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
+        return Err(Error::usage(format!(
+            "{} is in the way: work files go into a folder of this name; move it away",
+            folder.display()
+        )));
+    }
+    let refused = |why: String| {
+        Error::usage(format!(
+            "the work folder {} is not used: {why}; expected a folder that this user made and that nobody else may write; \
+             remove it, or give another {work} or {out}",
+            folder.display(),
+            work = opt("work"),
+            out = opt("out")
+        ))
+    };
+    match Lock::take(folder).map_err(Error::io("lock the work folder", folder))? {
+        Asked::Mine(lock) => Ok(lock),
+        Asked::Theirs(owner) => Err(held(&owner)),
+        Asked::Refused(why) => Err(refused(why)),
+    }
+}
+
+/// Says what goes because work files go elsewhere than in the run before.
+fn given_up(folder: &Path) {
+    if folder.join(LEDGER).is_file() {
+        tracing::warn!(
+            "what an earlier run kept in {} is given up, for {work} is another one now",
+            folder.display(),
+            work = opt("work")
+        );
+    }
+}
+
+fn being_written(out: &Path, owner: &Owner) -> Error {
+    Error::usage(format!(
+        "another run is writing {}: {owner}; wait until it has ended, or give another {out}",
+        out.display(),
+        out = opt("out")
+    ))
+}
+
+fn beside(place: &Place) -> PathBuf {
+    place.parent.join(format!(".{}.{WORK}", place.name))
+}
+
+/// The folder below `--work`: the same one for the same output, from any folder of the process.
+fn moved_to(place: &Place, work: &Path) -> Result<PathBuf> {
+    let work = work.canonicalize().map_err(Error::io("find the folder", work))?;
+    if place.path.canonicalize().is_ok_and(|out| work.starts_with(out)) {
+        return Err(Error::wrong(
+            opt("work"),
+            format_args!(
+                "{} lies in the output folder, which is replaced as a whole; expected a folder outside of it",
+                work.display()
+            ),
+        ));
+    }
+    Ok(work.join(moved_name(place)?))
+}
+
+fn moved_name(place: &Place) -> Result<String> {
+    let parent = place.parent.canonicalize().map_err(Error::io("find the folder", &place.parent))?;
+    let hash = xxh3_64(parent.join(&place.name).as_os_str().as_encoded_bytes()) >> 24;
+    Ok(format!(".{}.{WORK}-{hash:010x}", place.name))
+}
+
+/// Removes a work folder: first what it holds, then the lock, then the folder, so that no run loses a lock that it holds.
+fn remove_ours(folder: &Path) -> io::Result<()> {
+    remove_files(folder, |name| name != LOCK)?;
+    if let Some(foreign) = foreign(folder) {
+        tracing::warn!("{} stays, for it holds {}", folder.display(), foreign.display());
+        return Ok(());
+    }
+    private::remove(&folder.join(LOCK))?;
+    // Another run may have begun to use it.
+    let _ = fs::remove_dir(folder);
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The documents by which the index knows the texts of a batch: of equal texts the one that is kept, so that what is removed later in
+//! favor of a text names a kept document. If all of them are removed, it is the first.
+
+use dupsift_core::error::Result;
+use dupsift_core::row::number;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::classes::Classes;
+use dupsift_engine::reading::meeting::Numbered;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
+
+/// Rows that an earlier stage noted for the index, and where they name documents.
+pub struct Noted {
+    /// The name of their file.
+    pub name: String,
+    /// The rows.
+    pub rows: Sorted,
+    /// Where a row has the numbers of documents, big-endian.
+    pub docs: Vec<std::ops::Range<usize>>,
+}
+
+/// Names the document of each text. Signatures, pairs and lines have the first document of each text, and get its name when they are
+/// written.
+pub struct KnownBy<'k> {
+    copies: &'k Classes,
+    base: u64,
+    /// For each document of the batch that is the first with its text: another one that the index knows instead, plus one; else 0. `None`
+    /// if there is no such document.
+    others: Option<AtomicCells<u64>>,
+}
+
+impl<'k> KnownBy<'k> {
+    /// Chooses among the documents of the batch; `removed` has those that are removed.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        copies: &'k Classes,
+        removed: &AtomicBits,
+    ) -> Result<KnownBy<'k>> {
+        let mut known = KnownBy { copies, base: reader.base, others: None };
+        for class in copies.of(reader.base..reader.documents()) {
+            engine.go_on()?;
+            let first = class.get(0);
+            match class.iter().find(|&doc| !removed.get(doc as usize)) {
+                Some(kept) if kept != first => {
+                    if known.others.is_none() {
+                        known.others = Some(AtomicCells::new(engine.dir, "known-by", reader.rows() as usize)?);
+                    }
+                    known.others.iter().for_each(|others| others.store((first - reader.base) as usize, kept + 1));
+                }
+                _ => {}
+            }
+        }
+        Ok(known)
+    }
+
+    /// Returns the document that the index knows the text of `doc` by. `None` if `doc` is not the first with its text.
+    pub fn of(&self, doc: u64) -> Option<u64> {
+        if self.copies.is_alone(doc) {
+            return Some(doc);
+        }
+        if self.copies.is_surplus(doc) {
+            return None;
+        }
+        let other = doc.checked_sub(self.base).zip(self.others.as_ref());
+        other.and_then(|(own, others)| others.load(own as usize).checked_sub(1)).or(Some(doc))
+    }
+
+    /// Whether the index knows a text of the batch by this document.
+    pub fn has(&self, doc: u64) -> bool {
+        doc >= self.base && self.of(self.copies.representative(doc)) == Some(doc)
+    }
+
+    /// Returns noted rows with the documents by which the index knows their texts.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn rename(&self, engine: &Engine<'_>, noted: Noted, numbered: Numbered) -> Result<Sorted> {
+        let Noted { name, rows, docs } = noted;
+        if self.others.is_none() {
+            return Ok(rows);
+        }
+        let (width, group_width) = rows.widths();
+        let renamed = engine.shuffle(&format!("{name}-renamed"), width, group_width, rows.rows())?;
+        engine.work(
+            rows.partitions(),
+            || Ok((renamed.writer(), Vec::new())),
+            |(writer, row), partition| {
+                engine.go_on()?;
+                let records = rows.load(partition, engine.budget.a_thread)?;
+                for record in (0..records.len()).map(|at| records.record(at)) {
+                    row.clear();
+                    row.extend_from_slice(record);
+                    for place in &docs {
+                        self.rename_in(&mut row[place.clone()], numbered);
+                    }
+                    writer.push(row)?;
+                }
+                rows.remove(partition)
+            },
+            |(mut writer, _)| writer.flush(),
+        )?;
+        renamed.finish()
+    }
+
+    /// Replaces the big-endian number of a document of the batch by that of the document that the index knows its text by.
+    pub fn rename_in(&self, bytes: &mut [u8], numbered: Numbered) {
+        let before = number(bytes);
+        if before < numbered.next_doc {
+            return;
+        }
+        if let Some(known) = self.of(numbered.doc(before)) {
+            let after = numbered.number(known).to_be_bytes();
+            bytes.copy_from_slice(&after[after.len() - bytes.len()..]);
+        }
+    }
+}

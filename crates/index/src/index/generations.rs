@@ -1,0 +1,468 @@
+//! The generations of an index: which files hold them, which one counts, and whether all of them can be read.
+//!
+//! ```text
+//! manifest-00000031.json   a generation; the highest one counts, the last KEPT are kept
+//! intent-00000032.json     the generation that a run is about to make: it counts if its output stands
+//! held.json                the generation that a result would make that a guard holds back
+//! generation.json          the number of the highest manifest, so that one that is missing is noticed
+//! ```
+//!
+//! Each file is complete or not there. So one that cannot be read, or is missing, was damaged after it was written: nothing is removed
+//! from such an index, and no earlier generation takes its place unless that is asked for (`restore`).
+
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::folder::{BATCHES, names, sync_folder, unfinished, write_durably};
+use super::manifest::{FORMAT, Manifest};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash128;
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::spelling::opt;
+
+/// Generations that are kept.
+pub const KEPT: usize = 8;
+/// No index has so many; a larger number in the name of a file is no generation.
+const MOST: u64 = 1 << 48;
+
+const PREFIX: &str = "manifest-";
+const INTENT: &str = "intent-";
+const HELD: &str = "held.json";
+const RECORDED: &str = "generation.json";
+const ENDING: &str = ".json";
+
+/// How often a folder is listed again whose files another process renames meanwhile.
+const ATTEMPTS: usize = 20;
+
+#[derive(Serialize, Deserialize)]
+struct Signed {
+    manifest: Manifest,
+    xxh3: String,
+}
+
+/// What a manifest of any format says of itself.
+#[derive(Deserialize)]
+struct AnyFormat {
+    manifest: FormatOnly,
+}
+
+#[derive(Deserialize)]
+struct FormatOnly {
+    format: u32,
+    #[serde(default)]
+    dupsift: String,
+}
+
+/// The number of the highest manifest, as it was recorded.
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    generation: u64,
+    xxh3: String,
+}
+
+/// All that an index folder says of its generations.
+#[derive(Debug, Default)]
+pub struct Generations {
+    /// The manifests, ascending.
+    pub manifests: Vec<Manifest>,
+    /// What a run was about to publish.
+    pub intended: Option<Manifest>,
+    /// What a guard holds back, whichever generation it follows.
+    pub held: Option<Manifest>,
+}
+
+/// The files in an index folder that hold generations.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// The number that was recorded; `None` if none was.
+    recorded: Option<u64>,
+    /// The numbers of manifests, ascending.
+    pub manifests: Vec<u64>,
+    /// The numbers of intents, ascending.
+    pub intents: Vec<u64>,
+    /// Whether there is a generation that is held back.
+    pub held: bool,
+}
+
+impl Generations {
+    /// Reads all generations of an index folder; an empty folder and one that is not there have none.
+    ///
+    /// # Errors
+    /// [`Error::DamagedIndex`] if one of them is missing or cannot be read; [`Error::Usage`] if one is of another format.
+    pub fn read(dir: &Path) -> Result<Generations> {
+        settled(|| {
+            let listed = Listed::of(dir)?;
+            let mut manifests = Vec::new();
+            manifests.extend(listed.newest(dir)?);
+            let intended = listed.intended(dir)?;
+            let held = if listed.held { Some(one(dir, &listed, HELD, None)?) } else { None };
+            for pair in listed.manifests.windows(2).rev() {
+                if pair[0] + 1 != pair[1] {
+                    return Err(damaged(dir, &listed, format!("{} is missing", manifest_name(pair[1] - 1))));
+                }
+                manifests.push(one(dir, &listed, &manifest_name(pair[0]), Some(pair[0]))?);
+            }
+            manifests.reverse();
+            Ok(Generations { manifests, intended, held })
+        })
+    }
+
+    /// Reads the newest generation and what a run was about to publish: all that a look needs.
+    ///
+    /// # Errors
+    /// As [`Generations::read`], of these two.
+    pub fn newest(dir: &Path) -> Result<(Option<Manifest>, Option<Manifest>)> {
+        settled(|| {
+            let listed = Listed::of(dir)?;
+            Ok((listed.newest(dir)?, listed.intended(dir)?))
+        })
+    }
+
+    /// The number of the newest generation; 0 if there is none.
+    pub fn number(&self) -> u64 {
+        self.manifests.last().map_or(0, |newest| newest.generation)
+    }
+}
+
+impl Listed {
+    pub(super) fn of(dir: &Path) -> Result<Listed> {
+        // Before the names: a writer records a number when its manifest has its name.
+        let recorded = recorded(dir)?;
+        let mut listed = Listed { recorded, ..Listed::default() };
+        for name in names(dir)? {
+            listed.manifests.extend(number(&name, PREFIX));
+            listed.intents.extend(number(&name, INTENT));
+            listed.held |= name == HELD;
+        }
+        listed.manifests.sort_unstable();
+        listed.intents.sort_unstable();
+        Ok(listed)
+    }
+
+    /// Returns the newest generation, which must be the one that was recorded.
+    fn newest(&self, dir: &Path) -> Result<Option<Manifest>> {
+        let newest = self.manifests.last().copied();
+        if let Some(recorded) = self.recorded.filter(|&recorded| recorded > newest.unwrap_or_default()) {
+            return Err(damaged(dir, self, format!("{} is missing", manifest_name(recorded))));
+        }
+        newest.map(|number| one(dir, self, &manifest_name(number), Some(number))).transpose()
+    }
+
+    fn intended(&self, dir: &Path) -> Result<Option<Manifest>> {
+        let read = |&number: &u64| one(dir, self, &intent_name(number), Some(number));
+        self.intents.last().map(read).transpose()
+    }
+}
+
+/// Whether a folder is an index: it has a manifest, or had one.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn is_index(dir: &Path) -> Result<bool> {
+    if recorded(dir)?.is_some() {
+        return Ok(true);
+    }
+    // Other folders may be large, and are not listed.
+    Ok(dir.join(BATCHES).is_dir() && !Listed::of(dir)?.manifests.is_empty())
+}
+
+/// Whether a file of that name in an index folder is one of this module.
+pub(super) fn is_ours(name: &str) -> bool {
+    let is_file = |name: &str| {
+        [HELD, RECORDED].contains(&name) || number(name, PREFIX).is_some() || number(name, INTENT).is_some()
+    };
+    is_file(name) || unfinished(name).is_some_and(is_file)
+}
+
+/// Writes down what the next generation will be, and makes that durable.
+pub(super) fn intend(dir: &Path, next: &Manifest) -> Result<()> {
+    write_durably(dir, &intent_name(next.generation), &encode(next)?)
+}
+
+/// Makes what was intended the newest generation.
+pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
+    rename(dir, &intent_name(next.generation), &manifest_name(next.generation))?;
+    record(dir, next.generation)
+}
+
+/// Makes what was intended the generation that is held back, in place of an earlier one.
+pub(super) fn hold(dir: &Path, next: &Manifest) -> Result<()> {
+    rename(dir, &intent_name(next.generation), HELD)
+}
+
+/// Writes down the number of the newest generation.
+pub(super) fn record(dir: &Path, generation: u64) -> Result<()> {
+    let recorded = Recorded { generation, xxh3: checksum_of(generation) };
+    write_durably(dir, RECORDED, &serde_json::to_vec(&recorded).map_err(Error::table("write the generation"))?)
+}
+
+/// Removes these manifests, these intents and, if `held`, what is held back: in this order, and the oldest manifest first, so that
+/// those that stay follow each other whenever the process ends.
+pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool) -> Result<()> {
+    let files = manifests.iter().map(|&number| manifest_name(number));
+    let files = files.chain(intents.iter().map(|&number| intent_name(number))).chain(held.then(|| HELD.to_owned()));
+    let mut any = false;
+    for name in files {
+        let path = dir.join(name);
+        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        any = true;
+    }
+    if any { sync_folder(dir) } else { Ok(()) }
+}
+
+/// Removes files that a process was writing when it died.
+pub(super) fn remove_unfinished(dir: &Path) -> Result<()> {
+    for name in names(dir)?.into_iter().filter(|name| is_ours(name) && unfinished(name).is_some()) {
+        let path = dir.join(name);
+        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+    }
+    Ok(())
+}
+
+/// Reads the intent of that number, whatever the others are.
+pub(super) fn read_intent(dir: &Path, number: u64) -> Result<Manifest> {
+    one(dir, &Listed::default(), &intent_name(number), Some(number))
+}
+
+/// Returns the numbers of the manifests that can be read, ascending.
+pub(super) fn readable(dir: &Path, listed: &Listed) -> Vec<Manifest> {
+    let read = |&number: &u64| decode(dir, &manifest_name(number), Some(number)).ok()?.ok();
+    listed.manifests.iter().filter_map(read).collect()
+}
+
+fn rename(dir: &Path, from: &str, to: &str) -> Result<()> {
+    let from = dir.join(from);
+    fs::rename(&from, dir.join(to)).map_err(Error::io("rename", &from))?;
+    sync_folder(dir)
+}
+
+fn manifest_name(generation: u64) -> String {
+    format!("{PREFIX}{generation:08}{ENDING}")
+}
+
+fn intent_name(generation: u64) -> String {
+    format!("{INTENT}{generation:08}{ENDING}")
+}
+
+/// The number in the name of a manifest or an intent, which has no other spelling.
+fn number(name: &str, prefix: &str) -> Option<u64> {
+    let number = name.strip_prefix(prefix)?.strip_suffix(ENDING)?.parse().ok()?;
+    (number < MOST && name == format!("{prefix}{number:08}{ENDING}")).then_some(number)
+}
+
+fn checksum_of(generation: u64) -> String {
+    format!("{:032x}", hash128(&generation.to_le_bytes()))
+}
+
+/// The number that was recorded; `None` for an index that has published nothing, and for folders of other things.
+fn recorded(dir: &Path) -> Result<Option<u64>> {
+    let path = dir.join(RECORDED);
+    let bytes = match safe_fs::open(&path).and_then(|file| safe_fs::all_of(&file, MOST_JSON)) {
+        Ok(bytes) => bytes,
+        Err(_) if !path.is_file() => return Ok(None),
+        Err(error) => return Err(Error::reading("read", &path)(error)),
+    };
+    // It only serves to notice what is missing: damaged, it says nothing.
+    let recorded = serde_json::from_slice::<Recorded>(&bytes).ok();
+    Ok(recorded.filter(|it| it.xxh3 == checksum_of(it.generation)).map(|it| it.generation))
+}
+
+/// Does work again as long as a file is gone that was listed before, for a writer renames files.
+fn settled<T>(work: impl Fn() -> Result<T>) -> Result<T> {
+    let mut attempt = 0;
+    loop {
+        match work() {
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound && attempt < ATTEMPTS => {
+                attempt += 1;
+            }
+            other => return other,
+        }
+    }
+}
+
+fn one(dir: &Path, listed: &Listed, name: &str, number: Option<u64>) -> Result<Manifest> {
+    decode(dir, name, number)?.map_err(|why| damaged(dir, listed, format!("{name} cannot be read: {why}")))
+}
+
+fn damaged(dir: &Path, listed: &Listed, why: String) -> Error {
+    let way_out = match readable(dir, listed).last() {
+        Some(Manifest { generation, batches, .. }) => {
+            let last = batches.last().map_or_else(String::new, |batch| format!(", whose last batch is {}", batch.name));
+            format!(
+                "put the file back from a backup, or return to generation {generation}{last}, with: dupsift index restore {} {generation}",
+                dir.display()
+            )
+        }
+        None => "put the file back from a backup, or make another index".to_owned(),
+    };
+    Error::DamagedIndex { dir: dir.to_path_buf(), why, way_out }
+}
+
+fn encode(manifest: &Manifest) -> Result<Vec<u8>> {
+    let signed = Signed { manifest: manifest.clone(), xxh3: checksum(manifest)? };
+    serde_json::to_vec_pretty(&signed).map_err(Error::table("write the manifest"))
+}
+
+fn checksum(manifest: &Manifest) -> Result<String> {
+    let plain = serde_json::to_vec(manifest).map_err(Error::table("write the manifest"))?;
+    Ok(format!("{:032x}", hash128(&plain)))
+}
+
+/// Reads a file with a manifest; the inner error says what is wrong with its bytes.
+fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Result<Manifest, String>> {
+    let path = dir.join(name);
+    let bytes = safe_fs::open(&path)
+        .and_then(|file| safe_fs::all_of(&file, MOST_JSON))
+        .map_err(Error::reading("read", &path))?;
+    let another_format = |format: u32, dupsift: &str| {
+        Error::wrong(
+            opt("index"),
+            format_args!(
+                "{} is of format {format}; expected {FORMAT}, that of this version: use the dupsift {dupsift} that wrote it, or make another index",
+                path.display()
+            ),
+        )
+    };
+    let signed: Signed = match (serde_json::from_slice(&bytes), serde_json::from_slice::<AnyFormat>(&bytes)) {
+        (Ok(signed), _) => signed,
+        (Err(_), Ok(AnyFormat { manifest })) if manifest.format != FORMAT => {
+            return Err(another_format(manifest.format, &manifest.dupsift));
+        }
+        (Err(error), _) => return Ok(Err(error.to_string())),
+    };
+    let (found, manifest) = (checksum(&signed.manifest)?, signed.manifest);
+    if found != signed.xxh3 {
+        return Ok(Err(format!("its contents have checksum {found} and not {}", signed.xxh3)));
+    }
+    if manifest.format != FORMAT {
+        return Err(another_format(manifest.format, &manifest.dupsift));
+    }
+    if let Some(why) = manifest.fault() {
+        return Ok(Err(why));
+    }
+    let is_it = number.is_none_or(|number| number == manifest.generation);
+    Ok(if is_it { Ok(manifest) } else { Err(format!("it holds generation {}", manifest.generation)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest(generation: u64) -> Manifest {
+        Manifest { format: FORMAT, generation, next_doc: 7 * generation, ..Manifest::default() }
+    }
+
+    fn made(upto: u64) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for generation in 1..=upto {
+            intend(folder.path(), &manifest(generation)).unwrap();
+            assert_eq!(Generations::read(folder.path()).unwrap().intended, Some(manifest(generation)));
+            come_true(folder.path(), &manifest(generation)).unwrap();
+        }
+        folder
+    }
+
+    fn said(dir: &Path) -> String {
+        Generations::read(dir).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_newest_generation_counts_and_all_are_read() {
+        let folder = made(10);
+        let read = Generations::read(folder.path()).unwrap();
+        assert_eq!(read.manifests, (1..=10).map(manifest).collect::<Vec<_>>());
+        assert_eq!((read.number(), read.intended, read.held), (10, None, None));
+        assert_eq!(Generations::newest(folder.path()).unwrap(), (Some(manifest(10)), None));
+        remove(folder.path(), &[1, 2], &[], false).unwrap();
+        assert_eq!(Generations::read(folder.path()).unwrap().manifests.len(), 8);
+        let empty = tempfile::tempdir().unwrap();
+        assert_eq!(Generations::read(empty.path()).unwrap().number(), 0);
+        assert_eq!(Generations::read(&empty.path().join("none")).unwrap().number(), 0);
+    }
+
+    /// Whatever bit is turned, wherever a file ends: it is named, and no other generation is taken for it.
+    #[test]
+    fn a_generation_that_cannot_be_read_is_named() {
+        let folder = made(5);
+        let path = folder.path().join("manifest-00000005.json");
+        let whole = fs::read(&path).unwrap();
+        for bit in 0..8 * whole.len() {
+            let mut torn = whole.clone();
+            torn[bit / 8] ^= 1 << (bit % 8);
+            fs::write(&path, &torn).unwrap();
+            let newest = Generations::newest(folder.path());
+            // White space says nothing, and the case of a letter in a number's exponent neither.
+            if let Ok((Some(found), _)) = &newest {
+                assert_eq!(found, &manifest(5), "bit {bit}");
+                continue;
+            }
+            let error = newest.unwrap_err();
+            assert!(matches!(error, Error::DamagedIndex { .. }), "bit {bit}: {error}");
+            let said = error.to_string();
+            assert!(said.contains("manifest-00000005.json") && said.ends_with(" 4"), "{said}");
+        }
+        for end in 0..whole.len() - 1 {
+            fs::write(&path, &whole[..end]).unwrap();
+            assert!(said(folder.path()).contains("manifest-00000005.json cannot be read"), "{end}");
+        }
+        fs::remove_file(&path).unwrap();
+        assert!(said(folder.path()).contains("manifest-00000005.json is missing"));
+        assert!(Generations::newest(folder.path()).is_err() && is_index(folder.path()).unwrap());
+        fs::copy(folder.path().join("manifest-00000004.json"), &path).unwrap();
+        assert!(said(folder.path()).contains("it holds generation 4"));
+        fs::write(&path, &whole).unwrap();
+        // An older one, which a look does not need.
+        fs::write(folder.path().join("manifest-00000002.json"), "{").unwrap();
+        assert!(said(folder.path()).contains("manifest-00000002.json cannot be read"));
+        assert!(Generations::newest(folder.path()).is_ok());
+        fs::remove_file(folder.path().join("manifest-00000002.json")).unwrap();
+        assert!(said(folder.path()).contains("manifest-00000002.json is missing"));
+    }
+
+    #[test]
+    fn an_intent_and_what_is_held_have_to_be_readable_too() {
+        let folder = made(2);
+        intend(folder.path(), &manifest(3)).unwrap();
+        hold(folder.path(), &manifest(3)).unwrap();
+        assert_eq!(Generations::read(folder.path()).unwrap().held, Some(manifest(3)));
+        fs::write(folder.path().join(HELD), "").unwrap();
+        assert!(said(folder.path()).contains("held.json cannot be read"));
+        remove(folder.path(), &[], &[], true).unwrap();
+        intend(folder.path(), &manifest(3)).unwrap();
+        fs::write(folder.path().join("intent-00000003.json"), "{}").unwrap();
+        assert!(said(folder.path()).contains("intent-00000003.json cannot be read"));
+        assert!(Generations::newest(folder.path()).is_err());
+    }
+
+    #[test]
+    fn another_format_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let later = Manifest { format: FORMAT + 1, ..manifest(1) };
+        intend(folder.path(), &later).unwrap();
+        come_true(folder.path(), &later).unwrap();
+        let says = format!("is of format {}; expected {FORMAT}", FORMAT + 1);
+        assert!(said(folder.path()).contains(&says));
+        // Fields that this version does not know.
+        let path = folder.path().join("manifest-00000001.json");
+        fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
+        assert!(said(folder.path()).contains("is of format 3"));
+    }
+
+    #[test]
+    fn names_of_other_files_are_no_generations() {
+        for name in [
+            "manifest-1.json",
+            "manifest-00000001.json.bak",
+            "manifest-.json",
+            "manifest-99999999999999999.json",
+            "held",
+        ] {
+            assert!(!is_ours(name), "{name}");
+        }
+        for name in ["manifest-00000001.json", "intent-123456789.json", "held.json", ".held.json.unfinished"] {
+            assert!(is_ours(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A file of documents: one row a number, in order, so that a document is found by its number alone. Null where the text of a
+//! document came before, and where it has none.
+//!
+//! Texts lie in small pages, each of which can be read by itself: who asks for a few documents reads little more than these.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,
+};
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+
+use super::sums::{Checked, Summing};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::{self, private};
+
+/// The column of texts.
+pub const TEXT: &str = "text";
+/// The column of 128-bit hashes of all that the algorithms read.
+pub const COPY_HASH: &str = "copy_hash";
+/// The column of the documents that others were removed for.
+pub const KEPT_DOC: &str = "kept_doc";
+
+/// Bytes of a page.
+const PAGE: usize = 8 << 10;
+/// Rows that are encoded before the size of a page is looked at.
+const AT_ONCE: usize = 2;
+/// Rows of a row group.
+const GROUP_ROWS: usize = 1 << 17;
+
+/// The schema: the id as it is written, the text, `fields` as texts, the hash, and the document that this one was removed for.
+pub fn part_schema(id: DataType, fields: &[String]) -> SchemaRef {
+    let mut columns = vec![Field::new("id", id, true), Field::new(TEXT, DataType::Utf8, true)];
+    columns.extend(fields.iter().map(|name| Field::new(field_column(name), DataType::Utf8, true)));
+    columns.push(Field::new(COPY_HASH, DataType::FixedSizeBinary(16), true));
+    columns.push(Field::new(KEPT_DOC, DataType::Int64, true));
+    Arc::new(Schema::new(columns))
+}
+
+/// What the column of a field is called.
+pub fn field_column(name: &str) -> String {
+    format!("field_{name}")
+}
+
+/// Writes such a file.
+pub struct PartWriter {
+    path: PathBuf,
+    writer: ArrowWriter<Summing>,
+    rows: u64,
+    /// Whether the checksums of its blocks are written beside it.
+    is_kept: bool,
+}
+
+impl PartWriter {
+    /// A new file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
+        let file = safe_fs::create_new(path).map_err(Error::io("create", path))?;
+        let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default());
+        let small = WriterProperties::builder().set_data_page_size_limit(PAGE).set_write_batch_size(AT_ONCE);
+        PartWriter::with(file, path, schema, small.set_compression(zstd), true)
+    }
+
+    /// A new file in a work folder that is read once, as a whole, and goes then; it takes the place of one of that name.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create_passing(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
+        let file = private::create(path).map_err(Error::io("create", path))?;
+        PartWriter::with(file, path, schema, WriterProperties::builder(), false)
+    }
+
+    fn with(
+        file: File,
+        path: &Path,
+        schema: SchemaRef,
+        properties: WriterPropertiesBuilder,
+        is_kept: bool,
+    ) -> Result<PartWriter> {
+        let file = Summing::new(file);
+        let properties = properties
+            .set_dictionary_enabled(false)
+            // Documents are found by their numbers: the least and largest value of each page would be read for nothing.
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .set_created_by("dupsift index 1".to_owned())
+            .build();
+        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(file, schema, options).map_err(|error| failed(path, error))?;
+        Ok(PartWriter { path: path.to_path_buf(), writer, rows: 0, is_kept })
+    }
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(batch).map_err(|error| failed(&self.path, error))
+    }
+
+    /// Ends the file; returns its rows.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn close(self) -> Result<u64> {
+        let file = self.writer.into_inner().map_err(|error| failed(&self.path, error))?;
+        if self.is_kept {
+            file.write_sums(&self.path)?;
+        }
+        Ok(self.rows)
+    }
+}
+
+/// Reads rows of a file, ascending, or all of them; all columns or some. `each` gets them batch by batch. Returns how many bytes of the
+/// file were read. Each of these was compared with its checksum before it was decoded.
+///
+/// # Errors
+/// [`Error::Damaged`] if the file is not what was written; what `each` returns.
+pub fn read_rows(
+    path: &Path,
+    rows: Option<&[u64]>,
+    columns: Option<&[&str]>,
+    each: &mut dyn FnMut(RecordBatch) -> Result<()>,
+) -> Result<u64> {
+    let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
+    let file = Checked::open(path)?;
+    let counted = file.clone();
+    let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
+    let opened = dupsift_core::guard::guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options));
+    let builder = opened.map_err(damaged)?.map_err(|error| damaged(error.to_string()))?;
+    let builder = match columns {
+        Some(columns) => {
+            let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+            builder.with_projection(mask)
+        }
+        None => builder,
+    };
+    // Where rows lie near each other, all pages would be read and unpacked, and the others left out afterwards.
+    let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
+    let builder = match rows {
+        Some(rows) => builder.with_row_selection(selection(rows)),
+        None => builder,
+    };
+    let expected = rows.map_or(builder.metadata().file_metadata().num_rows() as usize, <[u64]>::len);
+    let reader = builder.with_batch_size(1024).build();
+    let mut reader = reader.map_err(|error| damaged(error.to_string()))?;
+    let mut found = 0;
+    loop {
+        let batch = dupsift_core::guard::guarded(|| reader.next().transpose()).map_err(damaged)?;
+        let Some(batch) = batch.map_err(|error| damaged(error.to_string()))? else { break };
+        found += batch.num_rows();
+        each(batch)?;
+    }
+    if found == expected {
+        return Ok(counted.read());
+    }
+    Err(damaged(format!("{found} of {expected} rows are there")))
+}
+
+fn selection(rows: &[u64]) -> RowSelection {
+    let mut selectors: Vec<RowSelector> = Vec::new();
+    let mut next = 0;
+    for run in rows.chunk_by(|a, b| a + 1 == *b) {
+        selectors.push(RowSelector::skip((run[0] - next) as usize));
+        selectors.push(RowSelector::select(run.len()));
+        next = run[0] + run.len() as u64;
+    }
+    selectors.into()
+}
+
+fn failed(path: &Path, error: ParquetError) -> Error {
+    Error::table(format!("write {}", path.display()))(error)
+}

@@ -1,0 +1,347 @@
+//! Checksums of the blocks of a file, in a file of their own beside it: `part-000000.parquet` and `part-000000.sums`.
+//!
+//! The parquet crate (60.1) writes no checksums of pages, and one would not cover headers, footers and page indexes. So no byte of a
+//! document file is handed to a decoder before the block in which it lies was compared with its checksum. A reader that asks for a few
+//! documents reads a few blocks, and 4 bytes for each.
+//!
+//! ```text
+//! offset
+//!      0   8        "dupsums1"
+//!      8   8        bytes of the file
+//!     16   4        CRC-32 of the bytes before
+//!     20            for each 1,024 blocks of 4 KiB of the file, or as many as are left:
+//!          4 each     CRC-32 of the number of the block (8 bytes) and its bytes
+//!          4          CRC-32 of the number of the first of these blocks (8 bytes) and the checksums before
+//! ```
+//!
+//! Numbers are little-endian.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use dupsift_core::error::{Error, Result};
+
+const MAGIC: [u8; 8] = *b"dupsums1";
+/// Bytes before the first checksum.
+const HEAD: usize = 20;
+/// Bytes of a block.
+const BLOCK: usize = 4 << 10;
+/// Blocks whose checksums are read at once.
+const TOGETHER: u64 = 1 << 10;
+
+/// Returns where the checksums of a file lie.
+pub fn sums_of(path: &Path) -> PathBuf {
+    path.with_extension("sums")
+}
+
+/// The checksum of the part of something with that number, before its first byte.
+fn begun(number: u64) -> crc32fast::Hasher {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&number.to_le_bytes());
+    checksum
+}
+
+fn checksum(number: u64, bytes: &[u8]) -> u32 {
+    let mut checksum = begun(number);
+    checksum.update(bytes);
+    checksum.finalize()
+}
+
+/// A file that is written from its first byte to its last, with the checksums of its blocks.
+pub struct Summing {
+    file: File,
+    sums: Vec<u32>,
+    /// The block at hand, and how many bytes it has.
+    block: crc32fast::Hasher,
+    filled: usize,
+    bytes: u64,
+}
+
+impl Summing {
+    /// Returns an empty file.
+    pub fn new(file: File) -> Summing {
+        Summing { file, sums: Vec::new(), block: begun(0), filled: 0, bytes: 0 }
+    }
+
+    /// Writes the checksums beside the file, which is at that path and whole.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write_sums(mut self, path: &Path) -> Result<()> {
+        if self.filled > 0 {
+            self.end_block();
+        }
+        let mut out = Vec::with_capacity(HEAD + 4 * self.sums.len() + 4);
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&self.bytes.to_le_bytes());
+        out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
+        for (at, group) in self.sums.chunks(TOGETHER as usize).enumerate() {
+            let begin = out.len();
+            group.iter().for_each(|sum| out.extend_from_slice(&sum.to_le_bytes()));
+            let sum = checksum(at as u64 * TOGETHER, &out[begin..]);
+            out.extend_from_slice(&sum.to_le_bytes());
+        }
+        let path = sums_of(path);
+        File::create_new(&path).and_then(|mut file| file.write_all(&out)).map_err(Error::io("write", &path))
+    }
+
+    fn end_block(&mut self) {
+        let next = begun(self.sums.len() as u64 + 1);
+        self.sums.push(std::mem::replace(&mut self.block, next).finalize());
+        self.filled = 0;
+    }
+}
+
+impl Write for Summing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        let mut rest = &bytes[..written];
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(BLOCK - self.filled));
+            self.block.update(now);
+            self.filled += now.len();
+            if self.filled == BLOCK {
+                self.end_block();
+            }
+            rest = later;
+        }
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A file whose bytes are compared with the checksums beside it before they are given out. It counts the bytes that were read.
+#[derive(Clone)]
+pub struct Checked(Arc<Inner>);
+
+struct Inner {
+    file: File,
+    sums: File,
+    sums_path: PathBuf,
+    bytes: u64,
+    read: AtomicU64,
+    /// The checksums that were read last, and the first block that they are of.
+    held: Mutex<(u64, Arc<[u32]>)>,
+}
+
+impl Checked {
+    /// Opens a file with its checksums.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], with the path of the file that is not what was written; [`Error::Io`].
+    pub fn open(path: &Path) -> Result<Checked> {
+        let sums_path = sums_of(path);
+        let (file, sums) = (open(path)?, open(&sums_path)?);
+        let damaged = |path: &Path, why: String| Error::Damaged { path: path.to_path_buf(), why };
+        let length = |file: &File, path: &Path| {
+            file.metadata().map(|metadata| metadata.len()).map_err(Error::reading("read", path))
+        };
+        let mut head = [0; HEAD];
+        if length(&sums, &sums_path)? < HEAD as u64 {
+            return Err(damaged(&sums_path, format!("checksums have {HEAD} bytes at least")));
+        }
+        sums.read_exact_at(&mut head, 0).map_err(Error::reading("read", &sums_path))?;
+        let [magic @ .., a, b, c, d, e, f, g, h, w, x, y, z] = head;
+        if magic != MAGIC || crc32fast::hash(&head[..HEAD - 4]) != u32::from_le_bytes([w, x, y, z]) {
+            return Err(damaged(&sums_path, "it does not begin as checksums do".into()));
+        }
+        let bytes = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        let found = length(&file, path)?;
+        if found != bytes {
+            return Err(damaged(path, format!("it has {found} bytes and not {bytes}")));
+        }
+        let blocks = bytes.div_ceil(BLOCK as u64);
+        let (expected, found) = (HEAD as u64 + 4 * (blocks + blocks.div_ceil(TOGETHER)), length(&sums, &sums_path)?);
+        if found != expected {
+            return Err(damaged(&sums_path, format!("it has {found} bytes and not {expected}")));
+        }
+        let held = Mutex::new((u64::MAX, Arc::default()));
+        Ok(Checked(Arc::new(Inner { file, sums, sums_path, bytes, read: AtomicU64::new(0), held })))
+    }
+
+    /// Returns how many bytes of the file were read.
+    pub fn read(&self) -> u64 {
+        self.0.read.load(Relaxed)
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::Damaged { path: path.to_path_buf(), why: "it is not there".into() },
+        _ => Error::reading("open", path)(error),
+    })
+}
+
+impl Inner {
+    /// The checksum of a block.
+    fn sum(&self, block: u64) -> io::Result<u32> {
+        let first = block - block % TOGETHER;
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.0 != first {
+            let blocks = TOGETHER.min(self.bytes.div_ceil(BLOCK as u64) - first);
+            let mut bytes = vec![0; 4 * blocks as usize + 4];
+            self.sums.read_exact_at(&mut bytes, HEAD as u64 + first / TOGETHER * 4 * (TOGETHER + 1))?;
+            let (sums, of_all) = bytes.split_at(bytes.len() - 4);
+            if checksum(first, sums).to_le_bytes() != of_all {
+                let sums = self.sums_path.display();
+                return Err(wrong(format!("its checksums in {sums}, from block {first} on, are not what was written")));
+            }
+            let sums = sums.as_chunks::<4>().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
+            *held = (first, sums);
+        }
+        Ok(held.1[(block - first) as usize])
+    }
+
+    /// The bytes of these blocks, as far as the file goes.
+    fn blocks(&self, blocks: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
+        let begin = blocks.start * BLOCK as u64;
+        let mut bytes = vec![0; ((blocks.end * BLOCK as u64).min(self.bytes) - begin) as usize];
+        self.file.read_exact_at(&mut bytes, begin)?;
+        self.read.fetch_add(bytes.len() as u64, Relaxed);
+        for (block, bytes) in blocks.zip(bytes.chunks(BLOCK)) {
+            let (found, expected) = (checksum(block, bytes), self.sum(block)?);
+            if found != expected {
+                return Err(wrong(format!("block {block} has checksum {found:08x} and not {expected:08x}")));
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+fn wrong(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+impl Length for Checked {
+    fn len(&self) -> u64 {
+        self.0.bytes
+    }
+}
+
+impl ChunkReader for Checked {
+    type T = CheckedRead;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<CheckedRead> {
+        Ok(CheckedRead { of: self.clone(), at: start, block: (u64::MAX, Vec::new()) })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        let end = start.checked_add(length as u64).filter(|&end| end <= self.0.bytes);
+        let end = end.ok_or_else(|| ParquetError::EOF(format!("{length} bytes from {start} on are not there")))?;
+        let first = start / BLOCK as u64;
+        let bytes = Bytes::from(self.0.blocks(first..end.div_ceil(BLOCK as u64).max(first))?);
+        let begin = (start - first * BLOCK as u64) as usize;
+        Ok(if length == 0 { Bytes::new() } else { bytes.slice(begin..begin + length) })
+    }
+}
+
+/// The bytes of such a file in their order, a block at a time.
+pub struct CheckedRead {
+    of: Checked,
+    at: u64,
+    /// The block at hand.
+    block: (u64, Vec<u8>),
+}
+
+impl Read for CheckedRead {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.of.0.bytes || out.is_empty() {
+            return Ok(0);
+        }
+        let block = self.at / BLOCK as u64;
+        if self.block.0 != block {
+            self.block = (block, self.of.0.blocks(block..block + 1)?);
+        }
+        let rest = &self.block.1[(self.at % BLOCK as u64) as usize..];
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(bytes: &[u8], pieces: usize) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        let mut file = Summing::new(File::create_new(&path).unwrap());
+        bytes.chunks(pieces).for_each(|piece| file.write_all(piece).unwrap());
+        file.write_sums(&path).unwrap();
+        (folder, path)
+    }
+
+    fn bytes(count: usize) -> Vec<u8> {
+        (0..count as u64).map(|at| (dupsift_core::hash::splitmix64(1, at) >> 56) as u8).collect()
+    }
+
+    #[test]
+    fn bytes_come_back_from_anywhere_in_any_length() {
+        for count in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK * (TOGETHER as usize + 2) + 17] {
+            let bytes = bytes(count);
+            let (_folder, path) = written(&bytes, 1000);
+            let checked = Checked::open(&path).unwrap();
+            assert_eq!(checked.len(), count as u64);
+            for (start, length) in
+                [(0, count), (count / 2, count / 3), (count.saturating_sub(9), count.min(9)), (count, 0)]
+            {
+                assert!(checked.get_bytes(start as u64, length).unwrap() == bytes[start..start + length]);
+                let mut read = Vec::new();
+                checked.get_read(start as u64).unwrap().read_to_end(&mut read).unwrap();
+                assert!(read == bytes[start..]);
+            }
+            assert!(checked.get_bytes(count as u64, 1).is_err() && checked.get_bytes(u64::MAX, 2).is_err());
+            assert!(checked.get_bytes(0, 1 << 40).is_err());
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found_in_what_is_read() {
+        let bytes = bytes(3 * BLOCK + 100);
+        let (_folder, path) = written(&bytes, 777);
+        let all = |path: &Path| -> Result<bool> {
+            let checked = Checked::open(path)?;
+            let read = checked.get_bytes(0, bytes.len());
+            Ok(read.map_err(|error| Error::Internal(error.to_string()))? == bytes)
+        };
+        assert!(all(&path).unwrap());
+        for path_of in [&path, &sums_of(&path)] {
+            let whole = std::fs::read(path_of).unwrap();
+            let step = if path_of == &path { 41 } else { 1 };
+            for at in (0..whole.len()).step_by(step) {
+                let mut flipped = whole.clone();
+                flipped[at] ^= 1 << (at % 8);
+                std::fs::write(path_of, &flipped).unwrap();
+                assert!(all(&path).is_err(), "byte {at}");
+            }
+            std::fs::write(path_of, &whole[..whole.len() - 1]).unwrap();
+            assert!(all(&path).is_err());
+            std::fs::write(path_of, &whole).unwrap();
+        }
+        // What is not read is not looked at.
+        let mut flipped = bytes.clone();
+        flipped[0] ^= 1;
+        std::fs::write(&path, &flipped).unwrap();
+        let checked = Checked::open(&path).unwrap();
+        assert!(checked.get_bytes(BLOCK as u64, 10).unwrap() == bytes[BLOCK..BLOCK + 10]);
+        assert_eq!(checked.read(), BLOCK as u64);
+        assert!(checked.get_bytes(BLOCK as u64 - 1, 2).unwrap_err().to_string().contains("block 0 has checksum"));
+        std::fs::remove_file(sums_of(&path)).unwrap();
+        let missing = Checked::open(&path).err().expect("the checksums are gone").to_string();
+        assert!(missing.contains(".sums") && missing.contains("it is not there"), "{missing}");
+    }
+}

@@ -1,0 +1,9 @@
+//! How do rows stay within memory and outlive the process?
+//!
+//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+
+// Tests write files into folders of their own, and compute with the library of the platform.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod bloom;
+pub mod shuffle;

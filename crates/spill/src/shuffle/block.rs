@@ -1,0 +1,286 @@
+//! The spill file: blocks at positions of their own, each with its length and checksum.
+//!
+//! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its bytes. The checksum covers the block's
+//! position too, so that a block which landed in the place of another is found out. One file serves all partitions of a
+//! shuffle: who appends takes the next position by an atomic addition and writes there, so threads do not wait for each
+//! other and a job has one open file a shuffle. Where blocks are is kept in memory, by their owners.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::space::{self, READ, WRITE};
+use dupsift_core::error::{Error, Result};
+
+/// Bytes before a block: its length and its checksum.
+const HEADER: u64 = 8;
+
+/// Where a block is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    offset: u64,
+    length: u32,
+}
+
+impl Block {
+    /// The bytes that were put in.
+    pub(super) fn length(self) -> u64 {
+        self.length.into()
+    }
+}
+
+/// A work file of checked blocks, made at the first of them.
+#[derive(Debug)]
+pub(super) struct SpillFile {
+    dir: PathBuf,
+    name: String,
+    open: OnceLock<(File, PathBuf)>,
+    opening: Mutex<()>,
+    end: AtomicU64,
+}
+
+impl SpillFile {
+    /// No file yet.
+    pub(super) fn new(dir: &Path, name: &str) -> SpillFile {
+        let (dir, name) = (dir.to_path_buf(), name.to_owned());
+        SpillFile { dir, name, open: OnceLock::new(), opening: Mutex::new(()), end: AtomicU64::new(0) }
+    }
+
+    /// The bytes that were written, headers included.
+    pub(super) fn written(&self) -> u64 {
+        self.end.load(Relaxed)
+    }
+
+    /// Appends the pieces, in order, as one block.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be made or the disk does not take the bytes.
+    pub(super) fn append(&self, pieces: &[impl AsRef<[u8]>]) -> Result<Block> {
+        let (file, path) = self.opened()?;
+        let total: usize = pieces.iter().map(|piece| piece.as_ref().len()).sum();
+        let length = u32::try_from(total).map_err(|_| Error::io(WRITE, path)(ErrorKind::FileTooLarge.into()))?;
+        let offset = self.end.fetch_add(HEADER + u64::from(length), Relaxed);
+        let mut checksum = checksum_at(offset);
+        let mut at = offset + HEADER;
+        for piece in pieces.iter().map(AsRef::as_ref) {
+            checksum.update(piece);
+            file.write_all_at(piece, at).map_err(Error::io(WRITE, path))?;
+            at += piece.len() as u64;
+        }
+        let mut header = [0; HEADER as usize];
+        header[..4].copy_from_slice(&length.to_le_bytes());
+        header[4..].copy_from_slice(&checksum.finalize().to_le_bytes());
+        file.write_all_at(&header, offset).map_err(Error::io(WRITE, path))?;
+        Ok(Block { offset, length })
+    }
+
+    /// A reader over blocks, one after the other.
+    pub(super) fn read<'f>(&'f self, blocks: &'f [Block]) -> BlockReader<'f> {
+        BlockReader { file: self, blocks: blocks.iter(), current: None }
+    }
+
+    /// Gives the disk space of blocks back, as far as the file system can.
+    pub(super) fn give_back(&self, blocks: &[Block]) {
+        if let Some((file, _)) = self.open.get() {
+            for block in blocks {
+                space::give_back(file, block.offset, HEADER + block.length());
+            }
+        }
+    }
+
+    /// Cuts the file to nothing, once no block of it is needed.
+    pub(super) fn clear(&self) {
+        if let Some((file, _)) = self.open.get() {
+            // A refusal is no error: the space comes back when the file is closed.
+            let _ = file.set_len(0);
+        }
+    }
+
+    fn opened(&self) -> Result<&(File, PathBuf)> {
+        if let Some(open) = self.open.get() {
+            return Ok(open);
+        }
+        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = self.open.get() {
+            return Ok(open);
+        }
+        let made = space::work_file(&self.dir, &self.name)?;
+        Ok(self.open.get_or_init(|| made))
+    }
+
+    fn path_and_file(&self) -> Result<&(File, PathBuf)> {
+        self.open.get().ok_or_else(|| Error::io(READ, &self.dir.join(&self.name))(ErrorKind::NotFound.into()))
+    }
+
+    /// The file itself, to damage it.
+    #[cfg(test)]
+    pub(super) fn file(&self) -> Option<&File> {
+        self.open.get().map(|(file, _)| file)
+    }
+
+    /// A spill file over a file that the test brings.
+    #[cfg(test)]
+    pub(super) fn over(file: File, path: &Path) -> SpillFile {
+        let spill = SpillFile::new(path, "");
+        spill.open.set((file, path.to_path_buf())).expect("new");
+        spill
+    }
+}
+
+/// Gives the bytes of blocks one after the other, in pieces of any size; each block is checked when its end is reached.
+#[derive(Debug)]
+pub(super) struct BlockReader<'f> {
+    file: &'f SpillFile,
+    blocks: std::slice::Iter<'f, Block>,
+    current: Option<Current>,
+}
+
+#[derive(Debug)]
+struct Current {
+    block: Block,
+    done: u32,
+    checksum: crc32fast::Hasher,
+    expected: u32,
+}
+
+impl BlockReader<'_> {
+    /// Fills `out` as far as there are bytes, and says how far.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if a block is not what was written, [`Error::Io`] if the disk cannot be read. What was given
+    /// out of a block is to be trusted only when the block's end has been passed without an error.
+    pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < out.len() {
+            let Some(mut current) = self.current.take() else {
+                match self.blocks.next() {
+                    Some(block) => self.current = Some(self.enter(*block)?),
+                    None => break,
+                }
+                continue;
+            };
+            let left = (current.block.length - current.done) as usize;
+            let piece = left.min(out.len() - filled);
+            let target = &mut out[filled..filled + piece];
+            self.read_at(target, current.block.offset + HEADER + u64::from(current.done), current.block)?;
+            current.checksum.update(target);
+            current.done += piece as u32;
+            filled += piece;
+            if current.done < current.block.length {
+                self.current = Some(current);
+            } else {
+                let found = current.checksum.finalize();
+                if found != current.expected {
+                    let expected = current.expected;
+                    return self.damaged(current.block, format!("has checksum {found:08x} and not {expected:08x}"));
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    fn enter(&self, block: Block) -> Result<Current> {
+        let mut header = [[0; 4]; 2];
+        self.read_at(header.as_flattened_mut(), block.offset, block)?;
+        let [length, expected] = header.map(u32::from_le_bytes);
+        if length != block.length {
+            return self.damaged(block, format!("claims {length} bytes"));
+        }
+        Ok(Current { block, done: 0, checksum: checksum_at(block.offset), expected })
+    }
+
+    fn read_at(&self, out: &mut [u8], at: u64, block: Block) -> Result<()> {
+        let (file, path) = self.file.path_and_file()?;
+        match file.read_exact_at(out, at) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                self.damaged(block, "is cut off by the end of the file".to_owned())
+            }
+            Err(error) => Err(Error::io(READ, path)(error)),
+        }
+    }
+
+    fn damaged<T>(&self, block: Block, what: String) -> Result<T> {
+        let (_, path) = self.file.path_and_file()?;
+        let why = format!("the block of {} bytes at offset {} {what}", block.length, block.offset);
+        Err(Error::Damaged { path: path.clone(), why })
+    }
+}
+
+fn checksum_at(offset: u64) -> crc32fast::Hasher {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&offset.to_le_bytes());
+    checksum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(file: &SpillFile, blocks: &[Block], piece: usize) -> Result<Vec<u8>> {
+        let mut reader = file.read(blocks);
+        let mut bytes = Vec::new();
+        loop {
+            let mut out = vec![0; piece];
+            match reader.read(&mut out)? {
+                0 => return Ok(bytes),
+                filled => bytes.extend_from_slice(&out[..filled]),
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_come_back_in_pieces_of_any_size() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = SpillFile::new(dir.path(), "x");
+        assert_eq!(all(&file, &[], 3).expect("nothing"), b"");
+        let blocks = [
+            file.append(&[&b"abc"[..], b"", b"defg"]).expect("written"),
+            file.append(&[&b"hi"[..]]).expect("written"),
+            file.append(&[&b""[..]]).expect("written"),
+        ];
+        for piece in 1..12 {
+            assert_eq!(all(&file, &blocks, piece).expect("whole"), b"abcdefghi");
+        }
+        assert_eq!(all(&file, &[blocks[1], blocks[0]], 4).expect("whole"), b"hiabcdefg");
+        assert_eq!(file.written(), 3 * HEADER + 9);
+    }
+
+    /// Each flipped byte, each cut, and two blocks that changed places.
+    #[test]
+    fn every_damage_is_found() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = SpillFile::new(dir.path(), "x");
+        let blocks = [file.append(&[b"first."]).expect("written"), file.append(&[b"second"]).expect("written")];
+        let raw = file.file().expect("open");
+        let mut whole = vec![0; file.written() as usize];
+        raw.read_exact_at(&mut whole, 0).expect("read");
+        for (at, byte) in whole.iter().enumerate() {
+            raw.write_all_at(&[byte ^ 1], at as u64).expect("written");
+            let error = all(&file, &blocks, 4).expect_err("damaged");
+            assert!(matches!(&error, Error::Damaged { path, .. } if path.starts_with(dir.path())), "{error}");
+            raw.write_all_at(&[*byte], at as u64).expect("written");
+        }
+        let (one, two) = whole.split_at(14);
+        raw.write_all_at(&[two, one].concat(), 0).expect("written");
+        assert!(matches!(all(&file, &blocks, 4), Err(Error::Damaged { .. })));
+        for length in 0..whole.len() {
+            raw.set_len(0).expect("cut");
+            raw.write_all_at(&whole[..length], 0).expect("written");
+            assert!(matches!(all(&file, &blocks, 64), Err(Error::Damaged { .. })), "{length}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file() {
+        let path = Path::new("/dev/full");
+        let file = SpillFile::over(File::options().write(true).open(path).expect("the device"), path);
+        let error = file.append(&[b"x"]).expect_err("full");
+        assert!(matches!(&error, Error::Io { action: WRITE, .. }), "{error}");
+        assert!(error.to_string().starts_with("cannot write the work file /dev/full: "), "{error}");
+    }
+}

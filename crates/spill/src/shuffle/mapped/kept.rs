@@ -1,0 +1,200 @@
+//! Arrays, bitmaps and heaps as products: put down in files with names, taken up in another process of the same machine.
+//!
+//! What may be changed is copied into a work file without a name when it is taken up, so the product stays what it was; a heap, which
+//! is only read, is mapped as it lies. Numbers are those of the machine.
+
+use std::path::Path;
+
+use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
+use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
+use dupsift_core::error::Result;
+
+/// Cells that are copied at a time.
+const AT_ONCE: usize = 8 << 10;
+
+impl<T: bytemuck::Pod> Mapped<T> {
+    /// Puts the array down as a product of that name.
+    ///
+    /// # Errors
+    /// [`dupsift_core::error::Error::Io`].
+    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
+        product::put_down(dir, name, bytemuck::cast_slice(self))
+    }
+
+    /// The array that was put down.
+    ///
+    /// # Errors
+    /// [`dupsift_core::error::Error::Damaged`] where the product is not what was put down; [`dupsift_core::error::Error::Io`].
+    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Mapped<T>> {
+        let product = Product::take_up(dir, put_down)?;
+        let values: &[T] = values(&product, dir, put_down)?;
+        let mut array = Mapped::new(dir, &put_down.name, values.len())?;
+        array.copy_from_slice(values);
+        Ok(array)
+    }
+}
+
+impl<T: CellValue> AtomicCells<T> {
+    /// As [`Mapped::put_down`]; no thread changes the cells meanwhile.
+    ///
+    /// # Errors
+    /// As [`Mapped::put_down`].
+    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
+        let mut writer = ProductWriter::create(dir, name)?;
+        let mut values = vec![T::zeroed(); AT_ONCE.min(self.len())];
+        for begin in (0..self.len()).step_by(AT_ONCE) {
+            values.truncate(self.len() - begin);
+            self.load_all(begin, &mut values);
+            writer.append(bytemuck::cast_slice(&values))?;
+        }
+        writer.put_down()
+    }
+
+    /// As [`Mapped::take_up`].
+    ///
+    /// # Errors
+    /// As [`Mapped::take_up`].
+    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<AtomicCells<T>> {
+        let product = Product::take_up(dir, put_down)?;
+        let values: &[T] = values(&product, dir, put_down)?;
+        let cells = AtomicCells::new(dir, &put_down.name, values.len())?;
+        values.iter().enumerate().for_each(|(at, value)| cells.store(at, *value));
+        Ok(cells)
+    }
+}
+
+impl AtomicBits {
+    /// As [`Mapped::put_down`]; no thread sets bits meanwhile.
+    ///
+    /// # Errors
+    /// As [`Mapped::put_down`].
+    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
+        self.words().put_down(dir, name)
+    }
+
+    /// As [`Mapped::take_up`], of a bitmap of that many bits.
+    ///
+    /// # Errors
+    /// As [`Mapped::take_up`].
+    pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<AtomicBits> {
+        let words = AtomicCells::take_up(dir, put_down)?;
+        if words.len() != len.div_ceil(64) {
+            let why = format!("it has {} words of bits and not {}", words.len(), len.div_ceil(64));
+            return Err(damaged(&dir.join(&put_down.name), why));
+        }
+        Ok(AtomicBits::of(words, len))
+    }
+}
+
+impl Ranks {
+    /// As [`Mapped::put_down`].
+    ///
+    /// # Errors
+    /// As [`Mapped::put_down`].
+    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
+        self.lines().put_down(dir, name)
+    }
+
+    /// As [`Mapped::take_up`], of a bitmap of that many bits.
+    ///
+    /// # Errors
+    /// As [`Mapped::take_up`].
+    pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<Ranks> {
+        let lines = Mapped::take_up(dir, put_down)?;
+        let other = || damaged(&dir.join(&put_down.name), format!("it is of another bitmap than one of {len} bits"));
+        Ranks::of(lines, len).ok_or_else(other)
+    }
+}
+
+impl FrozenHeap {
+    /// As [`Mapped::put_down`].
+    ///
+    /// # Errors
+    /// As [`Mapped::put_down`].
+    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
+        product::put_down(dir, name, self.bytes())
+    }
+
+    /// As [`Mapped::take_up`]; what is taken up will be read at random.
+    ///
+    /// # Errors
+    /// As [`Mapped::take_up`].
+    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<FrozenHeap> {
+        let map = Product::take_up(dir, put_down)?.into_map();
+        if let Some(map) = &map {
+            // Advice may be refused without harm.
+            let _ = map.advise(memmap2::Advice::Random);
+        }
+        Ok(FrozenHeap::of(map))
+    }
+}
+
+/// The numbers that a product holds; it begins at a page.
+fn values<'p, T: bytemuck::Pod>(product: &'p Product, dir: &Path, put_down: &PutDown) -> Result<&'p [T]> {
+    // No bytes begin anywhere.
+    if product.is_empty() {
+        return Ok(&[]);
+    }
+    let why = || format!("its {} bytes are no numbers of {} bytes each", product.len(), size_of::<T>());
+    bytemuck::try_cast_slice(product).map_err(|_| damaged(&dir.join(&put_down.name), why()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Heap;
+    use super::*;
+    use dupsift_core::error::Error;
+
+    #[test]
+    fn what_is_changed_after_it_was_taken_up_leaves_the_product_as_it_was() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let dir = dir.path();
+        for len in [0, 1, AT_ONCE, 3 * AT_ONCE + 5] {
+            let mut array: Mapped<[u32; 3]> = Mapped::new(dir, "a", len).expect("an array");
+            let cells: AtomicCells<u64> = AtomicCells::new(dir, "c", len).expect("cells");
+            let bits = AtomicBits::new(dir, "b", len).expect("bits");
+            for at in 0..len {
+                array[at] = [at as u32, 7, 9];
+                cells.store(at, u64::MAX - at as u64);
+                if at % 3 == 0 {
+                    bits.set(at);
+                }
+            }
+            let puts = [
+                array.put_down(dir, "a.product").expect("put down"),
+                cells.put_down(dir, "c.product").expect("put down"),
+                bits.put_down(dir, "b.product").expect("put down"),
+            ];
+            for _ in 0..2 {
+                let mut again: Mapped<[u32; 3]> = Mapped::take_up(dir, &puts[0]).expect("whole");
+                assert!(again[..] == array[..]);
+                again.iter_mut().for_each(|value| *value = [0; 3]);
+                let again: AtomicCells<u64> = AtomicCells::take_up(dir, &puts[1]).expect("whole");
+                assert!(again.len() == len && (0..len).all(|at| again.load(at) == cells.load(at)));
+                (0..len).for_each(|at| again.store(at, 0));
+                let again = AtomicBits::take_up(dir, &puts[2], len).expect("whole");
+                assert!(again.len() == len && again.iter().eq(bits.iter()));
+                assert!((0..len).filter(|&at| again.set(at)).count() == len - len.div_ceil(3));
+            }
+            let other = AtomicBits::take_up(dir, &puts[2], len + 64).expect_err("of another length");
+            assert!(matches!(&other, Error::Damaged { path, .. } if path.ends_with("b.product")), "{other}");
+        }
+        let odd = product::put_down(dir, "odd.product", b"12345").expect("put down");
+        let error = Mapped::<u32>::take_up(dir, &odd).expect_err("no numbers").to_string();
+        assert!(error.contains("its 5 bytes are no numbers of 4 bytes each"), "{error}");
+    }
+
+    #[test]
+    fn a_heap_is_read_where_it_lies() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let heap = Heap::new(dir.path(), "h").expect("a heap");
+        let place = heap.append(b"some bytes").expect("taken");
+        let frozen = heap.freeze().expect("whole");
+        let put = frozen.put_down(dir.path(), "h.product").expect("put down");
+        let again = FrozenHeap::take_up(dir.path(), &put).expect("whole");
+        assert_eq!((again.bytes(), again.get(place + 5, 5)), (frozen.bytes(), &b"bytes"[..]));
+        let none = Heap::new(dir.path(), "h").expect("a heap").freeze().expect("whole");
+        let put = none.put_down(dir.path(), "h.product").expect("put down");
+        assert!(FrozenHeap::take_up(dir.path(), &put).expect("whole").bytes().is_empty());
+    }
+}

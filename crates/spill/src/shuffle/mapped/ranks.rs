@@ -1,0 +1,109 @@
+//! How many bits of a bitmap are set before a place: so an array can hold something for the set bits alone.
+
+use std::path::Path;
+
+use super::{AtomicBits, Mapped};
+use dupsift_core::error::Result;
+
+/// Words of 64 bits that stand behind two of counts: with these they fill a line of the cache, so a look-up waits once, and
+/// counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
+const WORDS: usize = 6;
+/// Bits behind the counts.
+const BITS: usize = WORDS * 64;
+/// Bits of the count of a word within its line: at most 320 are set before the last one.
+const COUNT_BITS: usize = 9;
+
+/// A copy of a bitmap, with the numbers of its set bits.
+#[derive(Debug)]
+pub struct Ranks {
+    /// How many bits are set before the line; how many before each word of it, side by side; then the bits.
+    lines: Mapped<[u64; 2 + WORDS]>,
+    len: usize,
+    count: u64,
+}
+
+impl Ranks {
+    /// Copies and counts the bits, in a file of the folder; `name` stands in messages. Bits that are set later are not seen.
+    ///
+    /// # Errors
+    /// [`dupsift_core::error::Error::Io`] if the file cannot be made.
+    pub fn new(dir: &Path, name: &str, bits: &AtomicBits) -> Result<Ranks> {
+        let words = bits.len().div_ceil(64);
+        let mut lines: Mapped<[u64; 2 + WORDS]> = Mapped::new(dir, name, words.div_ceil(WORDS))?;
+        let mut count = 0;
+        for (at, line) in lines.iter_mut().enumerate() {
+            line[0] = count;
+            for (place, word) in (at * WORDS..words).take(WORDS).enumerate() {
+                line[1] |= (count - line[0]) << (place * COUNT_BITS);
+                line[2 + place] = bits.word(word);
+                count += u64::from(line[2 + place].count_ones());
+            }
+        }
+        Ok(Ranks { lines, len: bits.len(), count })
+    }
+
+    /// Those of a bitmap of that many bits; none where there are too few lines for it, or too many.
+    pub(super) fn of(lines: Mapped<[u64; 2 + WORDS]>, len: usize) -> Option<Ranks> {
+        let count = lines
+            .last()
+            .map_or(0, |line| line[0] + line[2..].iter().map(|word| u64::from(word.count_ones())).sum::<u64>());
+        (lines.len() == len.div_ceil(64).div_ceil(WORDS)).then_some(Ranks { lines, len, count })
+    }
+
+    pub(super) fn lines(&self) -> &Mapped<[u64; 2 + WORDS]> {
+        &self.lines
+    }
+
+    /// How many bits there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no bit.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many bits are set.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many bits are set before the bit `at`, if that is set itself.
+    ///
+    /// # Panics
+    /// If there is no such bit.
+    #[inline]
+    pub fn rank(&self, at: usize) -> Option<usize> {
+        assert!(at < self.len, "bit {at} of {}", self.len);
+        let (line, within) = (&self.lines[at / BITS], at % BITS);
+        let (place, mask) = (within / 64, 1 << (within % 64));
+        let word = line[2 + place];
+        if word & mask == 0 {
+            return None;
+        }
+        let before = line[1] >> (place * COUNT_BITS) & ((1 << COUNT_BITS) - 1);
+        Some((line[0] + before) as usize + (word & (mask - 1)).count_ones() as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_count_the_bits_before() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for len in [0, 1, 64, 383, 384, 385, 5000] {
+            let bits = AtomicBits::new(dir.path(), "bits", len).expect("a bitmap");
+            (0..len).filter(|at| at % 7 < 3 || at / 600 == 2).for_each(|at| _ = bits.set(at));
+            let ranks = Ranks::new(dir.path(), "ranks", &bits).expect("ranks");
+            let mut expected = 0;
+            for at in 0..len {
+                assert_eq!(ranks.rank(at), bits.get(at).then_some(expected), "{at} of {len}");
+                expected += usize::from(bits.get(at));
+            }
+            assert_eq!(ranks.count() as usize, expected);
+        }
+    }
+}

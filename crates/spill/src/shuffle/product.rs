@@ -1,0 +1,348 @@
+//! Work files that outlive the process: put down under a name when they are whole, taken up again when they are what was put down.
+//!
+//! ```text
+//! NAME.half --written, its checksums at the end--> NAME        put down: one rename, so a name stands for a whole file
+//! NAME --size, checksums--> mapped memory                      taken up: every byte is compared before one is used
+//! ```
+//!
+//! A file is its bytes, then a CRC-32 of each MiB of them (before its bytes stands the number of the MiB, 8 bytes), then the number of
+//! the bytes (8) and `dupsprd1`; numbers are little-endian. [`PutDown`] is what has to be kept elsewhere to know the file again: of two
+//! files of one name it tells which is meant.
+//!
+//! Nothing is synced: a file that a power failure tore has other checksums, and is made again.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
+use std::ops::Deref;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use serde::{Deserialize, Serialize};
+
+use super::space::{self, READ, WRITE};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::private;
+
+/// How the name of a product ends.
+pub const PRODUCT: &str = ".product";
+/// How the name of a file ends that is not whole yet.
+const HALF: &str = ".half";
+
+const MAGIC: [u8; 8] = *b"dupsprd1";
+/// Bytes that have a checksum of their own.
+const PIECE: usize = 1 << 20;
+/// Bytes behind the checksums.
+const TAIL: u64 = 16;
+
+/// A file that was put down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PutDown {
+    /// Its name in the work folder.
+    pub name: String,
+    /// Its size, checksums included.
+    pub bytes: u64,
+    /// A CRC-32 over what says which bytes it holds: its checksums and lengths.
+    pub crc: u32,
+}
+
+impl PutDown {
+    /// Opens the file, if it has this size.
+    pub(super) fn open(&self, dir: &Path) -> Result<(File, PathBuf)> {
+        let path = dir.join(&self.name);
+        let file = match private::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(damaged(&path, "it is not there")),
+            Err(error) if error.kind() == ErrorKind::InvalidInput || path.is_symlink() => {
+                return Err(damaged(&path, "it is no regular file"));
+            }
+            Err(error) => return Err(Error::io(READ, &path)(error)),
+        };
+        let found = file.metadata().map_err(Error::io(READ, &path))?.len();
+        if found != self.bytes {
+            return Err(damaged(&path, format!("it has {found} bytes and not {}", self.bytes)));
+        }
+        Ok((file, path))
+    }
+
+    /// Compares the checksum of what says which bytes it holds.
+    pub(super) fn check(&self, path: &Path, found: u32) -> Result<()> {
+        if found == self.crc {
+            return Ok(());
+        }
+        Err(damaged(path, format!("it is another file than was put down (checksum {found:08x}, not {:08x})", self.crc)))
+    }
+}
+
+pub(super) fn damaged(path: &Path, why: impl Into<String>) -> Error {
+    Error::Damaged { path: path.to_path_buf(), why: why.into() }
+}
+
+/// A file that is being written under another name. It goes when dropped.
+#[derive(Debug)]
+pub(super) struct Half {
+    file: File,
+    path: PathBuf,
+    name: String,
+    renamed: bool,
+}
+
+impl Half {
+    pub(super) fn create(dir: &Path, name: &str) -> Result<Half> {
+        let path = dir.join(format!("{name}{HALF}"));
+        let file = private::create(&path).map_err(Error::io("create the work file", &path))?;
+        Ok(Half { file, path, name: name.to_owned(), renamed: false })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn reserve(&self, bytes: u64) -> Result<()> {
+        space::reserve(&self.file, &self.path, bytes)
+    }
+
+    pub(super) fn write_at(&self, bytes: &[u8], at: u64) -> Result<()> {
+        self.file.write_all_at(bytes, at).map_err(Error::io(WRITE, &self.path))
+    }
+
+    /// Reads what was written there.
+    pub(super) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
+        self.file.read_exact_at(bytes, at).map_err(Error::io(READ, &self.path))
+    }
+
+    /// Gives it its name.
+    pub(super) fn finish(mut self, bytes: u64, crc: u32) -> Result<PutDown> {
+        self.file.set_len(bytes).map_err(Error::io(WRITE, &self.path))?;
+        private::rename(&self.path, self.name.as_ref()).map_err(Error::io("rename the work file", &self.path))?;
+        self.renamed = true;
+        Ok(PutDown { name: std::mem::take(&mut self.name), bytes, crc })
+    }
+}
+
+impl Drop for Half {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // Who takes the folder next clears away what stays for a failure.
+            let _ = private::remove(&self.path);
+        }
+    }
+}
+
+/// Writes a product from front to back.
+#[derive(Debug)]
+pub struct ProductWriter {
+    half: Half,
+    /// Less than a piece, before it is written.
+    gathered: Vec<u8>,
+    written: u64,
+    checksums: Vec<u8>,
+}
+
+impl ProductWriter {
+    /// Begins a product of that name, which ends in [`PRODUCT`], in a work folder. It holds a MiB in memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be made.
+    pub fn create(dir: &Path, name: &str) -> Result<ProductWriter> {
+        let gathered = Vec::with_capacity(PIECE);
+        Ok(ProductWriter { half: Half::create(dir, name)?, gathered, written: 0, checksums: Vec::new() })
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the disk does not take them.
+    pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(PIECE - self.gathered.len()));
+            self.gathered.extend_from_slice(now);
+            bytes = later;
+            if self.gathered.len() == PIECE {
+                self.send()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the file, which gets its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn put_down(mut self) -> Result<PutDown> {
+        if !self.gathered.is_empty() {
+            self.send()?;
+        }
+        let mut end = self.checksums;
+        end.extend_from_slice(&self.written.to_le_bytes());
+        end.extend_from_slice(&MAGIC);
+        self.half.write_at(&end, self.written)?;
+        self.half.finish(self.written + end.len() as u64, crc32fast::hash(&end))
+    }
+
+    fn send(&mut self) -> Result<()> {
+        self.half.write_at(&self.gathered, self.written)?;
+        let piece = self.written / PIECE as u64;
+        self.checksums.extend_from_slice(&checksum(piece, &self.gathered).to_le_bytes());
+        self.written += self.gathered.len() as u64;
+        self.gathered.clear();
+        Ok(())
+    }
+}
+
+impl Write for ProductWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.append(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(Error::Io { source, .. }) => Err(source),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Puts bytes down as a product of that name.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn put_down(dir: &Path, name: &str, bytes: &[u8]) -> Result<PutDown> {
+    let mut writer = ProductWriter::create(dir, name)?;
+    writer.append(bytes)?;
+    writer.put_down()
+}
+
+/// The bytes of a product, memory-mapped.
+#[derive(Debug)]
+pub struct Product {
+    /// No map for no bytes.
+    map: Option<Mmap>,
+}
+
+impl Product {
+    /// Takes a product up; all of its bytes are compared with their checksums.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], with the path and what differs, where it is missing or not what was put down; [`Error::Io`] if the disk
+    /// cannot be read.
+    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Product> {
+        let (mut file, path) = put_down.open(dir)?;
+        let torn = |why: &str| damaged(&path, why.to_owned());
+        let pieces_and_tail = put_down.bytes.checked_sub(TAIL).ok_or_else(|| torn("it is too short"))?;
+        let mut tail = [0; TAIL as usize];
+        file.read_exact_at(&mut tail, pieces_and_tail).map_err(Error::io(READ, &path))?;
+        let (length, magic) = tail.split_at(8);
+        let bytes = length.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        let pieces = bytes.div_ceil(PIECE as u64);
+        if magic != MAGIC || pieces.checked_mul(4).and_then(|sums| sums.checked_add(bytes)) != Some(pieces_and_tail) {
+            return Err(torn("it does not end as a product does"));
+        }
+        let mut end = vec![0; (put_down.bytes - bytes) as usize];
+        file.read_exact_at(&mut end, bytes).map_err(Error::io(READ, &path))?;
+        put_down.check(&path, crc32fast::hash(&end))?;
+        file.rewind().map_err(Error::io(READ, &path))?;
+        let mut buffer = vec![0; PIECE.min(bytes as usize)];
+        for (piece, expected) in (0..pieces).zip(end.chunks_exact(4)) {
+            let length = (bytes - piece * PIECE as u64).min(PIECE as u64) as usize;
+            file.read_exact(&mut buffer[..length]).map_err(Error::io(READ, &path))?;
+            if checksum(piece, &buffer[..length]).to_le_bytes() != expected {
+                return Err(damaged(&path, format!("MiB {piece} of it is not what was written")));
+            }
+        }
+        let map = (bytes > 0).then(|| space::map_part_to_read(&file, &path, 0, bytes as usize)).transpose()?;
+        Ok(Product { map })
+    }
+
+    /// The map; none of no bytes.
+    pub(super) fn into_map(self) -> Option<Mmap> {
+        self.map
+    }
+}
+
+impl Deref for Product {
+    type Target = [u8];
+
+    /// They begin at a page, so that numbers of any width may be read of them.
+    fn deref(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+}
+
+fn checksum(piece: u64, bytes: &[u8]) -> u32 {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&piece.to_le_bytes());
+    checksum.update(bytes);
+    checksum.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_was_put_down_is_taken_up() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for length in [0, 1, 8, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 3 * PIECE + 77] {
+            let bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            let mut writer = ProductWriter::create(dir.path(), "a.product").expect("begun");
+            for piece in bytes.chunks(300_007) {
+                writer.write_all(piece).expect("written");
+            }
+            assert!(names(dir.path()).contains(&"a.product.half".to_owned()));
+            let put = writer.put_down().expect("put down");
+            assert_eq!(
+                put,
+                put_down(dir.path(), "b.product", &bytes)
+                    .map(|b| PutDown { name: "a.product".into(), ..b })
+                    .expect("put down")
+            );
+            assert_eq!(put.bytes, (length + 4 * length.div_ceil(PIECE) + 16) as u64);
+            assert!(*Product::take_up(dir.path(), &put).expect("whole") == *bytes, "{length}");
+            assert_eq!(names(dir.path()), ["a.product", "b.product"]);
+        }
+        // What is not finished leaves nothing.
+        drop(ProductWriter::create(dir.path(), "c.product").expect("begun"));
+        assert_eq!(names(dir.path()), ["a.product", "b.product"]);
+    }
+
+    /// Each flipped byte and each cut, a file of another run, and none at all.
+    #[test]
+    fn a_torn_file_is_named_and_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let put = put_down(dir.path(), "a.product", b"some bytes of a product").expect("put down");
+        let path = dir.path().join("a.product");
+        let whole = fs::read(&path).expect("there");
+        let refused = |bytes: &[u8]| {
+            fs::write(&path, bytes).expect("written");
+            let error = Product::take_up(dir.path(), &put).expect_err("refused");
+            assert!(matches!(&error, Error::Damaged { path: named, .. } if *named == path), "{error}");
+            error.to_string()
+        };
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut flipped = whole.clone();
+                flipped[at] ^= 1 << bit;
+                refused(&flipped);
+            }
+            assert!(refused(&whole[..at]).contains("bytes and not 43"));
+        }
+        refused(&[&whole[..], b"x"].concat());
+        let other = put_down(dir.path(), "other.product", b"same bytes of a product").expect("put down");
+        assert_eq!(other.bytes, put.bytes);
+        assert!(refused(&fs::read(dir.path().join("other.product")).expect("there")).contains("another file"));
+        fs::remove_file(&path).expect("removed");
+        let missing = Product::take_up(dir.path(), &put).expect_err("refused").to_string();
+        assert!(missing.starts_with("work file ") && missing.contains("it is not there"), "{missing}");
+    }
+}

@@ -1,0 +1,189 @@
+//! The filter of a run: by it most groups that the run does not have are known without a look at its rows.
+//!
+//! A split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet has the same
+//! blocks): a block of eight words of 32 bits for every 32 rows. A group belongs to one block, and sets one bit of each of its words.
+//! A byte a row; of a hundred groups that are not there, about three pass.
+//!
+//! Blocks are numbered through. Those of a bucket whose rows are `start..end` are `start / 32 ..= end / 32`, but 32,768 at the most;
+//! so two neighbours share a block. With the hash h of a group (see [`super`]), of n blocks it belongs to number
+//! (bits 20 to 51 of h) * n / 2^32; with l = the upper half of h * 9e3779b97f4a7c15, its bit of word i is the top five bits of
+//! l * SALTS\[i\]. 127 blocks and a checksum make a piece.
+
+use std::ops::Range;
+
+use super::fence::begun;
+
+/// Bytes of a piece.
+pub const FILTER_PIECE: usize = 4096;
+/// Rows for which there is a block.
+pub const BLOCK_ROWS: u32 = 32;
+
+/// Blocks of a piece; its last 4 bytes are a CRC-32 of the number of the piece (8 bytes) and all bytes before.
+const BLOCKS: u64 = 127;
+const BLOCK: usize = 32;
+/// Blocks of a bucket, at the most: where one group has millions of rows, they all are one.
+const MOST: u64 = 1 << 15;
+/// Any odd numbers; those that Parquet has.
+const SALTS: [u32; 8] =
+    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
+pub type Block = [u32; 8];
+/// Bytes, and their place among those of all pieces.
+pub type Placed = (u64, Vec<u8>);
+/// A block and its number.
+pub type Numbered = (u64, Block);
+
+/// Pieces of the filter of so many rows.
+pub fn filter_pieces(rows: u64) -> u64 {
+    if rows == 0 { 0 } else { (rows / u64::from(BLOCK_ROWS) + 1).div_ceil(BLOCKS) }
+}
+
+/// The blocks of a bucket that has these rows.
+pub fn blocks_of(rows: &Range<u64>) -> Range<u64> {
+    let Range { start, end } = blocks_over(rows);
+    start..end.min(start + MOST)
+}
+
+/// The blocks of buckets that have these rows.
+pub fn blocks_over(rows: &Range<u64>) -> Range<u64> {
+    rows.start / u64::from(BLOCK_ROWS)..rows.end / u64::from(BLOCK_ROWS) + 1
+}
+
+/// The pieces in which these blocks lie.
+pub fn pieces_of(blocks: &Range<u64>) -> Range<u64> {
+    blocks.start / BLOCKS..blocks.end.div_ceil(BLOCKS)
+}
+
+/// Some blocks, one behind the other.
+#[derive(Debug)]
+pub struct Filter {
+    first: u64,
+    blocks: Vec<Block>,
+}
+
+impl Filter {
+    /// These blocks, without a group.
+    pub fn new(blocks: Range<u64>) -> Filter {
+        Filter { first: blocks.start, blocks: vec![Block::default(); (blocks.end - blocks.start) as usize] }
+    }
+
+    /// These blocks, of the bytes of their pieces; the number of a piece that is not what was written.
+    pub fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
+        let (first, mut decoded) = (blocks.start - blocks.start % BLOCKS, Vec::new());
+        for (piece, bytes) in (first / BLOCKS..).zip(pieces.as_chunks::<FILTER_PIECE>().0) {
+            let (held, expected) = bytes.split_at(FILTER_PIECE - 4);
+            if checksum(piece, held).to_le_bytes() != expected {
+                return Err(piece);
+            }
+            decoded.extend(held.as_chunks::<BLOCK>().0.iter().map(block));
+        }
+        decoded.truncate((blocks.end - first) as usize);
+        decoded.drain(..((blocks.start - first) as usize).min(decoded.len()));
+        Ok(Filter { first: blocks.start, blocks: decoded })
+    }
+
+    /// Adds a group by its hash, to the bucket that has these blocks.
+    pub fn insert(&mut self, of: &Range<u64>, hash: u64) {
+        let block = &mut self.blocks[(place(of, hash) - self.first) as usize];
+        block.iter_mut().zip(mask(hash)).for_each(|(word, bit)| *word |= bit);
+    }
+
+    /// Whether the bucket, which has all of these blocks, may have the group of that hash. Never no for one that it has.
+    pub fn may_have(&self, hash: u64) -> bool {
+        let of = self.first..self.first + self.blocks.len() as u64;
+        let block = &self.blocks[(place(&of, hash) - self.first) as usize];
+        block.iter().zip(mask(hash)).all(|(word, bit)| word & bit != 0)
+    }
+
+    /// The bytes of its blocks but the first and the last one, cut where pieces end, each with its place in the bytes of all pieces; and
+    /// these two, which neighbours have too.
+    pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
+        let last = self.blocks.len() as u64 - 1;
+        let number = |at: u64| self.first + at;
+        let edges = [0, last].map(|at| (number(at), self.blocks[at as usize]));
+        let mut parts: Vec<Placed> = Vec::new();
+        for at in 1..last {
+            if parts.is_empty() || number(at).is_multiple_of(BLOCKS) {
+                parts.push((place_of(number(at)), Vec::new()));
+            }
+            if let Some((_, bytes)) = parts.last_mut() {
+                self.blocks[at as usize].iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+            }
+        }
+        (parts, edges[..if last == 0 { 1 } else { 2 }].to_vec())
+    }
+}
+
+/// Puts the checksum of a piece behind its blocks, with blocks that several buckets share joined into it.
+pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
+    for (number, block) in shared {
+        let at = (place_of(*number) % FILTER_PIECE as u64) as usize;
+        let words = bytes[at..at + BLOCK].as_chunks_mut::<4>().0;
+        words.iter_mut().zip(block).for_each(|(word, more)| *word = (u32::from_le_bytes(*word) | more).to_le_bytes());
+    }
+    let (held, sum) = bytes.split_at_mut(FILTER_PIECE - 4);
+    sum.copy_from_slice(&checksum(piece, held).to_le_bytes());
+}
+
+/// The blocks of a piece.
+pub fn blocks_in(piece: u64) -> Range<u64> {
+    piece * BLOCKS..(piece + 1) * BLOCKS
+}
+
+/// Where a block lies among the bytes of all pieces.
+fn place_of(block: u64) -> u64 {
+    block / BLOCKS * FILTER_PIECE as u64 + block % BLOCKS * BLOCK as u64
+}
+
+/// The block of a group.
+fn place(of: &Range<u64>, hash: u64) -> u64 {
+    of.start + ((u64::from((hash >> 20) as u32) * (of.end - of.start)) >> 32)
+}
+
+/// Its bit of each word.
+fn mask(hash: u64) -> Block {
+    let low = (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32;
+    SALTS.map(|salt| 1 << (low.wrapping_mul(salt) >> 27))
+}
+
+fn block(bytes: &[u8; BLOCK]) -> Block {
+    let mut block = Block::default();
+    block.iter_mut().zip(bytes.as_chunks::<4>().0).for_each(|(word, bytes)| *word = u32::from_le_bytes(*bytes));
+    block
+}
+
+fn checksum(piece: u64, held: &[u8]) -> u32 {
+    let mut checksum = begun(piece);
+    checksum.update(held);
+    checksum.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::hash::splitmix64;
+
+    /// Worked out by another program from the description above.
+    #[test]
+    fn a_worked_example() {
+        let hash = 0x0123_4567_89ab_cdef;
+        assert_eq!(place(&(10..110), hash), WORKED_PLACE);
+        assert_eq!(mask(hash), WORKED_MASK.map(|bit| 1 << bit));
+        assert_eq!((blocks_of(&(31..32)), blocks_of(&(64..96)), blocks_of(&(0..1 << 40))), (0..2, 2..4, 0..32_768));
+        assert_eq!([0, 1, 32 * 127 - 1, 32 * 127].map(filter_pieces), [0, 1, 1, 2]);
+    }
+
+    const WORKED_PLACE: u64 = 30;
+    const WORKED_MASK: [u32; 8] = [31, 2, 1, 15, 25, 25, 20, 1];
+
+    #[test]
+    fn three_of_a_hundred_others_pass() {
+        let rows = 0..20_000_u64;
+        let of = blocks_of(&rows);
+        let mut filter = Filter::new(of.clone());
+        rows.clone().for_each(|row| filter.insert(&of, splitmix64(1, row)));
+        assert!(rows.clone().all(|row| filter.may_have(splitmix64(1, row))));
+        let pass = (0..100_000).filter(|&other| filter.may_have(splitmix64(2, other))).count();
+        assert!((1_000..4_000).contains(&pass), "{pass} of 100,000");
+    }
+}

@@ -1,0 +1,225 @@
+//! What a shuffle is asked to do, and which partition a record belongs to.
+
+use std::ops::RangeInclusive;
+
+use dupsift_core::error::{Error, Result};
+
+/// The widths of a record, in bytes, that a shuffle takes.
+pub const WIDTHS: RangeInclusive<usize> = 4..=512;
+
+/// The most partitions a shuffle may have.
+pub const MAX_PARTITIONS: usize = 1024;
+
+/// The buckets that hashes of groups fall into: a partition by [`Order::Hash`] is a whole number of them.
+pub const BUCKETS: usize = 1 << BUCKET_BITS;
+const BUCKET_BITS: u32 = 12;
+
+/// How records are spread over partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By the bucket of a mixed hash of the group's bytes: even however badly the keys are distributed, and in no order.
+    Hash,
+    /// By the big-endian number in the leading `range_width` bytes: a partition covers a contiguous range of numbers, so
+    /// the partitions one after the other are sorted as a whole.
+    Range {
+        /// Every number is smaller than this.
+        below: u64,
+    },
+}
+
+/// What a shuffle is asked to do.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// What the records are, for the names of work files and for messages.
+    pub name: String,
+    /// Bytes of a record, within [`WIDTHS`].
+    pub width: usize,
+    /// How many leading bytes name the group of a record: 1 to `width`.
+    pub group_width: usize,
+    /// How records are spread over partitions.
+    pub order: Order,
+    /// For [`Order::Range`]: the bytes of the leading number, 4 or 8, within the group. Not read for [`Order::Hash`].
+    pub range_width: usize,
+    /// The number of partitions: 1 to [`MAX_PARTITIONS`].
+    pub partitions: usize,
+}
+
+impl Spec {
+    /// Whether the numbers fit together.
+    pub(super) fn check(&self) -> Result<()> {
+        let fail = |why: String| Err(Error::Internal(format!("the shuffle {:?} cannot be made: {why}", self.name)));
+        if !WIDTHS.contains(&self.width) {
+            let (least, most) = WIDTHS.into_inner();
+            return fail(format!("a record takes {least} to {most} bytes, not {}", self.width));
+        }
+        if !(1..=self.width).contains(&self.group_width) {
+            return fail(format!("a group is named by 1 to {} bytes, not {}", self.width, self.group_width));
+        }
+        if !(1..=MAX_PARTITIONS).contains(&self.partitions) {
+            return fail(format!("it takes 1 to {MAX_PARTITIONS} partitions, not {}", self.partitions));
+        }
+        if let Order::Range { .. } = self.order
+            && (!matches!(self.range_width, 4 | 8) || self.range_width > self.group_width)
+        {
+            // A number longer than the group could send one group to two partitions.
+            return fail(format!(
+                "the number that orders its partitions takes 4 or 8 bytes within the group's {}, not {}",
+                self.group_width, self.range_width
+            ));
+        }
+        Ok(())
+    }
+
+    /// The rule that sends a record to its partition.
+    pub(super) fn router(&self) -> Router {
+        match self.order {
+            Order::Hash => Router::Hash { group_width: self.group_width, partitions: self.partitions },
+            Order::Range { below } => Router::Range {
+                number_width: self.range_width,
+                below,
+                // partitions * 2^64 / below, so that a product replaces a division for each record. It is below 2^64
+                // only if there are more numbers than partitions; else each number has a partition of its own.
+                scale: (below > self.partitions as u64)
+                    .then(|| (((self.partitions as u128) << 64) / u128::from(below)) as u64),
+            },
+        }
+    }
+}
+
+/// The rule that sends a record to its partition.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Router {
+    Hash { group_width: usize, partitions: usize },
+    Range { number_width: usize, below: u64, scale: Option<u64> },
+}
+
+impl Router {
+    /// The partition of a record, or the record's number if it is too large for the announced range.
+    #[inline]
+    pub(super) fn partition(&self, record: &[u8]) -> std::result::Result<usize, u64> {
+        match *self {
+            Router::Hash { group_width, partitions } => {
+                Ok((bucket(&record[..group_width]) * partitions) >> BUCKET_BITS)
+            }
+            Router::Range { number_width, below, scale } => {
+                let number = leading_number(&record[..number_width]);
+                match scale {
+                    _ if number >= below => Err(number),
+                    Some(scale) => Ok(((u128::from(number) * u128::from(scale)) >> 64) as usize),
+                    None => Ok(number as usize),
+                }
+            }
+        }
+    }
+}
+
+/// The bucket of a group, below [`BUCKETS`].
+#[inline]
+pub(super) fn bucket(group: &[u8]) -> usize {
+    bucket_by(mix_bytes(group))
+}
+
+/// The hash of a group.
+#[inline]
+pub(super) fn hash(group: &[u8]) -> u64 {
+    mix_bytes(group)
+}
+
+/// The bucket of a group of that hash.
+#[inline]
+pub(super) fn bucket_by(hash: u64) -> usize {
+    (hash >> (u64::BITS - BUCKET_BITS)) as usize
+}
+
+/// The big-endian number in up to eight bytes.
+fn leading_number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, &byte| (number << 8) | u64::from(byte))
+}
+
+/// A hash whose top bits are even, for any bytes.
+#[inline]
+fn mix_bytes(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut hash = 0x9E37_79B9_7F4A_7C15;
+    for word in words {
+        hash = mix64(hash ^ u64::from_le_bytes(*word));
+    }
+    if !rest.is_empty() {
+        let mut word = [0; 8];
+        word[..rest.len()].copy_from_slice(rest);
+        hash = mix64(hash ^ u64::from_le_bytes(word));
+    }
+    hash
+}
+
+/// The finaliser of SplitMix64.
+#[inline]
+const fn mix64(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(order: Order, width: usize, group_width: usize, range_width: usize, partitions: usize) -> Spec {
+        Spec { name: "rows".into(), width, group_width, order, range_width, partitions }
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_together_are_refused() {
+        let range = Order::Range { below: 10 };
+        assert!(spec(Order::Hash, 4, 1, 0, 1).check().is_ok());
+        assert!(spec(Order::Hash, 512, 512, 0, 1024).check().is_ok());
+        assert!(spec(range, 16, 8, 8, 7).check().is_ok());
+        for bad in [
+            spec(Order::Hash, 3, 1, 0, 1),
+            spec(Order::Hash, 513, 1, 0, 1),
+            spec(Order::Hash, 8, 0, 0, 1),
+            spec(Order::Hash, 8, 9, 0, 1),
+            spec(Order::Hash, 8, 8, 0, 0),
+            spec(Order::Hash, 8, 8, 0, 1025),
+            spec(range, 8, 8, 5, 1),
+            spec(range, 8, 4, 8, 1),
+        ] {
+            let message = bad.check().expect_err("refused").to_string();
+            assert!(message.starts_with("the shuffle \"rows\" cannot be made: "), "{message}");
+        }
+    }
+
+    /// Contiguous, monotone, none out of bounds, and near even, also where the numbers do not divide.
+    #[test]
+    fn ranges_are_contiguous_and_even() {
+        for (below, partitions) in [(1, 1), (1, 8), (7, 8), (8, 8), (9, 8), (1000, 7), (1001, 1000), (4096, 64)] {
+            let router = spec(Order::Range { below }, 8, 8, 8, partitions).router();
+            let of: Vec<usize> =
+                (0..below).map(|n| router.partition(&n.to_be_bytes()).expect("within the range")).collect();
+            assert!(of.is_sorted() && of[of.len() - 1] < partitions, "{below} over {partitions}");
+            let most = (0..partitions).map(|p| of.iter().filter(|&&q| q == p).count()).max();
+            assert!(most <= Some((below as usize).div_ceil(partitions) + 1), "{below} over {partitions}: {most:?}");
+            assert_eq!(router.partition(&below.to_be_bytes()), Err(below));
+        }
+        let router = spec(Order::Range { below: u64::MAX }, 8, 8, 8, 1024).router();
+        assert_eq!(router.partition(&(u64::MAX - 1).to_be_bytes()), Ok(1023));
+        let router = spec(Order::Range { below: 1 << 32 }, 8, 4, 4, 16).router();
+        assert_eq!(router.partition(&[0xFF, 0xFF, 0xFF, 0xFF, 9, 9, 9, 9]), Ok(15));
+        assert_eq!(spec(Order::Range { below: 0 }, 8, 8, 8, 4).router().partition(&[0; 8]), Err(0));
+    }
+
+    /// Keys of 16 significant bits, in the first bytes or the last, fill all partitions evenly.
+    #[test]
+    fn poor_keys_are_spread_evenly() {
+        for shift in [0, 48] {
+            let router = spec(Order::Hash, 16, 8, 0, 60).router();
+            let mut counts = [0; 60];
+            for key in 0..60_000_u64 {
+                let mut record = [0; 16];
+                record[..8].copy_from_slice(&(key << shift).to_be_bytes());
+                counts[router.partition(&record).expect("a hash has no range")] += 1;
+            }
+            assert!(counts.iter().all(|count| (850..1150).contains(count)), "{counts:?}");
+        }
+    }
+}

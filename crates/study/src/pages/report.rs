@@ -1,0 +1,128 @@
+//! `run.json` of the verb `purify`.
+
+use dupsift_engine::job::Guarded;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::elements::Elements;
+use dupsift_engine::engine::StageReport;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
+use dupsift_engine::reading::RejectionsReport;
+use dupsift_engine::reading::inputs::notes;
+use dupsift_engine::reading::losses::Losses;
+use dupsift_engine::reading::purify_report::PurifyReport;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::OwnColumns;
+
+/// The record.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PagesReport {
+    /// Version of this record and of the tables beside it.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub dupsift: String,
+    /// Tokenizer, normalisation and their versions, on which keywords depend.
+    pub text: String,
+    /// What stands before the names of the columns of pages.
+    pub prefix: String,
+    /// The statistics that weighed keywords, as their own record names them; none: by frequency in the page alone.
+    pub statistics: Option<String>,
+    /// The model that said categories, in hexadecimal.
+    pub model: Option<String>,
+    /// The input files as ids name them.
+    pub inputs: Vec<String>,
+    /// Input files that could not be used at all.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// The inputs besides the corpus whose rows were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_inputs: Vec<OtherInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    pub unread: BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_folders: BTreeMap<String, String>,
+    /// Rows of all usable files, or those within `--limit`.
+    pub rows: u64,
+    /// Rows of `pages/`.
+    pub written: u64,
+    /// Rows set aside, see `rejected/`.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
+    /// What became of the pages.
+    pub purified: PurifyReport,
+    /// Seconds that threads spent on keywords, abstracts, links and categories, summed.
+    pub elements_seconds: f64,
+    /// One entry a stage, in order.
+    pub stages: Vec<StageReport>,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    pub guards: Vec<GuardReport>,
+    /// What a reader should know besides.
+    pub warnings: Vec<String>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// User and system CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory that was sampled, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+impl Guarded for PagesReport {
+    fn guards(&self) -> &[GuardReport] {
+        &self.guards
+    }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
+}
+
+pub(super) fn report(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    prefix: &str,
+    own: &OwnColumns,
+    elements: &Elements,
+    losses: &Losses<'_>,
+    purified: PurifyReport,
+    elements_seconds: f64,
+    written: u64,
+    rejections: RejectionsReport,
+) -> PagesReport {
+    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
+    let mut warnings: Vec<String> = own
+        .columns
+        .iter()
+        .filter(|column| column.mixed)
+        .map(|column| format!("column {} is written as text, for files have it in several types", column.name))
+        .collect();
+    if !own.nested.is_empty() {
+        warnings.push(format!("nested columns are left out: {}", own.nested.join(", ")));
+    }
+    warnings.extend(notes(reader, losses.bad));
+    PagesReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        text: reader.pipeline.identity(),
+        prefix: prefix.to_owned(),
+        statistics: elements.snapshot().map(|snapshot| format!("{snapshot:016x}")),
+        model: elements.model().map(str::to_owned),
+        inputs: reader.source.files.iter().map(|file| file.label.clone()).collect(),
+        bad_inputs: losses.bad_inputs(),
+        other_inputs: losses.other_inputs(),
+        unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
+        rows: reader.documents(),
+        written,
+        rejections,
+        purified,
+        elements_seconds,
+        stages: engine.clock.stages(),
+        guards: Vec::new(),
+        warnings,
+        seconds,
+        cpu_seconds,
+        peak_memory_bytes,
+    }
+}

@@ -1,0 +1,122 @@
+//! A result that was held back becomes the output.
+
+use std::path::{Path, PathBuf};
+
+use super::page::PAGE;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_engine::job::run_report::{AcceptedReport, IndexReport, RunReport};
+use dupsift_files::io::Held;
+
+/// From the text of a page and the record of an accepted result to the text of its page; none where the page is of another version.
+pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
+
+/// Publishes a result that belongs to an index, there too; it is given the record, where the result stands, and what makes it the output.
+pub type IntoIndex<'i> =
+    dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
+
+/// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME, and by `into_index` in its index, if it was
+/// matched against one; what stands there is removed last. `page` turns the text of the page into what it says once the record is this one; what gives none is a warning.
+/// Gives the place where it stands now.
+///
+/// It may be ended at any moment: until the result has its name, the earlier output stands, and the same call goes on.
+///
+/// # Errors
+/// [`Error::Usage`] where the folder holds no such result, or something else than an output stands under the name.
+pub fn accept(
+    folder: &Path,
+    time: String,
+    reason: Option<String>,
+    page: &AcceptedPage<'_>,
+    into_index: &IntoIndex<'_>,
+) -> Result<PathBuf> {
+    let held = Held::open(folder)?;
+    held.check()?;
+    let path = held.path().join("run.json");
+    let json = safe_fs::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let record: Option<RunReport> = serde_json::from_str(&json).ok();
+    let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
+    let mut publish = || publish(&held, &json, &accepted, page);
+    match record.as_ref().and_then(|record| Some((record.index.as_ref()?, record))) {
+        Some((index, record)) => into_index(index, record, held.path(), &mut publish),
+        None => publish(),
+    }
+}
+
+/// Says in the record and on the page who accepted it, and gives it its name.
+fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPage<'_>) -> Result<PathBuf> {
+    if !held.is_accepted() {
+        let path = held.path().join("run.json");
+        let record = with_accepted(json, accepted).map_err(|why| Error::BadFile { path, why })?;
+        held.replace("run.json", record.as_bytes())?;
+        write_page(held, &record, page)?;
+    }
+    held.publish()
+}
+
+/// Lets the page say what the record says, where there is one.
+fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> {
+    let path = held.path().join(PAGE);
+    if !path.is_file() {
+        return Ok(());
+    }
+    let text = safe_fs::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let record: Option<RunReport> = serde_json::from_str(record).ok();
+    match record.and_then(|record| page(&text, &record)) {
+        Some(text) => held.replace(PAGE, text.as_bytes()),
+        None => {
+            tracing::warn!(
+                "{PAGE} is of another version and still says that the result is held back; dupsift report DIR writes it again"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// The record with one entry more, at its end; an entry that an acceptance left which was ended is renewed.
+fn with_accepted(json: &str, accepted: &AcceptedReport) -> std::result::Result<String, String> {
+    let mut record: serde_json::Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let Some(record) = record.as_object_mut() else { return Err("it is no record of a run".to_owned()) };
+    let entry = serde_json::to_string_pretty(accepted).map_err(|error| error.to_string())?;
+    if record.contains_key("accepted") {
+        let entry = serde_json::to_value(accepted).map_err(|error| error.to_string())?;
+        record.insert("accepted".to_owned(), entry);
+        return serde_json::to_string_pretty(record).map_err(|error| error.to_string());
+    }
+    // The entries before it stay in the order in which they were written.
+    let open = json.trim_end().strip_suffix('}').unwrap_or_default().trim_end();
+    Ok(format!("{open},\n  \"accepted\": {}\n}}", entry.replace('\n', "\n  ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_gets_one_entry_and_keeps_its_order() {
+        let accepted = |reason: &str| AcceptedReport {
+            time: "2026-11-22T03:00:00Z".into(),
+            reason: Some(reason.into()),
+            output: "out".into(),
+        };
+        let record = "{\n  \"b\": 1,\n  \"a\": [\n    2\n  ]\n}";
+        let first = with_accepted(record, &accepted("a \"crawl\" of {images}")).expect("a record");
+        expect_test::expect![[r#"
+            {
+              "b": 1,
+              "a": [
+                2
+              ],
+              "accepted": {
+                "time": "2026-11-22T03:00:00Z",
+                "reason": "a \"crawl\" of {images}",
+                "output": "out"
+              }
+            }"#]]
+        .assert_eq(&first);
+        let second: serde_json::Value =
+            serde_json::from_str(&with_accepted(&first, &accepted("again")).expect("a record")).expect("JSON");
+        assert_eq!((&second["accepted"]["reason"], &second["b"]), (&"again".into(), &1.into()));
+        assert!(with_accepted("[]", &accepted("")).is_err() && with_accepted("{", &accepted("")).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! The sentence that ends a comparison: which contestant to take for this corpus, and why.
+//!
+//! The rule. A contestant is near the best if its F is at most [`NEAR`] below the largest one. Of these presets come first, for
+//! what a preset holds was measured together (but those with options of their own, which are there to do what another tool
+//! does); then the higher precision, for a wrong pair may cost a document; then the order
+//! in which they were asked for. Where the largest F is below [`LEAST`], none is right for the corpus, and the sentence says so; a
+//! union or an intersection that is better by more than [`NEAR`] is named besides.
+//! CPU seconds do not count: they differ from run to run.
+
+use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
+use dupsift_core::number::counted;
+use dupsift_core::spelling::opt;
+
+/// An F so little below the largest is as good.
+const NEAR: f64 = 0.01;
+/// With an F below this a contestant is told as the best of a bad lot.
+const LEAST: f64 = 0.5;
+/// Fewer pairs than this tell little.
+const FEW: u64 = 100;
+/// Contestants named at most that a sample does not tell from the one that is taken.
+const MOST_NAMED: usize = 3;
+
+/// The advice, where anything in the pool is a duplicate.
+pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
+    let f = |one: &ComparedReport| one.f.unwrap_or(-1.0);
+    let ranked = report.ranked();
+    let best = ranked.first().copied().filter(|best| best.f.is_some())?;
+    let near = report.algorithms.iter().filter(|one| one.f.is_some() && f(one) >= f(best) - NEAR);
+    // The first of equal ones.
+    let taken = near.reduce(|taken, one| {
+        let key = |one: &ComparedReport| (comes_first(one), one.precision.value.unwrap_or(0.0));
+        if key(one) > key(taken) { one } else { taken }
+    })?;
+    let percent = |value: Option<f64>| format!("{:.0} %", 100.0 * value.unwrap_or(0.0));
+    let told = |value: Option<f64>| format!("{:.3}", value.unwrap_or(0.0));
+    let finds = format!(
+        "it finds {} of the duplicates of the pool, and {} of its pairs are duplicates (F {}",
+        percent(taken.recall.value),
+        percent(taken.precision.value),
+        told(taken.f)
+    );
+    let rank = if std::ptr::eq(taken, best) {
+        format!(", the largest of {})", report.algorithms.len())
+    } else {
+        let precision = |one: &ComparedReport| one.precision.value.unwrap_or(0.0);
+        let why = match () {
+            () if comes_first(taken) && !comes_first(best) => "a preset comes first".to_string(),
+            () if precision(taken) > precision(best) => format!("the pairs of {} are more often right", taken.label),
+            () => format!("{} was asked for first", taken.label),
+        };
+        // To the digits that are shown.
+        match (told(taken.f), told(best.f)) {
+            (own, other) if own == other => format!(", as much as {}, and {why})", best.label),
+            (_, other) => format!("; {} has {other}, hardly more, and {why})", best.label),
+        }
+    };
+    let mut sentence = if f(best) < LEAST {
+        format!("for this corpus none is right: the best is {}, because {finds}{rank}", taken.typed)
+    } else {
+        format!("for this corpus take {}, because {finds}{rank}", taken.typed)
+    };
+    let overlaps = |one: &&&ComparedReport| !std::ptr::eq(**one, taken) && one.f_high > taken.f_low;
+    let alike: Vec<&str> = ranked.iter().filter(overlaps).map(|one| one.label.as_str()).collect();
+    if report.judge.sampled && !alike.is_empty() {
+        let more = alike.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        sentence +=
+            &format!("; the sample does not tell it from {}{more}", alike[..alike.len().min(MOST_NAMED)].join(", "));
+    }
+    if report.judge.judged < FEW {
+        sentence += &format!("; but {} are few to choose by", counted(report.judge.judged, "pair"));
+    }
+    if let Some((together, f)) = together(report, f(taken)) {
+        sentence += &format!("; {together} have {f:.3}");
+    }
+    Some(AdviceReport { label: taken.label.clone(), typed: taken.typed.clone(), sentence })
+}
+
+/// The best combination, where it is clearly better than the one that is taken, and its F.
+fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
+    let best = report.combinations.iter().filter_map(|one| Some((one, one.f?))).max_by(|a, b| a.1.total_cmp(&b.1));
+    let (one, f) = best.filter(|(_, f)| *f > taken + NEAR)?;
+    Some(match one.how.as_str() {
+        "union" => (format!("the pairs of {} together", one.labels.join(" or ")), f),
+        _ => (format!("the pairs that {} have in common", one.labels.join(" and ")), f),
+    })
+}
+
+/// Whether it is a preset that is typed as one.
+fn comes_first(one: &ComparedReport) -> bool {
+    one.preset && one.typed == opt("preset").with(&one.label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::comparison_report::{CombinationReport, Figure, JudgeReport};
+    use super::*;
+
+    fn one(name: &str, preset: bool, recall: f64, precision: f64) -> ComparedReport {
+        let figure = |value: f64| Figure { value: Some(value), low: Some(value), high: Some(value) };
+        let f = (recall + precision > 0.0).then(|| 2.0 * recall * precision / (recall + precision));
+        ComparedReport {
+            label: name.into(),
+            preset,
+            typed: opt(if preset { "preset" } else { "algorithms" }).with(name),
+            recall: figure(recall),
+            precision: figure(precision),
+            f,
+            f_low: f,
+            f_high: f,
+            ..ComparedReport::default()
+        }
+    }
+
+    fn enough() -> JudgeReport {
+        JudgeReport { judged: FEW, ..JudgeReport::default() }
+    }
+
+    fn of(contestants: Vec<ComparedReport>) -> Option<AdviceReport> {
+        advice(&ComparisonReport { algorithms: contestants, judge: enough(), ..ComparisonReport::default() })
+    }
+
+    #[test]
+    fn the_largest_f_wins() {
+        let told = of(vec![one("tf", false, 0.5, 1.0), one("sim", false, 0.9, 0.9), one("strict", true, 0.2, 1.0)]);
+        let told = told.expect("there are duplicates");
+        assert_eq!(
+            told.sentence,
+            "for this corpus take algorithms=\"sim\", because it finds 90 % of the duplicates of the pool, and 90 % of its \
+             pairs are duplicates (F 0.900, the largest of 3)"
+        );
+        assert_eq!((told.label.as_str(), told.typed.as_str()), ("sim", "algorithms=\"sim\""));
+    }
+
+    #[test]
+    fn near_the_largest_a_preset_comes_first_then_precision_then_order() {
+        let sim = || one("sim", false, 0.9, 0.9);
+        let take = |contestants| of(contestants).expect("there are duplicates").label;
+        assert_eq!(take(vec![sim(), one("balanced", true, 0.85, 0.94)]), "balanced");
+        assert_eq!(take(vec![sim(), one("balanced", true, 0.8, 0.94)]), "sim");
+        let like_another =
+            ComparedReport { typed: opt("algorithms").with("minhash"), ..one("fineweb", true, 0.9, 0.895) };
+        assert_eq!(take(vec![sim(), like_another]), "sim");
+        assert_eq!(take(vec![sim(), one("tf", false, 0.85, 0.95)]), "tf");
+        assert_eq!(take(vec![sim(), one("sum", false, 0.9, 0.9)]), "sim");
+        let told = of(vec![sim(), one("balanced", true, 0.85, 0.94)]).expect("there are duplicates").sentence;
+        assert!(told.ends_with("(F 0.893; sim has 0.900, hardly more, and a preset comes first)"), "{told}");
+        let told = of(vec![sim(), one("tf", false, 0.85, 0.95)]).expect("there are duplicates").sentence;
+        assert!(told.ends_with("hardly more, and the pairs of tf are more often right)"), "{told}");
+        let told = of(vec![sim(), one("balanced", true, 0.9, 0.9)]).expect("there are duplicates").sentence;
+        assert!(!told.contains("hardly more"), "{told}");
+        let told = of(vec![sim(), one("tf", false, 0.9001, 0.9), one("balanced", true, 0.9, 0.9)]).expect("duplicates");
+        assert!(told.sentence.ends_with("(F 0.900, as much as tf, and a preset comes first)"), "{}", told.sentence);
+    }
+
+    #[test]
+    fn a_combination_that_is_clearly_better_is_named() {
+        let combination = |how: &str, f: f64| CombinationReport {
+            labels: vec!["sim".into(), "tf".into()],
+            how: how.into(),
+            f: Some(f),
+            ..CombinationReport::default()
+        };
+        let told = |combinations| {
+            let algorithms = vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)];
+            advice(&ComparisonReport { algorithms, combinations, judge: enough(), ..ComparisonReport::default() })
+                .expect("duplicates")
+                .sentence
+        };
+        let common = told(vec![combination("intersection", 0.93), combination("union", 0.92)]);
+        assert!(common.ends_with("; the pairs that sim and tf have in common have 0.930"), "{common}");
+        let either = told(vec![combination("union", 0.95)]);
+        assert!(either.ends_with("; the pairs of sim or tf together have 0.950"), "{either}");
+        assert!(!told(vec![combination("union", 0.905)]).contains("together"), "hardly more");
+    }
+
+    #[test]
+    fn what_is_bad_is_told_and_what_cannot_be_told_apart() {
+        let bad = of(vec![one("tf", false, 0.2, 0.3)]).expect("there are duplicates").sentence;
+        assert!(bad.starts_with("for this corpus none is right: the best is algorithms=\"tf\", because"), "{bad}");
+        assert!(of(vec![one("tf", false, 0.0, 0.0)]).is_none() && of(Vec::new()).is_none());
+        let mut report = ComparisonReport {
+            algorithms: vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)],
+            judge: enough(),
+            ..ComparisonReport::default()
+        };
+        (report.algorithms[0].f_low, report.algorithms[1].f_high) = (Some(0.85), Some(0.86));
+        assert!(!advice(&report).expect("duplicates").sentence.contains("sample"));
+        report.judge.judged = 22;
+        let told = advice(&report).expect("duplicates").sentence;
+        assert!(told.ends_with("; but 22 pairs are few to choose by"), "{told}");
+        report.judge = JudgeReport { sampled: true, ..enough() };
+        let told = advice(&report).expect("duplicates").sentence;
+        assert!(told.ends_with("; the sample does not tell it from tf"), "{told}");
+    }
+}

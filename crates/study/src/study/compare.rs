@@ -1,0 +1,266 @@
+//! `compare`: a run that removes nothing, and then a study of it: the pairs of all contestants, algorithms and presets, are
+//! pooled, judged on the texts, and counted.
+//!
+//! ```text
+//! run --> pairs of each algorithm --pool--> (a, b, who found it) --sample--> pairs to judge --read once--> verdicts --tally--> figures
+//! ```
+//!
+//! The pool is read in order and never held; what is chosen from it stands in a work file. What the figures mean and how they
+//! are estimated from a sample: [`dupsift_algorithms::stage::compare`], [`dupsift_algorithms::stage::estimate`].
+
+use dupsift_engine::job::{GuardReport, Guarded};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use super::advice::advice;
+use super::comparison_report::{ComparisonReport, JudgeReport};
+use super::figures::figures;
+use super::finished::Finished;
+use super::found::{FoundList, FoundWriter};
+use super::judged::{Texts, Verdicts, judge};
+use super::oracle::{self, Within};
+use super::page::{self, Page};
+use super::pool::{MOST_POOLED, Pooled};
+use dupsift_algorithms::stage::compare::{Sampling, Tally};
+use dupsift_algorithms::stage::contest::{Contestant, finders, related};
+use dupsift_algorithms::stage::judge::Judge;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::group::Relation;
+use dupsift_engine::job::member::Member;
+use dupsift_engine::job::run::{attempt, carry_out};
+use dupsift_engine::job::run_report::{OtherInputReport, RunReport};
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::inputs::Inputs;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::batch::{JudgedBuilder, judged_schema};
+use dupsift_files::io::{Stage, TableWriter};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// What a comparison is asked to do besides what every run is.
+#[derive(Clone)]
+pub struct CompareOptions {
+    /// The run whose algorithms are compared.
+    pub run: RunOptions,
+    /// Who is compared: algorithms of the run, and presets, several of them together.
+    pub contestants: Vec<Contestant>,
+    /// Who says what a duplicate is.
+    pub judge: Judge,
+    /// Of an algorithm with more pairs than these a sample of about so many is judged.
+    pub judge_sample: u64,
+    /// Documents in the sample for the exact join; 0: none is made.
+    pub oracle_sample: u64,
+    /// The seed of both samples.
+    pub seed: u64,
+}
+
+/// What a comparison leaves behind. As `run.json` it is the record of the run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Compared {
+    /// The record of the run; stages and cost are those of the study, too.
+    pub run: RunReport,
+    /// The record of the study, `compare/comparison.json`.
+    #[serde(skip)]
+    pub comparison: ComparisonReport,
+}
+
+impl Guarded for Compared {
+    fn guards(&self) -> &[GuardReport] {
+        &self.run.guards
+    }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.run.other_inputs
+    }
+}
+
+/// Checks what can be known before an input is opened, beside what [`dupsift_engine::job::check()`] checks of every run.
+///
+/// # Errors
+/// More algorithms than can be pooled.
+pub fn check(options: &CompareOptions) -> Result<()> {
+    let algorithms = options.run.recipe.algorithms.len().max(options.contestants.len());
+    if algorithms > MOST_POOLED {
+        return Err(Error::usage(format!(
+            "{algorithms_option:#} names {algorithms} of them; expected at most {MOST_POOLED}, which can be compared at once",
+            algorithms_option = opt("algorithms")
+        )));
+    }
+    Ok(())
+}
+
+/// Runs and compares; `page` makes report.html.
+///
+/// # Errors
+/// More algorithms than can be pooled, and what keeps a run from its end.
+pub fn compare(
+    options: &CompareOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: &Page<'_>,
+) -> Result<Compared> {
+    check(options)?;
+    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, products| {
+        let mut oracle = match options.oracle_sample {
+            0 => None,
+            most => Some(Sample { documents: oracle::choose(engine, reader, most, options.seed)?, within: Vec::new() }),
+        };
+        let mut run = attempt(engine, reader, stage, losses, products, |members| match &mut oracle {
+            None => Ok(()),
+            Some(sample) => sample.note(engine, reader, members),
+        })?;
+        let comparison = study(engine, reader, options, stage, &run, oracle.as_ref())?;
+        let json = serde_json::to_vec_pretty(&comparison).map_err(Error::table("write comparison.json"))?;
+        stage.write_bytes("compare/comparison.json", &json)?;
+        run.stages = engine.clock.stages();
+        (run.seconds, run.cpu_seconds, run.peak_memory_bytes) = engine.clock.totals();
+        let run = page::write(engine, reader, stage, run, page)?;
+        Ok(Compared { run, comparison })
+    })
+}
+
+/// The documents for the exact join, and what each algorithm of the run says of them.
+struct Sample {
+    documents: AtomicBits,
+    within: Vec<Within>,
+}
+
+impl Sample {
+    fn note(&mut self, engine: &Engine<'_>, reader: &Reader<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
+        let within = members.iter().map(|one| Within::new(engine, reader, &one.now, &self.documents));
+        self.within = within.collect::<Result<_>>()?;
+        Ok(())
+    }
+}
+
+/// What the pool holds of interest, in work files.
+struct Pooling {
+    tally: Tally,
+    /// Pairs to judge.
+    chosen: FoundList,
+}
+
+fn study(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    options: &CompareOptions,
+    stage: &Stage,
+    run: &RunReport,
+    oracle: Option<&Sample>,
+) -> Result<ComparisonReport> {
+    let before = engine.clock.stages().len();
+    let finished = Finished::new(stage.path(), run.clone());
+    let pairs = damaged(sizes(engine, options, &finished))?;
+    let sampling = Sampling::new(&pairs, options.judge_sample, options.seed);
+    let met = Arc::new(AtomicBits::new(engine.dir, "met", reader.documents() as usize)?);
+    let Pooling { mut tally, chosen } = damaged(pool(engine, options, &finished, &sampling, &met))?;
+    if let Some(sample) = oracle {
+        sample.documents.iter().for_each(|doc| _ = met.set(doc));
+    }
+    let texts = Texts::read(engine, reader, &options.judge, &met)?;
+    let verdicts = judge(engine, &options.judge, &texts, &chosen)?;
+    (0..chosen.len()).for_each(|at| tally.verdict(chosen.get(at).found, verdicts.of(at).is_some()));
+    tally.settle();
+    let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
+    write(stage, &labels, &chosen, &verdicts)?;
+    let mut report = figures(&tally, &options.contestants, &run.algorithms);
+    if let Some(Sample { documents, within }) = oracle {
+        let found = |a, b| finders(&options.contestants, oracle::found(within, a, b));
+        let (joined, recalls) = oracle::join(engine, reader, &options.judge, &texts, documents, found, pairs.len())?;
+        report.oracle = Some(joined);
+        report.algorithms.iter_mut().zip(recalls).for_each(|(one, recall)| one.oracle_recall = Some(recall));
+    }
+    report.judge = JudgeReport {
+        name: options.judge.to_string(),
+        documents: texts.read,
+        judged: chosen.len() as u64,
+        sample: options.judge_sample,
+        sampled: (chosen.len() as u64) < report.pooled,
+        seed: options.seed,
+        by_words: verdicts.by_words,
+        undecided: verdicts.undecided,
+        cpu_seconds: engine.clock.stages()[before..].iter().map(|stage| stage.cpu_seconds).sum(),
+    };
+    report.advice = advice(&report);
+    Ok(report)
+}
+
+/// A table that was written a moment ago and is damaged now is no input file that could be left out.
+fn damaged<T>(result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::BadFile { path, why } => Error::Damaged { path, why },
+        other => other,
+    })
+}
+
+/// How many pairs each contestant has. Those of a preset are counted where its algorithms together have more than are all
+/// judged: how many of them several found, only the pool tells.
+fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
+    let written =
+        |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();
+    let mut sizes: Vec<u64> = options.contestants.iter().map(written).collect();
+    let contestants = || options.contestants.iter().zip(&sizes);
+    if !contestants().any(|(one, &size)| one.algorithms.len() > 1 && size > options.judge_sample) {
+        return Ok(sizes);
+    }
+    sizes.fill(0);
+    for pair in finished.pool()? {
+        engine.go_on()?;
+        let found = finders(&options.contestants, pair?.found);
+        sizes.iter_mut().enumerate().for_each(|(at, size)| *size += found >> at & 1);
+    }
+    Ok(sizes)
+}
+
+/// Reads the pool: counts all of it, and records what will be judged.
+fn pool(
+    engine: &Engine<'_>,
+    options: &CompareOptions,
+    finished: &Finished,
+    sampling: &Sampling,
+    met: &AtomicBits,
+) -> Result<Pooling> {
+    let running = engine.clock.stage("pool");
+    let mut tally = Tally::new(sampling.clone());
+    tally.relate(related(&options.contestants));
+    let mut chosen = FoundWriter::new(engine.dir, "chosen")?;
+    let bar = engine.bar("pool", finished.report.algorithms.iter().map(|one| one.duplicates_written() as usize).sum());
+    for pair in finished.pool()? {
+        let mut pair = pair?;
+        engine.go_on()?;
+        bar.add(pair.found.count_ones().into());
+        pair.found = finders(&options.contestants, pair.found);
+        tally.pair(pair.found);
+        if sampling.takes(pair.a, pair.b, pair.found) {
+            chosen.push(&pair)?;
+            met.set(pair.a as usize);
+            met.set(pair.b as usize);
+        }
+    }
+    let chosen = chosen.end()?;
+    tally.settle();
+    running.end(tally.all().pairs(), chosen.len() as u64, chosen.len() as u64 * 24);
+    Ok(Pooling { tally, chosen })
+}
+
+/// The table of the judged pairs, `compare/pairs.parquet`.
+fn write(stage: &Stage, labels: &[&str], pairs: &FoundList, verdicts: &Verdicts) -> Result<()> {
+    let mut writer = TableWriter::create(&stage.file("compare/pairs.parquet")?, judged_schema())?;
+    let mut builder = JudgedBuilder::default();
+    for at in 0..pairs.len() {
+        let Pooled { a, b, found } = pairs.get(at);
+        let finders = labels.iter().enumerate().filter(|(bit, _)| found >> bit & 1 == 1).map(|(_, label)| *label);
+        builder.push(a, b, &finders.collect::<Vec<_>>().join(","), verdicts.of(at));
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    writer.write(&builder.finish()?)?;
+    writer.close().map(drop)
+}

@@ -1,0 +1,82 @@
+//! The exact copies of a document, as the table of pairs of a finished run tells.
+//!
+//! Of a group of g copies each stands in g - 1 pairs; above `--max-group` only the best one does, and each other one in a single
+//! pair with it. So the size of a group is told by the document at hand, or by its only partner.
+//!
+//! ```text
+//! copies a b c d, best b      all pairs: a stands in 3      --max-group 3: a b, b c, b d; a stands in 1, its partner b in 3
+//! ```
+
+use super::finished::Finished;
+use dupsift_core::error::{Error, Result};
+use dupsift_files::batch::{COPY_LOOK_UP_COLUMNS, copies_of};
+use dupsift_files::io::TableReader;
+
+/// The copies of one document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyGroup {
+    /// How many there are, with the document itself.
+    pub size: u64,
+    /// The only other one that it stands in a pair with, if it is one: the best of a group above `--max-group`, if the document
+    /// itself is not that.
+    pub partner: Option<u64>,
+}
+
+/// The copies of two documents, by the table of a method that folds nothing but copies.
+///
+/// # Errors
+/// A table that is not there or damaged.
+pub fn copies(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[CopyGroup; 2]> {
+    let own = partners(finished, label, &docs)?;
+    let only = own.map(|partners| partners.only());
+    let asked: Vec<u64> = only.into_iter().flatten().collect();
+    let mut of_partners = vec![Partners::default(); asked.len()];
+    if !asked.is_empty() {
+        // Copies of each other may both be asked about.
+        each(finished, label, &asked, |at, other| of_partners[at].add(other))?;
+    }
+    let mut of_partners = of_partners.into_iter();
+    Ok([0, 1].map(|at| {
+        let most = only[at].and_then(|_| of_partners.next()).map_or(0, |partners| partners.count);
+        CopyGroup { size: own[at].count.max(most) + 1, partner: only[at] }
+    }))
+}
+
+/// The copies that a document stands in pairs with.
+#[derive(Clone, Copy, Default)]
+struct Partners {
+    count: u64,
+    first: Option<u64>,
+}
+
+impl Partners {
+    fn add(&mut self, other: u64) {
+        self.count += 1;
+        self.first.get_or_insert(other);
+    }
+
+    fn only(self) -> Option<u64> {
+        self.first.filter(|_| self.count == 1)
+    }
+}
+
+fn partners(finished: &Finished, label: &str, docs: &[u64; 2]) -> Result<[Partners; 2]> {
+    let mut partners = [Partners::default(); 2];
+    each(finished, label, docs, |at, other| partners[at].add(other))?;
+    Ok(partners)
+}
+
+/// Calls `then` with the place of a document among those asked, and with a copy that it stands in a pair with.
+fn each(finished: &Finished, label: &str, docs: &[u64], mut then: impl FnMut(usize, u64)) -> Result<()> {
+    let path = finished.pair_table(label);
+    for batch in TableReader::open(&path, &COPY_LOOK_UP_COLUMNS)? {
+        let found = copies_of(&batch?, docs).ok_or_else(|| Error::BadFile {
+            path: path.clone(),
+            why: "a column is of another type; expected a table as dupsift writes it".into(),
+        })?;
+        for (doc, other) in found {
+            docs.iter().enumerate().filter(|(_, known)| **known == doc).for_each(|(at, _)| then(at, other));
+        }
+    }
+    Ok(())
+}

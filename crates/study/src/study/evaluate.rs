@@ -1,0 +1,241 @@
+//! `evaluate`: the pairs and clusters of a finished run, held against labelled ones.
+//!
+//! Pairs are compared as sets of document numbers: the tables of a run are in order, and so are the true pairs. A page (a
+//! document) counts as detected if it stands in some reported pair, and as correctly detected if one of these is true.
+//! Clusters are compared cell by cell, see [`dupsift_algorithms::measure::Partitions`]: documents in no cluster are clusters of one.
+//! Where pairs are given, the true clusters are their connected components; where clusters are given, the true pairs are
+//! all those within them.
+//!
+//! Of a group above `--max-group` not all pairs are written. Where the run counted as many pairs as there are within its
+//! clusters, the pairs are all of these, and are counted from the clusters. Elsewhere what the pairs not written would
+//! change is not known, and null.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::evaluated_clusters::EvaluatedClusters;
+use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport};
+use super::finished::{EVALUATION, Finished};
+use super::truth::Truth;
+use super::truth_ids::{TruthFiles, resolve};
+use dupsift_algorithms::measure::Retrieval;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::number::{counted, thousands};
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::check::check_resources;
+use dupsift_engine::job::run_report::AlgorithmReport;
+use dupsift_engine::options::{RunOptions, Settings};
+use dupsift_engine::reading::again::work_again;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::batch::{EvaluationRow, evaluation_schema, evaluation_table};
+use dupsift_files::io::{Quoting, Stage, TableWriter};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// Version of the record and of the table.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Returns how fields of labels in separated values are quoted, by the options of the verb.
+pub fn truth_quotes(settings: &Settings) -> Quoting {
+    settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
+}
+
+/// The table of labels that cannot be used, written if there are any.
+const REJECTED: &str = "rejected/part-00000.parquet";
+
+/// Measures every algorithm of a run against the truth in these files, and writes `evaluation/` into the run's folder, in
+/// the place of an earlier one.
+///
+/// # Errors
+/// [`Error::Usage`] for a truth that cannot be understood or has no id of the corpus, and for a corpus that is not the one
+/// of the run any more; [`Error::BadFile`] for a damaged file. Then the folder is as it was.
+pub fn evaluate(
+    finished: &Finished,
+    options: &RunOptions,
+    truth: &[String],
+    quotes: Quoting,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<EvaluationReport> {
+    check_resources(options)?;
+    let truth = truth.to_vec();
+    let files = heard(cancel, move || TruthFiles::find(&truth, quotes))?;
+    finished.is_of_its_corpus()?;
+    let inputs = finished.corpus(options, cancel)?;
+    let out = finished.dir().join("evaluation");
+    Stage::look(&out, true, false)?;
+    let (report, stage) = work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+        finished.check_contents(engine, reader)?;
+        let stage = Stage::begin(&out, true, None)?;
+        let resolved = resolve(engine, reader, finished, &files, &stage.file(REJECTED)?)?;
+        let truth = Truth::new(engine, reader, resolved)?;
+        let algorithms = measure_all(engine, reader, finished, &truth)?;
+        Ok((record(finished, truth, algorithms), stage))
+    })?;
+    if cancel.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write evaluation.json"))?;
+    stage.write_bytes(EVALUATION, &json)?;
+    let mut writer = TableWriter::create(&stage.file("evaluation.parquet")?, evaluation_schema())?;
+    let rows: Vec<EvaluationRow<'_>> = report.algorithms.iter().map(row).collect();
+    writer.write(&evaluation_table(&rows)?)?;
+    writer.close()?;
+    stage.commit(false)?;
+    Ok(report)
+}
+
+fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -> EvaluationReport {
+    let run = &finished.report;
+    let mut warnings = Vec::new();
+    for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
+        // Where the pairs are all that the clusters have, those not written are among the pairs counted.
+        let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
+        let what = if known {
+            "all pairs within the clusters are pairs, so they are counted from these".to_string()
+        } else {
+            format!(
+                "the precision of pairs is that of the {} written; their recall and the figures of pages are not known",
+                thousands(one.pairs)
+            )
+        };
+        warnings.push(format!(
+            "{}: {} of groups above {max_group} not written; {what}",
+            one.label,
+            counted(one.pairs_not_written, "pair"),
+            max_group = opt("max-group")
+        ));
+    }
+    if truth.report.ambiguous_ids > 0 {
+        warnings.push(format!(
+            "ids of the truth that several documents have: {}; the first document of each is taken",
+            truth.report.ambiguous_ids
+        ));
+    }
+    EvaluationReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").into(),
+        recipe: run.recipe.identity.clone(),
+        documents: run.documents.used,
+        truth: truth.report,
+        algorithms,
+        warnings,
+    }
+}
+
+fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
+    EvaluationRow {
+        algorithm: &one.label,
+        counts: [one.pairs, one.pairs_true, one.pairs_not_written, one.pages, one.pages_true],
+        figures: one.figures(),
+    }
+}
+
+/// All algorithms, several at a time, in the order of the recipe.
+fn measure_all(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    truth: &Truth,
+) -> Result<Vec<EvaluatedReport>> {
+    let algorithms = &finished.report.algorithms;
+    let measured = Mutex::new(Vec::new());
+    let running = engine.clock.stage("measure");
+    let bar = engine.bar("measure", algorithms.len());
+    engine.work(
+        algorithms.len(),
+        || Ok(()),
+        |(), at| {
+            let report = measure(engine, reader, finished, truth, &algorithms[at])?;
+            measured.lock().unwrap_or_else(PoisonError::into_inner).push((at, report));
+            bar.add(1);
+            Ok(())
+        },
+        Ok,
+    )?;
+    // A damaged table is a piece of work that is missing.
+    engine.none_bad()?;
+    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
+    measured.sort_by_key(|(at, _)| *at);
+    running.end(algorithms.len() as u64, measured.len() as u64, 0);
+    Ok(measured.into_iter().map(|(_, report)| report).collect())
+}
+
+/// One algorithm: its clusters, and its pairs as they are written or, where not all are, as its clusters say them.
+fn measure(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    truth: &Truth,
+    one: &AlgorithmReport,
+) -> Result<EvaluatedReport> {
+    let mut report = EvaluatedReport {
+        label: one.label.clone(),
+        pairs_not_written: one.pairs.saturating_sub(one.pairs_written),
+        ..EvaluatedReport::default()
+    };
+    let all_written = report.pairs_not_written == 0;
+    let clusters = EvaluatedClusters::new(engine, reader, finished, truth, one, !all_written)?;
+    report.b_cubed = clusters.partitions.b_cubed().into();
+    report.ari = clusters.partitions.ari();
+    // Pairs lie within clusters, but for forms, so as many pairs as there are within them are all of these.
+    let all_within = one.pairs.saturating_sub(one.forms) == clusters.pairs;
+    if !all_written && all_within {
+        (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
+        (report.pairs_true, report.pages_true) = clusters.true_pairs(engine, reader, truth)?;
+    } else {
+        measure_pairs(engine, reader, finished, truth, &mut report)?;
+    }
+    let (pairs, pages) = (truth.report.pairs, truth.report.pages);
+    report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
+    report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, pages).into();
+    if !all_written && !all_within {
+        // A true pair, or a page that stands in one, may be among those not written: the pairs written still have a
+        // precision of their own, and nothing else is known.
+        report.pairwise = FiguresReport { precision: report.pairwise.precision, ..FiguresReport::default() };
+        report.pagewise = FiguresReport::default();
+    }
+    Ok(report)
+}
+
+/// The pairs as they are written.
+fn measure_pairs(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    truth: &Truth,
+    report: &mut EvaluatedReport,
+) -> Result<()> {
+    let documents = reader.documents();
+    let bits = |what: &str| AtomicBits::new(engine.dir, &format!("{}-{what}", report.label), documents as usize);
+    let (detected, correct) = (bits("detected")?, bits("correct")?);
+    let mut checker = truth.checker();
+    let mut before = None;
+    for pair in finished.pairs(&report.label)? {
+        engine.go_on()?;
+        let pair = pair?;
+        let this = (pair.a, pair.b);
+        if pair.a >= pair.b || pair.b >= documents || before.is_some_and(|before| before >= this) {
+            return Err(Error::BadFile {
+                path: finished.pair_table(&report.label),
+                why: format!(
+                    "the pair of the documents {} and {} is not in its place; expected them in order",
+                    pair.a, pair.b
+                ),
+            });
+        }
+        before = Some(this);
+        report.pairs += 1;
+        detected.set(pair.a as usize);
+        detected.set(pair.b as usize);
+        if checker.is_true(pair.a, pair.b) {
+            report.pairs_true += 1;
+            correct.set(pair.a as usize);
+            correct.set(pair.b as usize);
+        }
+    }
+    (report.pages, report.pages_true) = (detected.count(), correct.count());
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! The clusters of one algorithm beside the true ones, cell by cell, and the pairs that they stand for.
+
+use super::finished::Finished;
+use super::truth::Truth;
+use dupsift_algorithms::measure::Partitions;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::doc_width;
+use dupsift_engine::engine::numbers::Numbers;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::run_report::AlgorithmReport;
+use dupsift_engine::reading::classes::{Link, number};
+use dupsift_engine::reading::reader::Reader;
+use dupsift_spill::shuffle::{AtomicBits, Sorted};
+
+/// What the clusters of one algorithm say.
+pub struct EvaluatedClusters {
+    /// The cells of the true and the predicted clusters.
+    pub partitions: Partitions,
+    /// All pairs within the clusters.
+    pub pairs: u64,
+    /// Documents in them.
+    pub pages: u64,
+    /// Pairs that are in one cell, and the documents of these.
+    in_cells: (u64, u64),
+    /// For each document the number of its cluster, from 1; 0 where it is alone. Empty unless it is needed.
+    cluster_of: Numbers,
+    label: String,
+}
+
+impl EvaluatedClusters {
+    /// Reads them. With `of_pairs` [`EvaluatedClusters::true_pairs`] can be asked.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] where the table of the clusters is damaged.
+    pub fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        finished: &Finished,
+        truth: &Truth,
+        one: &AlgorithmReport,
+        of_pairs: bool,
+    ) -> Result<EvaluatedClusters> {
+        let label = &one.label;
+        let documents = reader.documents();
+        let link = Link::new(reader);
+        let clustered = AtomicBits::new(engine.dir, &format!("{label}-clustered"), documents as usize)?;
+        let noted = if of_pairs { documents as usize } else { 0 };
+        let mut cluster_of = Numbers::new(engine.dir, &format!("{label}-cluster-of"), noted, documents)?;
+        let mut slots = cluster_of.slots();
+        let shuffle = link.shuffle(engine, reader, &format!("{label}-cells"), one.clustered)?;
+        let mut writer = shuffle.writer();
+        let (mut cluster, mut left, mut pairs) = (0, 0, 0);
+        for row in finished.clusters(label)? {
+            engine.go_on()?;
+            let row = row?;
+            // The documents of a cluster follow one another.
+            if left == 0 {
+                left = row.size.min(documents);
+                cluster += 1;
+                pairs += pairs_of(left);
+            }
+            if row.doc >= documents || left == 0 || !clustered.set(row.doc as usize) {
+                return Err(Error::BadFile {
+                    path: finished.cluster_table(label),
+                    why: format!(
+                        "the document {} is not in its place; expected each once, cluster after cluster",
+                        row.doc
+                    ),
+                });
+            }
+            left -= 1;
+            if of_pairs {
+                slots.set(row.doc, cluster);
+            }
+            link.push(&mut writer, cluster - 1, truth.first(row.doc))?;
+        }
+        writer.flush()?;
+        drop(writer);
+        let (mut partitions, in_cells) = cells(engine, &shuffle.finish()?, doc_width(documents), truth)?;
+        // Then who stands in no predicted cluster, and last who is alone in both.
+        let pages = clustered.count();
+        let mut both = pages;
+        for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {
+            partitions.add(1, truth.size(truth.first(doc as u64)), 1);
+            both += 1;
+        }
+        partitions.add_alone(finished.report.documents.used.saturating_sub(both));
+        Ok(EvaluatedClusters { partitions, pairs, pages, in_cells, cluster_of, label: label.clone() })
+    }
+
+    /// How many of all pairs within the clusters are true, and how many documents stand in these.
+    ///
+    /// # Panics
+    /// If the clusters were not read for it, and pairs are the truth.
+    pub fn true_pairs(&self, engine: &Engine<'_>, reader: &Reader<'_>, truth: &Truth) -> Result<(u64, u64)> {
+        // Where clusters are the truth, two documents of one cell are a true pair.
+        let Some(listed) = truth.listed() else { return Ok(self.in_cells) };
+        let correct = AtomicBits::new(engine.dir, &format!("{}-correct", self.label), reader.documents() as usize)?;
+        let mut pairs = 0;
+        for (a, b) in listed {
+            engine.go_on()?;
+            let cluster = self.cluster_of.get(a);
+            if cluster > 0 && cluster == self.cluster_of.get(b) {
+                pairs += 1;
+                correct.set(a as usize);
+                correct.set(b as usize);
+            }
+        }
+        Ok((pairs, correct.count()))
+    }
+}
+
+/// The cells of both clusterings, from rows (predicted cluster, true cluster), the second from that byte on; and the pairs that are
+/// in one cell, with the documents of these.
+fn cells(engine: &Engine<'_>, sorted: &Sorted, width: usize, truth: &Truth) -> Result<(Partitions, (u64, u64))> {
+    let mut partitions = Partitions::default();
+    let mut in_cells = (0, 0);
+    for partition in 0..sorted.partitions() {
+        let records = sorted.load(partition, engine.budget.a_thread)?;
+        for predicted in records.groups() {
+            engine.go_on()?;
+            let size = predicted.len() as u64;
+            let true_cluster = |at: usize| number(&records.record(at)[width..]);
+            let mut start = predicted.start;
+            for at in predicted.clone() {
+                let first = true_cluster(at);
+                if at + 1 == predicted.end || true_cluster(at + 1) != first {
+                    let cell = (at + 1 - start) as u64;
+                    partitions.add(cell, truth.size(first), size);
+                    in_cells.0 += pairs_of(cell);
+                    in_cells.1 += if cell > 1 { cell } else { 0 };
+                    start = at + 1;
+                }
+            }
+        }
+        sorted.remove(partition)?;
+    }
+    Ok((partitions, in_cells))
+}
+
+/// Pairs among so many documents.
+fn pairs_of(documents: u64) -> u64 {
+    documents * documents.saturating_sub(1) / 2
+}

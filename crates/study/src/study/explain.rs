@@ -1,0 +1,370 @@
+//! explain: why two documents of a finished run are a pair, or none.
+//!
+//! What the run said stands in its tables. Why, the two documents tell once they are signed again with the statistics and
+//! models of the run: so their signatures are the run's own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use super::copy_groups::{self, CopyGroup};
+use super::explained_documents::{At, both, ids_of, partner, removals, text_of};
+use super::explanation::*;
+use super::fate;
+use super::finished::Finished;
+use super::seek::{Seeking, may_be_shown, seek};
+use super::verdicts::{Groups, Said, algorithm};
+use super::windows;
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::measure::{contained, write_contents};
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::explain::{Look, look};
+use dupsift_algorithms::stage::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
+use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
+use dupsift_algorithms::stage::remove_if::{RemoveIf, Stays};
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::check::check_resources;
+use dupsift_engine::job::read_back::{self, Frozen};
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::again::work_again;
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_incremental::nights::Again;
+use dupsift_text::text::Analysis;
+
+/// Explains two documents of the run, named by ids, or by their numbers; of one that is named alone, why it goes for the document that
+/// it goes for, or else why it is a pair with the most similar one.
+///
+/// # Errors
+/// Documents that are not there, ids that several have, a corpus, statistics or an index that are not those of the run any more.
+pub fn explain(
+    finished: &Finished,
+    options: &RunOptions,
+    asked: &[String],
+    by_number: bool,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<Explanation> {
+    check_resources(options)?;
+    let again = finished.again()?;
+    let again = again.as_ref();
+    let inputs = finished.corpus(options, cancel)?;
+    work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+        finished.check_contents(engine, reader)?;
+        let running = engine.clock.stage("find documents");
+        let seeking = Seeking { engine, reader, first_doc: finished.first_doc(), again };
+        let docs = seek(seeking, asked, by_number)?;
+        let (docs, note) = match docs[..] {
+            [a, b] => ([a, b], None),
+            _ => partner(engine, finished, docs[0])?,
+        };
+        may_be_shown(&seeking, &docs)?;
+        running.end(reader.documents(), 2, 0);
+        let mut explained = match again {
+            Some(again) => {
+                again.joined(engine, reader, docs, |joined| explain_both(engine, joined, finished, docs, Some(again)))
+            }
+            None => explain_both(engine, reader, finished, docs, None),
+        }?;
+        explained.notes.extend(note);
+        Ok(explained)
+    })
+}
+
+/// Explains the documents with these numbers.
+fn explain_both(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    numbers: [u64; 2],
+    again: Option<&Again<'_>>,
+) -> Result<Explanation> {
+    let gone = || Error::usage("the documents cannot be read any more");
+    let [Some(a), Some(b)] = numbers.map(|number| reader.document(number)) else { return Err(gone()) };
+    let docs = [a, b];
+    reader.scopes.begin(engine, &reader.options.recipe, reader.documents())?;
+    let frozen = again.map(|again| again.statistics(engine, reader)).transpose()?;
+    let known = match frozen {
+        Some(Frozen { stats, models, report, .. }) => (stats, Some(models), report.documents_planned),
+        None => {
+            (read_back::statistics(engine, reader, finished.of())?, None, read_back::documents_planned(finished.of()))
+        }
+    };
+    let (stats, models, planned) = known;
+    let corpus = Corpus::new(planned, &stats);
+    let models = models.map_or_else(|| read_back::models(reader, finished.of(), &corpus), Ok)?;
+    let bound = reader.options.recipe.bind(&corpus, &models)?;
+    let groups = groups(finished, &bound, numbers)?;
+    let mut told: Option<LookedUp> = None;
+    let view = View::after_count(engine, reader, None, &stats);
+    let running = engine.clock.stage("look at both");
+    both(engine, reader, &view, docs, |first, second| {
+        let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups, again };
+        told = Some(tell(reader, &view, docs, [first, second], signing)?);
+        Ok(())
+    })?;
+    running.end(2, 2, 0);
+    let told = told.ok_or_else(gone)?;
+    // One step over two texts may end before the next look at the flag.
+    engine.go_on()?;
+    put_together(engine, reader, finished, told, (&bound, groups, &view, again))
+}
+
+/// The copies of the two documents, where there are any in the corpus. Of the methods of the run one is asked that folds copies
+/// and nothing else; where there is none, nothing depends on them.
+fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
+    let folds = bound.iter().find(|bound| !bound.equal_keys_are_pairs());
+    let folds = folds.filter(|_| finished.report.documents.surplus_copies > 0);
+    folds.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
+}
+
+/// What the two documents say by themselves.
+struct LookedUp {
+    /// In the order asked.
+    documents: [ExplainedDocument; 2],
+    same: bool,
+    /// By algorithm, the document with the smaller number first.
+    looks: Vec<Look>,
+    measures: ExplainedMeasures,
+    /// In the order asked.
+    contained: [ExplainedContained; 2],
+    /// Whether the larger number was asked first.
+    swap: bool,
+}
+
+/// What the two documents are signed with.
+struct Signing<'s> {
+    corpus: &'s Corpus<'s>,
+    models: &'s [Vec<u64>],
+    bound: &'s [Bound<'s>],
+    groups: Option<[CopyGroup; 2]>,
+    again: Option<&'s Again<'s>>,
+}
+
+/// Signs the two documents, the smaller number first, and looks at them; `docs` are their numbers in the order asked.
+fn tell(
+    reader: &Reader<'_>,
+    view: &View<'_>,
+    docs: [u64; 2],
+    [first, second]: [At<'_>; 2],
+    signing: Signing<'_>,
+) -> Result<LookedUp> {
+    let Signing { corpus, models, bound, groups, again } = signing;
+    // Signatures may depend on how often the counts hold a text.
+    let times = |doc: u64| {
+        let group =
+            groups.filter(|_| reader.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
+        group.map_or(1, |group| group.size)
+    };
+    let texts = [first, second].map(|(batch, row)| text_of(reader, batch, row));
+    let [Ok(a), Ok(b)] = texts else {
+        let error = texts.into_iter().find_map(Result::err);
+        return Err(error.unwrap_or_else(|| Error::usage("the documents cannot be read any more")));
+    };
+    let columns = [view.columns(first.0)?, view.columns(second.0)?];
+    // The smaller number first, as in the run.
+    let analyses = [
+        view.document(first.0.doc(first.1), a, &columns[0], first.1),
+        view.document(second.0.doc(second.1), b, &columns[1], second.1),
+    ];
+    let [low, high] = [docs[0].min(docs[1]), docs[0].max(docs[1])];
+    let [x, y] = analyses;
+    let analyses = [x.counted_times(times(low)), y.counted_times(times(high))];
+    let looks = looks(&reader.options.recipe, (corpus, models), bound, [low, high], &analyses);
+    let same = !a.trim_start().is_empty() && analyses[0].copy_hash() == analyses[1].copy_hash();
+    let swap = docs[0] > docs[1];
+    let mut documents = [explained(reader, first, &analyses[0], again), explained(reader, second, &analyses[1], again)];
+    let [x, y] = &analyses;
+    let measures = if swap { measures(likeness(y, x)) } else { measures(likeness(x, y)) };
+    let asked_first = reader.number(docs[0]);
+    documents.sort_by_key(|document| document.doc != asked_first);
+    let mut contained = contained_in(reader.options.remove_if, same, [x, y]);
+    if swap {
+        contained.reverse();
+    }
+    Ok(LookedUp { documents, same, looks, measures, contained, swap })
+}
+
+fn explained(
+    reader: &Reader<'_>,
+    (batch, row): At<'_>,
+    analysis: &Analysis<'_>,
+    again: Option<&Again<'_>>,
+) -> ExplainedDocument {
+    let (place, doc) = (batch.doc(row), reader.number(batch.doc(row)));
+    let (file, file_row) = match again.filter(|_| place < reader.base) {
+        Some(again) => again.place(doc),
+        None => {
+            let (file, row) = reader.source.locate(place);
+            (file.label.clone(), row)
+        }
+    };
+    ExplainedDocument {
+        id: batch.id(row).map_or_else(|| reader.source.name_of(place), |id| id.to_string()),
+        doc,
+        file,
+        row: file_row,
+        characters: analysis.characters(),
+        words: analysis.words().len() as u64,
+        earlier: place < reader.base,
+        removed: None,
+        text: analysis.raw().to_string(),
+    }
+}
+
+/// What each algorithm says.
+fn looks(
+    recipe: &Recipe,
+    (corpus, models): (&Corpus<'_>, &[Vec<u64>]),
+    bound: &[Bound<'_>],
+    [low, high]: [u64; 2],
+    analyses: &[Analysis<'_>; 2],
+) -> Vec<Look> {
+    // A score below the threshold may cost the product of the lengths.
+    let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
+    let each = bound.iter().enumerate().map(|(at, bound)| {
+        let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
+        // Parameters may contradict each other once a threshold is low; then no score below it is told.
+        let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
+        let documents = [(low, &analyses[0]), (high, &analyses[1])];
+        let loose = loose.as_ref().and_then(|loose| loose.first());
+        look(bound, loose, corpus.documents, documents)
+    });
+    each.collect()
+}
+
+fn put_together(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    told: LookedUp,
+    (bound, groups, view, again): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>, Option<&Again<'_>>),
+) -> Result<Explanation> {
+    let LookedUp { mut documents, same, mut looks, measures, contained, swap } = told;
+    let docs = [documents[0].doc, documents[1].doc];
+    let removals = removals(finished, &docs)?;
+    let recipe = &reader.options.recipe;
+    let said = read_tables(engine, reader, finished, docs, same, &mut looks, (bound, groups, view))?;
+    let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
+    let mut ids: BTreeMap<u64, String> =
+        ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
+    documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
+    // The files of indexed documents are copies for the time of this look, with names of their own.
+    let own = |doc: u64| reader.document(doc).filter(|&doc| doc >= reader.base);
+    let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| reader.source.name_of(doc));
+    let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
+    for document in &mut documents {
+        let removal = removals.iter().find(|removal| removal.doc == document.doc);
+        document.removed = removal.map(|removal| ExplainedRemoval {
+            kept_id: id(removal.kept_doc),
+            kept_doc: removal.kept_doc,
+            similarity: removal.similarity,
+            algorithm: removal.algorithm.clone(),
+            reason: removal.reason.clone(),
+        });
+    }
+    let reports = &finished.report.algorithms;
+    let one = |(((chosen, mut look), bound), said): (((&Chosen, Look), &Bound<'_>), Said)| {
+        if swap {
+            look.signatures.reverse();
+            look.telling.iter_mut().for_each(|telling| telling.words.reverse());
+        }
+        let report = reports.iter().find(|report| report.label == chosen.label);
+        algorithm(chosen, report, (&documents, &contained), look, bound.signer.shape().positions, said, same, &id)
+    };
+    let algorithms: Vec<ExplainedAlgorithm> =
+        recipe.algorithms.iter().zip(looks).zip(bound).zip(said).map(one).collect();
+    let notes = notes(reader, finished);
+    let pair = algorithms.iter().any(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten));
+    let remove_if = reader.options.remove_if.to_string();
+    let removes = finished.report.removal.is_some();
+    let mut contained = contained;
+    // A chain removes what is no pair, and a copy of an indexed document is removed as that one was.
+    let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
+        one.removed.as_ref().is_some_and(|removal| removal.kept_doc == other.doc)
+    };
+    if removes
+        && !same
+        && !reader.options.remove_chains
+        && !is_removed_for(&documents[0], &documents[1])
+        && !is_removed_for(&documents[1], &documents[0])
+        && let Some(why) = fate::stay(&reader.options.decide, &algorithms)
+    {
+        contained.iter_mut().for_each(|of| of.stays = Some(why));
+    }
+    Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
+}
+
+/// What the tables of each algorithm say of the two documents, and where they say nothing whether a window was cut.
+fn read_tables(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    docs: [u64; 2],
+    same: bool,
+    looks: &mut [Look],
+    (bound, groups, view): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>),
+) -> Result<Vec<Said>> {
+    let mut said = Vec::new();
+    for (bound, look) in bound.iter().zip(looks) {
+        let groups = groups.filter(|_| !bound.equal_keys_are_pairs());
+        let one = Said::read(finished, &bound.label, docs, Groups { groups, most: reader.options.max_group })?;
+        // Of a later night others of the window are in the index.
+        let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && reader.guests.is_none());
+        if let Some(windows) = windows {
+            look.cut = windows.why_not_compared(bound, &windows::count(engine, reader, bound, view, &windows.keys)?);
+        }
+        said.push(one);
+    }
+    Ok(said)
+}
+
+fn notes(reader: &Reader<'_>, finished: &Finished) -> Vec<String> {
+    let mut notes = Vec::new();
+    if finished.report.recipe.identity
+        != format!("{:016x}", reader.options.recipe.identity(reader.pipeline, reader.has_pages()))
+    {
+        notes.push(format!(
+            "the run was made by another version of dupsift ({}) or with other lists of words: signatures may differ from the run's",
+            finished.report.dupsift
+        ));
+    }
+    notes
+}
+
+/// How much of each of two texts stands in the other, and why it may not go for it.
+fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
+    let [a, b] = texts.map(|text| {
+        let mut contents = Vec::new();
+        write_contents(text, &mut contents);
+        contents
+    });
+    let [of_a, of_b] = contained(&a, &b);
+    [[of_a, of_b], [of_b, of_a]].map(|both| {
+        let bounds = remove_if.bounds().filter(|_| !same);
+        ExplainedContained {
+            common_grams: both[0].grams.common,
+            grams: both[0].grams.all,
+            common_numbers: both[0].numbers.common,
+            numbers: both[0].numbers.all,
+            stays: bounds.and_then(|bounds| bounds.stays(both)).map(Stays::name),
+        }
+    })
+}
+
+fn measures(likeness: dupsift_algorithms::stage::likeness::Likeness) -> ExplainedMeasures {
+    let overlap = |Overlap { jaccard, a_in_b, b_in_a }| ExplainedOverlap { jaccard, a_in_b, b_in_a };
+    ExplainedMeasures {
+        five_characters: overlap(likeness.five_characters),
+        five_words: overlap(likeness.five_words),
+        words: overlap(likeness.words),
+        common_words: likeness.common_words,
+        cosine: likeness.cosine,
+        lcs: likeness.lcs.map(|lcs| lcs.0),
+        lcs_of: likeness.lcs.map(|lcs| match lcs.1 {
+            LcsOf::Characters => "characters",
+            LcsOf::Words => "words",
+        }),
+    }
+}

@@ -1,0 +1,159 @@
+//! The documents that `explain` looks at: read again, with what the tables say of the one alone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::finished::Finished;
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::batch::{
+    Documents, FoundRemoval, PARTNER_COLUMNS, REMOVAL_LOOK_UP_COLUMNS, partners_of, removals_of,
+};
+use dupsift_files::io::{RowFilter, TableReader, Want};
+use dupsift_incremental::nights::Again;
+
+/// One row of a batch.
+pub type At<'b> = (&'b Documents, usize);
+
+/// Reads the two documents and hands them on together, the smaller number first.
+pub fn both(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    view: &View<'_>,
+    docs: [u64; 2],
+    then: impl FnOnce(At<'_>, At<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut sorted = docs;
+    sorted.sort_unstable();
+    let filter = RowFilter::Docs(sorted.as_slice().into());
+    let want = Want { id: true, rows: Some(filter), ..view.want() };
+    let batches = reader.read(
+        engine,
+        "read documents",
+        &want,
+        || Ok(Vec::new()),
+        |batches: &mut Vec<Documents>, batch| {
+            batches.push(batch.clone());
+            Ok(())
+        },
+        Ok,
+    )?;
+    let batches: Vec<Documents> = batches.into_iter().flatten().collect();
+    let place = |doc: u64| {
+        let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+        rows.into_iter().find(|(batch, row)| batch.doc(*row) == doc)
+    };
+    match (place(sorted[0]), place(sorted[1])) {
+        (Some(first), Some(second)) => then(first, second),
+        _ => Ok(()),
+    }
+}
+
+pub fn text_of<'b>(reader: &Reader<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
+    let why = match batch.text(row).text() {
+        Ok(text) => return Ok(text),
+        Err(why) => why,
+    };
+    let (doc, number) = (batch.doc(row), reader.number(batch.doc(row)));
+    let name = if doc < reader.base { "of an earlier night".into() } else { reader.source.name_of(doc) };
+    Err(Error::usage(format!("document {number} ({name}) took no part in the run: {why}; see rejected/")))
+}
+
+/// The other document of one that is asked about alone: the one that it goes for, or that it is most alike, and what to say of that.
+///
+/// # Errors
+/// [`Error::Usage`] where no algorithm has a pair of it.
+pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
+    if let Some(removal) = removals(finished, &[doc])?.first() {
+        return Ok(([doc, removal.kept_doc], None));
+    }
+    // Duplicates first, then forms; the most similar of them.
+    let mut best: Option<(bool, f32, u64)> = None;
+    for one in &finished.report.algorithms {
+        let path = finished.pair_table(&one.label);
+        for batch in TableReader::open(&path, &PARTNER_COLUMNS)? {
+            for (other, similarity, is_form) in partners_of(&batch?, doc).ok_or_else(|| wrong_type(&path))? {
+                let key = (!is_form, similarity);
+                if best.is_none_or(|(duplicate, known, _)| key > (duplicate, known)) {
+                    best = Some((!is_form, similarity, other));
+                }
+            }
+            engine.go_on()?;
+        }
+    }
+    match best {
+        Some((is_duplicate, _, other)) => {
+            let of = if is_duplicate { "those that it is a pair with" } else { "its forms, for it has no other pair" };
+            let first = match finished.report.removal {
+                Some(_) if doc < finished.first_doc() => "the first document came before this night",
+                Some(_) => "the first document stays",
+                None => "nothing is removed by a comparison",
+            };
+            Ok(([doc, other], Some(format!("{first}; the second one is the most similar one of {of}"))))
+        }
+        None => Err(Error::usage(
+            "no algorithm of the run has a pair of the document: it stays, unless rejected/ names it; expected a second id to hold it against",
+        )),
+    }
+}
+
+fn wrong_type(path: &Path) -> Error {
+    Error::BadFile {
+        path: path.to_path_buf(),
+        why: "a column is of another type; expected a table as dupsift writes it".into(),
+    }
+}
+
+/// What the tables say of removals of these documents.
+///
+/// # Errors
+/// A table that is not there or damaged.
+pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> {
+    let path = finished.dir().join("removed/part-00000.parquet");
+    let mut found = Vec::new();
+    if finished.report.removal.is_none() {
+        return Ok(found);
+    }
+    for batch in TableReader::open(&path, &REMOVAL_LOOK_UP_COLUMNS)? {
+        found.append(&mut removals_of(&batch?, docs).ok_or_else(|| wrong_type(&path))?);
+    }
+    Ok(found)
+}
+
+/// The ids of other documents, of those that have one.
+///
+/// # Errors
+/// A damaged file.
+pub fn ids_of(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    mut numbers: Vec<u64>,
+    again: Option<&Again<'_>>,
+) -> Result<BTreeMap<u64, String>> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    let (here, elsewhere): (Vec<u64>, Vec<u64>) =
+        numbers.into_iter().partition(|&number| reader.document(number).is_some());
+    let mut known = again.map(|again| again.ids(&elsewhere)).transpose()?.unwrap_or_default();
+    let docs: Vec<u64> = here.into_iter().filter_map(|number| reader.document(number)).collect();
+    if docs.is_empty() {
+        return Ok(known);
+    }
+    let want = Want { text: false, id: true, rows: Some(RowFilter::Docs(docs.into())), ..Want::default() };
+    let ids = reader.read(
+        engine,
+        "read ids",
+        &want,
+        || Ok(Vec::new()),
+        |ids, batch| {
+            let of = |row: usize| Some((reader.number(batch.doc(row)), batch.id(row)?.to_string()));
+            ids.extend((0..batch.len()).filter_map(of));
+            Ok(())
+        },
+        Ok,
+    )?;
+    known.extend(ids.into_iter().flatten());
+    Ok(known)
+}

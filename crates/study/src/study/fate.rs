@@ -1,0 +1,21 @@
+//! Whether a document of a pair may go for the other one, as far as the pair is asked.
+
+use super::explanation::{ExplainedAlgorithm, Verdict};
+use dupsift_engine::options::Decide;
+
+/// Why neither of two documents goes for the other, however much they share; none where the pair decides.
+pub fn stay(decide: &Decide, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
+    let is_pair = |one: &&ExplainedAlgorithm| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten);
+    let asked = || algorithms.iter().filter(|one| !matches!(decide, Decide::Label(label) if *label != one.label));
+    let needed = match decide {
+        Decide::AtLeast(count) => *count,
+        Decide::All => algorithms.len(),
+        Decide::Label(_) => 1,
+    };
+    match () {
+        () if asked().filter(is_pair).count() >= needed => None,
+        () if asked().any(|one| one.verdict == Verdict::Form) => Some("a form"),
+        () if algorithms.iter().any(|one| is_pair(&one)) => Some("the pair does not decide"),
+        () => Some("no pair"),
+    }
+}

@@ -1,0 +1,214 @@
+//! Judging: the documents of the chosen pairs are read once, then the pairs are compared on all threads.
+//!
+//! Documents with one canonical text (without words: with the same bytes) are one document to a judge: a pair of them is never aligned, and pairs of the same two
+//! texts are aligned once, as far as a table of the pairs judged last remembers them. What it forgot is judged again, to the same
+//! value, so the figures do not depend on it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::found::FoundList;
+use dupsift_algorithms::measure::Undecided;
+use dupsift_algorithms::stage::judge::Judge;
+use dupsift_core::error::Result;
+use dupsift_core::hash::{combine, hash64};
+use dupsift_engine::engine::evidence::{Evidence, Taking};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::batch::Cell;
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
+
+/// Pairs in one piece of work.
+const PIECE: usize = 256;
+/// Pairs of texts that are remembered: 8 bytes each, in a work file.
+const MOST_KNOWN: usize = 1 << 22;
+
+/// The texts of documents, as a judge sees them.
+pub struct Texts {
+    evidence: Evidence,
+    /// How many documents were read.
+    pub read: u64,
+}
+
+/// One of them.
+pub struct Text<'t>(std::borrow::Cow<'t, [u64]>);
+
+impl Text<'_> {
+    /// What the judge takes; empty for a text without words.
+    pub fn evidence(&self) -> &[u64] {
+        self.0.get(1..).unwrap_or_default()
+    }
+
+    /// Whether it was read, and is more than white space.
+    pub fn is_visible(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Whether the two are equal, which to any judge are duplicates: as canonical texts, or, without words, byte for byte.
+    pub fn is_same(&self, other: &Text<'_>) -> bool {
+        self.is_visible() && self.0 == other.0
+    }
+
+    fn hash(&self) -> u64 {
+        self.0.first().copied().unwrap_or_default()
+    }
+}
+
+impl Texts {
+    /// Reads the documents of these bits.
+    ///
+    /// # Errors
+    /// A damaged file, which is set aside before the work begins again.
+    pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
+        let running = engine.clock.stage("read judged");
+        let taking = Taking::new(engine.dir, "judged", met)?;
+        let filter = met.clone();
+        let filter = RowFilter::Where(Arc::new(move |doc| filter.get(doc as usize)));
+        let want = Want { rows: Some(filter), batch_bytes: engine.budget.batch, ..Want::default() };
+        let counts = reader.read(
+            engine,
+            "read judged",
+            &want,
+            || Ok((Vec::new(), 0u64)),
+            |(numbers, count), batch| {
+                for row in 0..batch.len() {
+                    let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                    *count += 1;
+                    let _long = engine.long_document(text.len())?;
+                    taking.take(doc, numbers, |numbers| {
+                        let at = numbers.len();
+                        numbers.push(0);
+                        judge.evidence(&reader.pipeline.analyse(text), numbers);
+                        let evidence = &numbers[at + 1..];
+                        match (evidence.is_empty(), text.trim_start().is_empty()) {
+                            (false, _) => numbers[at] = hash64(bytemuck::cast_slice(evidence)),
+                            (true, false) => numbers[at] = hash64(text.as_bytes()),
+                            (true, true) => numbers.truncate(at),
+                        }
+                    })?;
+                }
+                Ok(())
+            },
+            |(_, count)| Ok(count),
+        )?;
+        let (evidence, read) = (taking.end()?, counts.iter().sum());
+        running.end(read, read, evidence.bytes());
+        Ok(Texts { evidence, read })
+    }
+
+    /// The text of a document; nothing where it was not read.
+    pub fn of(&self, doc: u64) -> Text<'_> {
+        Text(self.evidence.of(doc))
+    }
+}
+
+/// What was said of each pair of a list.
+pub struct Verdicts {
+    /// [`OPEN`], [`NO`], or the bits of the similarity.
+    cells: AtomicCells<u32>,
+    /// Pairs that were judged by words, for a text was too long.
+    pub by_words: u64,
+    /// Pairs whose texts were too long to be judged at all; they count as no duplicates.
+    pub undecided: u64,
+}
+
+/// Nothing yet.
+const OPEN: u32 = 0;
+/// No duplicates. As a similarity it would be 1e-45, below that of any texts that fit a memory.
+const NO: u32 = 1;
+/// Not to be said in time.
+const UNDECIDED: u32 = 2;
+
+impl Verdicts {
+    /// The similarity of the pair at this place, if it is one of duplicates.
+    pub fn of(&self, at: usize) -> Option<f32> {
+        let cell = self.cells.load(at);
+        (cell > UNDECIDED).then(|| f32::from_bits(cell))
+    }
+}
+
+/// Judges all pairs of a list.
+pub fn judge(engine: &Engine<'_>, judge: &Judge, texts: &Texts, pairs: &FoundList) -> Result<Verdicts> {
+    let running = engine.clock.stage("judge");
+    let slots = pairs.len().next_power_of_two().min(MOST_KNOWN);
+    let judging = Judging {
+        judge,
+        texts,
+        pairs,
+        cells: AtomicCells::new(engine.dir, "verdicts", pairs.len())?,
+        known: AtomicCells::new(engine.dir, "known", slots)?,
+        by_words: AtomicU64::new(0),
+    };
+    let bar = engine.bar("judge", pairs.len().div_ceil(PIECE));
+    engine.work(
+        pairs.len().div_ceil(PIECE),
+        || Ok(()),
+        |(), piece| {
+            for at in piece * PIECE..pairs.len().min((piece + 1) * PIECE) {
+                engine.go_on()?;
+                judging.judge(at);
+            }
+            bar.add(1);
+            Ok(())
+        },
+        |()| Ok(()),
+    )?;
+    let verdicts = Verdicts { cells: judging.cells, by_words: judging.by_words.into_inner(), undecided: 0 };
+    let undecided = (0..pairs.len()).filter(|&at| verdicts.cells.load(at) == UNDECIDED).count() as u64;
+    let verdicts = Verdicts { undecided, ..verdicts };
+    let duplicates = (0..pairs.len()).filter(|&at| verdicts.of(at).is_some()).count();
+    running.end(pairs.len() as u64, duplicates as u64, 0);
+    Ok(verdicts)
+}
+
+struct Judging<'j> {
+    judge: &'j Judge,
+    texts: &'j Texts,
+    pairs: &'j FoundList,
+    cells: AtomicCells<u32>,
+    /// By a hash of two texts: the place of a pair of such texts that was judged, plus one.
+    known: AtomicCells<u64>,
+    by_words: AtomicU64,
+}
+
+impl Judging<'_> {
+    fn judge(&self, at: usize) {
+        let (a, b) = self.texts_of(at);
+        if self.judge.by_words(a.evidence(), b.evidence()) {
+            self.by_words.fetch_add(1, Relaxed);
+        }
+        self.cells.store(at, self.verdict(at, &a, &b));
+    }
+
+    fn verdict(&self, at: usize, a: &Text<'_>, b: &Text<'_>) -> u32 {
+        if a.is_same(b) {
+            return 1f32.to_bits();
+        }
+        if !self.judge.may(a.evidence(), b.evidence()) {
+            return NO;
+        }
+        let (low, high) = (a.hash().min(b.hash()), a.hash().max(b.hash()));
+        let slot = combine(low, high) as usize & (self.known.len() - 1);
+        if let Some(before) = self.known.load(slot).checked_sub(1) {
+            // The other thread may have told of its pair before its verdict can be seen here.
+            let verdict = self.cells.load(before as usize);
+            let (x, y) = self.texts_of(before as usize);
+            if verdict != OPEN && (a.0 == x.0 && b.0 == y.0 || a.0 == y.0 && b.0 == x.0) {
+                return verdict;
+            }
+        }
+        let verdict = match self.judge.judge(a.evidence(), b.evidence()) {
+            Ok(similarity) => similarity.map_or(NO, f32::to_bits),
+            Err(Undecided) => UNDECIDED,
+        };
+        self.cells.store(at, verdict);
+        self.known.store(slot, at as u64 + 1);
+        verdict
+    }
+
+    fn texts_of(&self, at: usize) -> (Text<'_>, Text<'_>) {
+        let pair = self.pairs.get(at);
+        (self.texts.of(pair.a), self.texts.of(pair.b))
+    }
+}

@@ -1,0 +1,52 @@
+//! What looks at a finished run: its page, a comparison of its algorithms, labelled pairs, two of its documents.
+//!
+//! It reads what a run wrote; no run knows of it. Where a run makes its page, it is handed the way to do so ([`with_page`]).
+
+mod accept;
+mod advice;
+mod compare;
+mod comparison_report;
+mod copy_groups;
+mod evaluate;
+mod evaluated_clusters;
+mod evaluation_report;
+mod explain;
+mod explained_documents;
+mod explained_rows;
+mod explanation;
+mod fate;
+mod figures;
+pub(crate) mod finished;
+mod found;
+mod judged;
+mod oracle;
+mod page;
+mod pool;
+mod relation_why;
+mod rethreshold;
+mod review;
+mod seek;
+mod truth;
+mod truth_ids;
+mod verdicts;
+mod windows;
+
+pub use accept::{AcceptedPage, accept};
+pub use compare::{CompareOptions, Compared, check as check_compare, compare};
+pub use comparison_report::*;
+pub use evaluate::{evaluate, truth_quotes};
+pub use evaluation_report::*;
+pub use explain::explain;
+pub use explanation::*;
+pub use finished::Finished;
+pub use page::{NO_TEXTS, PAGE, Page, with_page, write_again};
+pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
+pub use rethreshold::{Survivors, rethreshold};
+pub use review::{
+    AlgorithmReview, BINS, ClusterReview, Crossing, Fate, Held, LargeCluster, Member, PairSample, RemovedReview,
+    Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, bin_range, sample_range,
+};
+
+/// The judge of `compare`, for who types its name.
+pub use dupsift_algorithms::stage::contest::{Contest, Contestant};
+pub use dupsift_algorithms::stage::judge::Judge;

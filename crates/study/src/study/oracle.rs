@@ -1,0 +1,163 @@
+//! The exact join on a sample of documents: which duplicates there are, whether an algorithm found them or not.
+//!
+//! Pooling sees only what some algorithm found. Here every two documents of the sample are held against each other: the bound of
+//! the judge rejects most of them, the others are judged. The cost grows with the square of the sample; the memory is 8 bytes a
+//! document of it. Duplicates of a document outside of the sample do not count, so a sample needs to be large where
+//! documents have few duplicates. Who found a pair is asked of classes and pairs of representatives, for of a group above
+//! `--max-group` not all pairs are written.
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::comparison_report::{Figure, OracleReport};
+use super::found::{FoundList, FoundWriter};
+use super::judged::Texts;
+use super::pool::Pooled;
+use dupsift_algorithms::stage::estimate::wilson;
+use dupsift_algorithms::stage::judge::Judge;
+use dupsift_core::error::Result;
+use dupsift_core::hash::{combine, mix64};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::group::Relation;
+use dupsift_engine::reading::classes::Classes;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_spill::shuffle::AtomicBits;
+
+/// What keeps the numbers of documents apart from those of pairs.
+const SALT: u64 = 0x6f72_6163_6c65;
+
+/// The documents of the sample: those with the smallest hashes.
+pub fn choose(engine: &Engine<'_>, reader: &Reader<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
+    let chosen = AtomicBits::new(engine.dir, "oracle", reader.documents() as usize)?;
+    let mut smallest = BinaryHeap::new();
+    for doc in 0..reader.documents() {
+        let hash = mix64(combine(combine(seed, SALT), doc));
+        if (smallest.len() as u64) < most {
+            smallest.push((hash, doc));
+        } else if smallest.peek().is_some_and(|largest| (hash, doc) < *largest) {
+            smallest.pop();
+            smallest.push((hash, doc));
+        }
+    }
+    smallest.into_iter().for_each(|(_, doc)| _ = chosen.set(doc as usize));
+    Ok(chosen)
+}
+
+/// The pairs of one algorithm within the sample, written or not.
+pub struct Within {
+    classes: Arc<Classes>,
+    /// Those of representatives.
+    pairs: FoundList,
+}
+
+impl Within {
+    /// Those of a relation.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
+        let name = |what: &str| format!("{}-oracle-{what}", relation.label);
+        let representatives = AtomicBits::new(engine.dir, &name("sample"), reader.documents() as usize)?;
+        for doc in chosen.iter() {
+            representatives.set(relation.classes.representative(doc as u64) as usize);
+        }
+        let mut pairs = FoundWriter::new(engine.dir, &name("pairs"))?;
+        relation.each_joining(|pair| {
+            engine.go_on()?;
+            let within = representatives.get(pair.a as usize) && representatives.get(pair.b as usize);
+            if within { pairs.push(&Pooled { a: pair.a, b: pair.b, found: 1 }) } else { Ok(()) }
+        })?;
+        Ok(Within { classes: relation.classes.clone(), pairs: pairs.end()? })
+    }
+
+    /// Whether the algorithm has the pair of two documents of the sample; a form is none.
+    fn has(&self, x: u64, y: u64) -> bool {
+        let (a, b) = (self.classes.representative(x), self.classes.representative(y));
+        a == b || self.pairs.finders(a.min(b), a.max(b)) != 0
+    }
+}
+
+/// The algorithms, as bits, that have the pair of two documents of the sample.
+pub fn found(within: &[Within], x: u64, y: u64) -> u64 {
+    within.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.has(x, y)) << at)
+}
+
+/// Counts of some of the pairs.
+#[derive(Clone, Default)]
+struct Counts {
+    judged: u64,
+    duplicates: u64,
+    unseen: u64,
+    undecided: u64,
+    /// By algorithm.
+    found: Vec<u64>,
+}
+
+impl Counts {
+    /// Adds what another thread counted.
+    fn add(&mut self, part: Counts) {
+        self.judged += part.judged;
+        self.duplicates += part.duplicates;
+        self.unseen += part.unseen;
+        self.undecided += part.undecided;
+        self.found.iter_mut().zip(part.found).for_each(|(sum, found)| *sum += found);
+    }
+}
+
+/// Joins the sample with itself; `finders` says who has a pair, as bits. Also returns the recall of each of so many algorithms.
+pub fn join(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    judge: &Judge,
+    texts: &Texts,
+    chosen: &AtomicBits,
+    finders: impl Fn(u64, u64) -> u64 + Sync,
+    algorithms: usize,
+) -> Result<(OracleReport, Vec<Figure>)> {
+    let running = engine.clock.stage("oracle");
+    let visible = |doc: &u64| texts.of(*doc).is_visible();
+    let docs: Vec<u64> = chosen.iter().map(|doc| doc as u64).filter(visible).collect();
+    let bar = engine.bar("oracle", docs.len());
+    let counts = engine.work(
+        docs.len(),
+        || Ok(Counts { found: vec![0; algorithms], ..Counts::default() }),
+        |counts, at| {
+            let a = texts.of(docs[at]);
+            for &b in &docs[at + 1..] {
+                let text = texts.of(b);
+                let same = a.is_same(&text);
+                if !same && !judge.may(a.evidence(), text.evidence()) {
+                    continue;
+                }
+                engine.go_on()?;
+                counts.judged += 1;
+                let judged = if same { Ok(Some(1.0)) } else { judge.judge(a.evidence(), text.evidence()) };
+                counts.undecided += u64::from(judged.is_err());
+                if judged.is_ok_and(|similarity| similarity.is_some()) {
+                    let finders = finders(docs[at], b);
+                    counts.duplicates += 1;
+                    counts.unseen += u64::from(finders == 0);
+                    counts.found.iter_mut().enumerate().for_each(|(bit, found)| *found += finders >> bit & 1);
+                }
+            }
+            bar.add(1);
+            Ok(())
+        },
+        Ok,
+    )?;
+    let mut all = Counts { found: vec![0; algorithms], ..Counts::default() };
+    counts.into_iter().for_each(|part| all.add(part));
+    running.end(all.judged, all.duplicates, 0);
+    // Where the sample is the corpus, there is nothing to be uncertain of.
+    let whole = chosen.count() == reader.documents();
+    let population = if whole { all.duplicates } else { u64::MAX };
+    let recall = |&found: &u64| match all.duplicates {
+        0 => Figure::default(),
+        duplicates => Figure::from(wilson(found, duplicates, population)),
+    };
+    let report = OracleReport {
+        documents: docs.len() as u64,
+        judged: all.judged,
+        duplicates: all.duplicates,
+        unseen: all.unseen,
+        undecided: all.undecided,
+    };
+    Ok((report, all.found.iter().map(recall).collect()))
+}

@@ -1,0 +1,179 @@
+//! `report.html`: what the page needs is gathered here, its text comes from the caller, for a driver knows no face.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::finished::Finished;
+use super::review::{Read, Review, review};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs;
+use dupsift_engine::engine::clock::Clock;
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::check::check_resources;
+use dupsift_engine::job::run_report::RunReport;
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::again::work_again;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::unfinished::publish;
+use dupsift_files::io::{Stage, Unfinished, WORK};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// The name of the page in the output folder.
+pub const PAGE: &str = "report.html";
+
+/// How a page says that it shows no texts, which a text cannot say: there the brackets are escaped.
+pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
+
+/// The hidden name under which the page is written again; it is one that an output may have.
+const HALF: &str = ".report.html.dupsift-accept";
+
+/// From a record and what stands in its tables to the text of the page.
+pub type Page<'p> = dyn Fn(&RunReport, &Review) -> Result<String> + 'p;
+
+/// For [`dupsift_engine::job::run()`]: writes the page of a run as its last stage.
+pub fn with_page<'p>(
+    page: &'p Page<'p>,
+) -> impl Fn(&Engine<'_>, &Reader<'_>, &Stage, RunReport) -> Result<RunReport> + 'p {
+    move |engine, reader, stage, report| write(engine, reader, stage, report, page)
+}
+
+/// Writes the page into an output folder that is being built, whose tables stand; unless the options want none.
+/// Returns the record with this stage in it.
+pub(super) fn write(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    mut report: RunReport,
+    page: &Page<'_>,
+) -> Result<RunReport> {
+    if !reader.options.report {
+        return Ok(report);
+    }
+    let running = engine.clock.stage("report");
+    let finished = Finished::new(stage.path(), report.clone());
+    let seen = review(&finished, Some(Read::whole(engine, reader)), engine.dir, &|| engine.go_on())?;
+    running.end(seen.pooled, seen.texts.len() as u64, 0);
+    // The page is made of the record as it is written, so that it can be made again from that.
+    report.stages = engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+    stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
+    Ok(report)
+}
+
+/// Writes the page of a finished run again, and changes nothing else. Where the corpus cannot be read any more the page has no texts; the
+/// reason is returned.
+///
+/// # Errors
+/// [`Error::Usage`] where the page that stands shows texts, and the new one would not; tables that cannot be read; resources that cannot
+/// be; an interruption.
+pub fn write_again(
+    finished: &Finished,
+    options: Result<RunOptions>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: &Page<'_>,
+) -> Result<Option<String>> {
+    if let Ok(options) = &options {
+        check_resources(options)?;
+    }
+    let dir = std::path::absolute(finished.dir()).map_err(Error::reading("find", finished.dir()))?;
+    let parent = options.as_ref().ok().and_then(|options| options.work.clone()).unwrap_or_else(std::env::temp_dir);
+    let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create a folder in", &parent))?;
+    let clock = Clock::start();
+    let running = clock.stage("report");
+    let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    // Without its index a night would lose the texts that its page has.
+    let again = finished.again()?;
+    let with_texts = options.and_then(|options| {
+        let inputs = finished.corpus(&options, cancel)?;
+        work_again(&options, &inputs.source, progress, cancel, |engine, reader| {
+            finished.check_contents(engine, reader)?;
+            let Some(again) = &again else {
+                return review(finished, Some(Read::whole(engine, reader)), engine.dir, &go_on);
+            };
+            let earlier = earlier(finished, engine)?;
+            again.joined(engine, reader, earlier.iter().map(|doc| doc as u64), |joined| {
+                let corpus = Read { engine, reader: joined, is_hidden: &|doc| again.is_forgotten(doc) };
+                review(finished, Some(corpus), engine.dir, &go_on)
+            })
+        })
+    });
+    let seen = match with_texts {
+        Ok(seen) => seen,
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        Err(error) => {
+            // What is wrong with the tables comes up again here.
+            let seen = review(finished, None, folder.path(), &go_on)?;
+            if shows_texts(&dir.join(PAGE))? {
+                return Err(poorer(&dir, &error));
+            }
+            Review { no_texts: Some(error.to_string()), ..seen }
+        }
+    };
+    let text = page(&finished.report, &seen)?;
+    let (written, place) = (dir.join(HALF), dir.join(PAGE));
+    go_on()?;
+    publish(|| {
+        let write = || {
+            let mut file = safe_fs::create(&written)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        };
+        let done = write().map_err(Error::io("write", &written));
+        let done = done.and_then(|()| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)));
+        if done.is_err() {
+            // What stays for another failure is known as a file of the output.
+            let _ = std::fs::remove_file(&written);
+        }
+        done
+    })?;
+    running.end(seen.pooled, seen.texts.len() as u64, 0);
+    Ok(seen.no_texts)
+}
+
+/// Whether a page stands there that was made with the texts of its corpus.
+fn shows_texts(page: &Path) -> Result<bool> {
+    match std::fs::read_to_string(page) {
+        Ok(text) => Ok(!text.contains(NO_TEXTS)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::reading("read", page)(error)),
+    }
+}
+
+/// The error of a page that would show less than the one that stands.
+fn poorer(dir: &Path, why: &Error) -> Error {
+    Error::usage(format!(
+        "{} shows texts, and a page that is made now would not: {why}; it stays as it is: bring back what is missing, or remove the page first",
+        dir.join(PAGE).display()
+    ))
+}
+
+/// The documents of an index that the tables of a later night name.
+fn earlier(finished: &Finished, engine: &Engine<'_>) -> Result<AtomicBits> {
+    let first_doc = finished.first_doc();
+    let named = AtomicBits::new(engine.dir, "earlier", first_doc as usize)?;
+    let note = |doc: u64| {
+        if doc < first_doc {
+            named.set(doc as usize);
+        }
+    };
+    for one in &finished.report.algorithms {
+        for pair in finished.pairs(&one.label)? {
+            let pair = pair?;
+            [pair.a, pair.b].into_iter().for_each(note);
+        }
+        engine.go_on()?;
+        for document in finished.clusters(&one.label)? {
+            note(document?.doc);
+        }
+        engine.go_on()?;
+    }
+    if finished.report.removal.is_some() {
+        for removal in finished.removals()? {
+            note(removal?.kept);
+        }
+    }
+    Ok(named)
+}

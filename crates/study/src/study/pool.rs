@@ -1,0 +1,146 @@
+//! The pairs of several algorithms as one sequence: each pair once, in order, with who found it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::finished::Finished;
+use dupsift_core::error::{Error, Result};
+use dupsift_files::batch::PairFound;
+
+/// A pair that at least one algorithm found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pooled {
+    /// The smaller document number.
+    pub a: u64,
+    /// The larger one.
+    pub b: u64,
+    /// Bit i: the algorithm i found it.
+    pub found: u64,
+}
+
+/// Algorithms that can be pooled: one bit each.
+pub const MOST_POOLED: usize = 64;
+
+/// The merged tables of pairs.
+pub struct Pool<P> {
+    tables: Vec<P>,
+    /// The next pair of each table that has one.
+    next: BinaryHeap<Reverse<(u64, u64, usize)>>,
+}
+
+impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
+    /// Merges sequences that are in order of (a, b) each.
+    ///
+    /// # Errors
+    /// More than [`MOST_POOLED`] of them; the error of a first row.
+    pub fn new(tables: Vec<P>) -> Result<Pool<P>> {
+        if tables.len() > MOST_POOLED {
+            return Err(Error::usage(format!(
+                "{} algorithms cannot be compared at once; expected at most {MOST_POOLED}",
+                tables.len()
+            )));
+        }
+        let mut pool = Pool { tables, next: BinaryHeap::new() };
+        for (table, pairs) in pool.tables.iter_mut().enumerate() {
+            if let Some(pair) = pairs.next().transpose()? {
+                pool.next.push(Reverse((pair.a, pair.b, table)));
+            }
+        }
+        Ok(pool)
+    }
+
+    fn pooled(&mut self) -> Result<Option<Pooled>> {
+        let Some(&Reverse((a, b, _))) = self.next.peek() else { return Ok(None) };
+        let mut found = 0;
+        while let Some(mut top) = self.next.peek_mut()
+            && (top.0.0, top.0.1) == (a, b)
+        {
+            let table = top.0.2;
+            found |= 1 << table;
+            // The next pair of a table takes the place of the one before, which is not far as a rule.
+            match self.tables[table].next().transpose()? {
+                Some(pair) => *top = Reverse((pair.a, pair.b, table)),
+                None => drop(PeekMut::pop(top)),
+            }
+        }
+        Ok(Some(Pooled { a, b, found }))
+    }
+}
+
+impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
+    type Item = Result<Pooled>;
+
+    fn next(&mut self) -> Option<Result<Pooled>> {
+        self.pooled().transpose()
+    }
+}
+
+/// How many pairs each two algorithms have in common; on the diagonal how many each has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Agreement(pub Vec<Vec<u64>>);
+
+impl Agreement {
+    /// Of so many algorithms.
+    pub fn new(algorithms: usize) -> Agreement {
+        Agreement(vec![vec![0; algorithms]; algorithms])
+    }
+
+    /// Counts one pooled pair.
+    pub fn add(&mut self, found: u64) {
+        let mut rest = found;
+        while rest != 0 {
+            let (row, mut columns) = (rest.trailing_zeros() as usize, found);
+            while columns != 0 {
+                self.0[row][columns.trailing_zeros() as usize] += 1;
+                columns &= columns - 1;
+            }
+            rest &= rest - 1;
+        }
+    }
+
+    /// The share of the pairs of `a` that `b` finds; none where `a` has no pairs.
+    pub fn share(&self, a: usize, b: usize) -> Option<f64> {
+        (self.0[a][a] > 0).then(|| self.0[a][b] as f64 / self.0[a][a] as f64)
+    }
+
+    /// Common pairs over all pairs of the two; none where neither has any.
+    pub fn jaccard(&self, a: usize, b: usize) -> Option<f64> {
+        let all = self.0[a][a] + self.0[b][b] - self.0[a][b];
+        (all > 0).then(|| self.0[a][b] as f64 / all as f64)
+    }
+}
+
+impl Finished {
+    /// The pairs of all algorithms of the run; bits follow the order of its record. Of groups above `--max-group` only
+    /// the pairs that are written take part.
+    ///
+    /// # Errors
+    /// As [`Finished::pairs`].
+    pub fn pool(&self) -> Result<Pool<impl Iterator<Item = Result<PairFound>> + use<>>> {
+        Pool::new(self.report.algorithms.iter().map(|one| self.pairs(&one.label)).collect::<Result<Vec<_>>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_comes_once_with_who_found_it() {
+        let table = |pairs: &[(u64, u64)]| -> std::vec::IntoIter<Result<PairFound>> {
+            let rows = pairs.iter().map(|&(a, b)| Ok(PairFound { a, b, similarity: 1.0 }));
+            rows.collect::<Vec<_>>().into_iter()
+        };
+        let tables = vec![table(&[(0, 1), (2, 3)]), table(&[]), table(&[(0, 1), (0, 2), (2, 3), (5, 6)])];
+        let pooled: Vec<(u64, u64, u64)> =
+            Pool::new(tables).unwrap().map(Result::unwrap).map(|pair| (pair.a, pair.b, pair.found)).collect();
+        assert_eq!(pooled, [(0, 1, 5), (0, 2, 4), (2, 3, 5), (5, 6, 4)]);
+        let mut agreement = Agreement::new(3);
+        pooled.iter().for_each(|pair| agreement.add(pair.2));
+        assert_eq!(agreement.0, [[2, 0, 2], [0, 0, 0], [2, 0, 4]]);
+        assert_eq!((agreement.share(2, 0), agreement.share(0, 2), agreement.share(1, 0)), (Some(0.5), Some(1.0), None));
+        assert_eq!((agreement.jaccard(0, 2), agreement.jaccard(1, 1)), (Some(0.5), None));
+        assert!(Pool::new((0..65).map(|_| table(&[])).collect()).is_err());
+    }
+}

@@ -1,0 +1,216 @@
+//! Why a pair is a version, a contained text or a form, in a sentence with its figures.
+
+use super::explanation::{ExplainedContained, ExplainedWord};
+use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, Versions};
+use dupsift_algorithms::stage::explain::Telling;
+use dupsift_core::row::Why;
+use dupsift_files::batch::FoundPair;
+
+/// The sentence about a row of `pairs/`; documents in the order asked. `own` is the method's own score, which the rule goes by:
+/// the similarity in the table may be that of a later check. None for a method that does not tell.
+pub fn sentence(
+    pair: &FoundPair,
+    rule: Option<&Versions>,
+    own: Option<f32>,
+    contained: &[ExplainedContained; 2],
+    words: Option<&[ExplainedWord; 2]>,
+) -> Option<String> {
+    let (relation, rule) = (pair.relation.as_deref()?, rule?);
+    let why = Why::ALL.into_iter().find(|why| Some(why.name()) == pair.why.as_deref())?;
+    let (inner, outer, larger) = better_contained(contained);
+    // The two similarities are Float32; a difference of equal ones is not written as -0.
+    let own = own.unwrap_or(pair.similarity);
+    let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
+    let next = match () {
+        () if pair.next_best == Some(rule.least as f32) => format!("nothing else has a cosine of {}", rule.least),
+        () if gap < 0.0 => format!("the next best is {:.2} nearer", -gap),
+        () => format!("the next best is {gap:.2} away"),
+    };
+    let because = match why {
+        Why::Same => "the same text".into(),
+        Why::Numbers => numbers(rule, contained),
+        Why::Word => words.map_or_else(|| "one word differs".into(), |words| one_word(rule, contained, words)),
+        Why::Contained => format!("{larger:.2} of the 3-grams of {inner} stand in {outer}"),
+        Why::Alone => next,
+        Why::Title => format!("the titles are equal, and {next}"),
+        Why::Far => format!(
+            "{next}, but {:.2} is asked for, and {larger:.2} of {inner} is contained; {} would be enough",
+            rule.least + rule.gap,
+            rule.contained
+        ),
+        Why::Near => format!(
+            "{next}, and {larger:.2} of {inner} is contained; {} away or {} contained is asked for",
+            rule.gap, rule.contained
+        ),
+    };
+    Some(format!("{relation}: {because}"))
+}
+
+/// The sentence about a pair that is not in `pairs/`, as a form so far apart is not reported; none for one that would be. Of the next
+/// best and of how many texts have a first line no table tells: what is said of them follows from its being a form.
+pub fn form_left_out(
+    telling: &Telling,
+    own: f32,
+    contained: &[ExplainedContained; 2],
+    words: &[ExplainedWord; 2],
+) -> Option<String> {
+    let rule = &telling.rule;
+    if f64::from(own) >= rule.forms {
+        return None;
+    }
+    let (inner, _, larger) = better_contained(contained);
+    let part = |common, all| Part { common, all };
+    let both = |same: bool| Both {
+        cosine: own.into(),
+        contained: contained.map(|of| Contained {
+            grams: part(of.common_grams, of.grams),
+            numbers: part(of.common_numbers, of.numbers),
+        }),
+        surplus: telling.words.each_ref().map(|word| word.surplus),
+        lines: FirstLine { same, titles: false },
+        // As near as it can be: what stands alone is no form.
+        next_best: own.into(),
+    };
+    let near = || {
+        let gap = f64::from(own) - rule.gap;
+        format!(
+            "the next best has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; {} nearer or {} contained is asked for",
+            rule.gap, rule.contained
+        )
+    };
+    let tells_apart = words.iter().any(|word| word.share > word.most);
+    let because = |same: bool| match rule.relate(&both(same)).why {
+        Why::Numbers => numbers(rule, contained),
+        Why::Word => one_word(rule, contained, words),
+        Why::Near if tells_apart && !same => one_word(rule, contained, words),
+        _ => near(),
+    };
+    let (other, same) = (because(false), because(true));
+    let because = match telling.same_line {
+        true if other != same => {
+            format!("{same}; or, if more than {} texts have their first line, {other}", rule.titles)
+        }
+        _ => other,
+    };
+    Some(format!(
+        "a form: alike ({own:.3}) and no versions, reported from a cosine of {} on only: {because}",
+        rule.forms
+    ))
+}
+
+/// Which text is the better contained one, the other one, and how much of it is contained.
+fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
+    let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
+    if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
+}
+
+fn numbers(rule: &Versions, [a, b]: &[ExplainedContained; 2]) -> String {
+    let (common, fewer) = (a.common_numbers, a.numbers.min(b.numbers));
+    format!("the numbers differ: {common} of {fewer} agree, {} are asked for", rule.numbers)
+}
+
+fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[ExplainedWord; 2]) -> String {
+    // Of a text in a larger one the rule looks at the better contained one alone.
+    let (inner, _, larger) = better_contained(contained);
+    word(words, (larger >= rule.contained).then_some(inner))
+}
+
+/// The word that tells the two apart, of the text that is asked about, or else of the one in which it has the larger share.
+fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
+    let excess = |word: &ExplainedWord| word.share - word.most;
+    let (name, of) = match only {
+        Some("a") => ("a", a),
+        Some(_) => ("b", b),
+        None if excess(a) >= excess(b) => ("a", a),
+        None => ("b", b),
+    };
+    // What is no word is a character, or a pair of them.
+    let what = of
+        .word
+        .as_ref()
+        .map_or_else(|| "one character or pair of characters".into(), |word| format!("the word {word:?}"));
+    format!("{what} stands oftener in {name}: {:.3} of its weight, at most {:.3}", of.share, of.most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_algorithms::measure::Surplus;
+    use dupsift_algorithms::stage::explain::SurplusWord;
+    use dupsift_core::row::RelationKind;
+
+    #[test]
+    fn every_reason_has_a_sentence_with_its_figures() {
+        let rule = Versions::DEFAULT;
+        let side = |grams| ExplainedContained { common_grams: 9, grams, common_numbers: 2, numbers: 14, stays: None };
+        let word = |share| ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
+        let of = |relation: RelationKind, why: Why, larger_of: u64| {
+            let pair = FoundPair {
+                similarity: 0.75,
+                distance: None,
+                matched_by: "cosine".into(),
+                verified: true,
+                relation: Some(relation.name().into()),
+                why: Some(why.name().into()),
+                next_best: Some(0.5),
+            };
+            sentence(&pair, Some(&rule), Some(0.7), &[side(20), side(larger_of)], Some(&[word(0.125), word(0.0625)]))
+                .unwrap_or_default()
+        };
+        assert_eq!(
+            of(RelationKind::Form, Why::Numbers, 10),
+            "form: the numbers differ: 2 of 14 agree, 0.7 are asked for"
+        );
+        assert_eq!(
+            of(RelationKind::Form, Why::Word, 10),
+            "form: the word \"bank\" stands oftener in b: 0.062 of its weight, at most 0.020"
+        );
+        // Neither is contained: the one that exceeds by more.
+        assert!(of(RelationKind::Form, Why::Word, 18).contains("oftener in a: 0.125"));
+        assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: 0.90 of the 3-grams of b stand in a");
+        assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best is 0.20 away");
+        assert!(of(RelationKind::Form, Why::Near, 10).ends_with("0.15 away or 0.88 contained is asked for"));
+        assert!(
+            of(RelationKind::Form, Why::Far, 10)
+                .ends_with("but 0.75 is asked for, and 0.90 of b is contained; 0.88 would be enough")
+        );
+        assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Form, why, 10).starts_with("form: ")));
+    }
+
+    /// A form that is not reported has the reason that it would have, as far as its two texts tell.
+    #[test]
+    fn forms_that_are_left_out_have_their_reasons() {
+        let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {
+            let of = ExplainedContained {
+                common_grams: common,
+                grams: 20,
+                common_numbers: numbers,
+                numbers: 4,
+                stays: None,
+            };
+            let surplus = Surplus { share, word: 7, words: 1_000 };
+            let word = SurplusWord { surplus, word: Some("bank".into()) };
+            let telling = Telling { rule: Versions::DEFAULT, words: [word.clone(), word], same_line };
+            let word = ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
+            form_left_out(&telling, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
+        };
+        let ends = |said: String, end: &str| {
+            assert!(said.starts_with("a form: alike (0.650)") && said.ends_with(end), "{said}")
+        };
+        ends(told(9, 2, 0.5, true, 0.65), "0.68 on only: the numbers differ: 2 of 4 agree, 0.7 are asked for");
+        ends(
+            told(9, 3, 0.5, false, 0.65),
+            "only: the word \"bank\" stands oftener in a: 0.500 of its weight, at most 0.020",
+        );
+        let near = "the next best has a cosine above 0.50, and 0.45 of a is contained; 0.15 nearer or 0.88 contained is asked for";
+        ends(told(9, 3, 0.01, false, 0.65), &format!("only: {near}"));
+        ends(told(9, 3, 0.01, true, 0.65), &format!("only: {near}"));
+        // The word is not looked at where the first lines are equal, but where many texts have them.
+        let both = told(9, 3, 0.5, true, 0.65);
+        assert!(
+            both.contains(near) && both.contains("; or, if more than 10 texts have their first line, the word"),
+            "{both}"
+        );
+        assert!(told(9, 3, 0.5, true, 0.68).is_empty());
+    }
+}

@@ -1,0 +1,150 @@
+//! What is counted and shown of tables of clusters.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lowest::Lowest;
+use dupsift_core::error::Result;
+use dupsift_files::batch::Clustered;
+
+/// Documents that are shown of a cluster besides its representative.
+const MEMBERS: usize = 2;
+
+/// Clusters by size.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClusterReview {
+    /// For each size how many clusters have it.
+    pub sizes: BTreeMap<u64, u64>,
+}
+
+/// A cluster that is shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LargeCluster {
+    /// Whose it is, by the place in the record.
+    pub algorithm: usize,
+    /// Documents in it.
+    pub size: u64,
+    /// The number of the document that represents it.
+    pub representative: u64,
+    /// Those equal to it by the method's own measure.
+    pub equal: u64,
+    /// Those least similar to it, the least first; only such as are not equal to it by the method's own measure.
+    pub members: Vec<Member>,
+}
+
+/// A document of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Member {
+    /// Its number.
+    pub doc: u64,
+    /// Its similarity to the representative; none where the two are no pair.
+    pub similarity: Option<f32>,
+}
+
+impl LargeCluster {
+    /// Its representative with each other document that is shown, the smaller number first.
+    pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
+        self.members.iter().map(move |member| with(member.doc))
+    }
+
+    /// The documents that are shown of it.
+    pub fn docs(&self) -> impl Iterator<Item = u64> + '_ {
+        std::iter::once(self.representative).chain(self.members.iter().map(|member| member.doc))
+    }
+}
+
+/// Reads one table: the sizes, and the largest clusters.
+pub fn read(
+    documents: impl Iterator<Item = Result<Clustered>>,
+    most: usize,
+) -> Result<(ClusterReview, Vec<LargeCluster>)> {
+    let mut review = ClusterReview::default();
+    let mut largest = Lowest::new(most);
+    let mut rest = 0;
+    let mut cluster = LargeCluster::default();
+    let mut members: Lowest<(f32, u64), Member> = Lowest::new(MEMBERS);
+    for document in documents {
+        let Clustered { doc, size, is_representative, similarity } = document?;
+        if rest == 0 {
+            rest = size;
+            cluster = LargeCluster { size, ..LargeCluster::default() };
+            members = Lowest::new(MEMBERS);
+            *review.sizes.entry(size).or_default() += 1;
+        }
+        if is_representative {
+            cluster.representative = doc;
+        } else if similarity.is_none_or(|similarity| similarity < 1.0) {
+            members.offer((similarity.unwrap_or(-1.0), doc), || Member { doc, similarity });
+        } else {
+            cluster.equal += 1;
+        }
+        rest = rest.saturating_sub(1);
+        if rest == 0 {
+            let mut done = std::mem::take(&mut cluster);
+            largest.offer((Reverse(done.size), done.representative), || {
+                done.members = members.iter().map(|(_, member)| *member).collect();
+                done
+            });
+        }
+    }
+    Ok((review, largest.into_values().collect()))
+}
+
+/// The largest clusters of the algorithms that decide; one that several have is shown of the one where it is largest.
+pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
+    let mut all: Vec<LargeCluster> = tables
+        .iter()
+        .enumerate()
+        .filter(|(algorithm, _)| deciding[*algorithm])
+        .flat_map(|(algorithm, (_, large))| large.iter().map(move |one| LargeCluster { algorithm, ..one.clone() }))
+        .collect();
+    all.sort_by_key(|one| (Reverse(one.size), one.algorithm, one.representative));
+    let mut seen = BTreeSet::new();
+    all.retain(|one| seen.insert(one.representative));
+    all.truncate(most);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster(docs: &[(u64, Option<f32>)]) -> Vec<Result<Clustered>> {
+        let size = docs.len() as u64;
+        let row = |(at, &(doc, similarity)): (usize, &(u64, Option<f32>))| {
+            Ok(Clustered { doc, size, is_representative: at == 0, similarity })
+        };
+        docs.iter().enumerate().map(row).collect()
+    }
+
+    #[test]
+    fn the_largest_are_kept_with_the_members_farthest_from_them() {
+        let rows = [
+            cluster(&[(1, Some(1.0)), (2, Some(1.0))]),
+            cluster(&[(3, Some(1.0)), (4, Some(0.9)), (5, None), (6, Some(0.8)), (7, Some(1.0))]),
+            cluster(&[(8, Some(1.0)), (9, Some(0.7))]),
+        ];
+        let (review, large) = read(rows.into_iter().flatten(), 2).unwrap();
+        assert_eq!(review.sizes, BTreeMap::from([(2, 2), (5, 1)]));
+        assert_eq!(large.iter().map(|one| (one.size, one.representative)).collect::<Vec<_>>(), [(5, 3), (2, 1)]);
+        assert_eq!(large[0].docs().collect::<Vec<_>>(), [3, 5, 6]);
+        assert_eq!(large[0].members[0].similarity, None);
+        assert!(large[1].members.is_empty());
+        assert_eq!((large[0].equal, large[1].equal), (1, 1));
+        assert_eq!(large[0].pairs().collect::<Vec<_>>(), [(3, 5), (3, 6)]);
+    }
+
+    #[test]
+    fn a_cluster_of_several_algorithms_is_shown_once() {
+        let one = |representative, size| LargeCluster { representative, size, ..LargeCluster::default() };
+        let tables = [
+            (ClusterReview::default(), vec![one(1, 5), one(2, 4)]),
+            (ClusterReview::default(), vec![one(1, 9)]),
+            (ClusterReview::default(), vec![one(7, 99)]),
+        ];
+        let shown = largest(&tables, &[true, true, false], 10);
+        assert_eq!(shown.iter().map(|one| (one.algorithm, one.size)).collect::<Vec<_>>(), [(1, 9), (0, 4)]);
+        assert_eq!(largest(&tables, &[true, true, true], 1)[0].size, 99);
+    }
+}

@@ -1,0 +1,213 @@
+//! Pairs by where their two documents come from: within one place, or across two.
+
+use std::ops::Range;
+
+use dupsift_engine::job::run_report::RunReport;
+
+/// Places that stand by name; what is beyond them stands together as one more.
+pub const NAMED: usize = 20;
+
+/// Pairs by place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crossing {
+    /// The places, the last one perhaps all the others together.
+    pub names: Vec<String>,
+    /// How many places the last name stands for; 0: all have their own.
+    pub others: u64,
+    /// Documents of each place.
+    pub documents: Vec<u64>,
+    /// Those of them that stand in a pair.
+    pub paired: Vec<u64>,
+    /// Those of them that go.
+    pub removed: Vec<u64>,
+    /// Row and column by place, the smaller place first: pairs between the two, on the diagonal within one.
+    pub pairs: Vec<Vec<u64>>,
+}
+
+impl Crossing {
+    /// Places by name with their documents, in the order that stays; of more than `NAMED` the largest keep their names.
+    /// Also, for each given place, which one it became.
+    pub fn new(places: &[(String, u64)], what: &str) -> (Crossing, Vec<u32>) {
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by_key(|&at| (std::cmp::Reverse(places[at].1), at));
+        let mut named = if places.len() > NAMED { order[..NAMED - 1].to_vec() } else { order };
+        named.sort_unstable();
+        let mut crossing = Crossing::default();
+        let mut became = vec![named.len() as u32; places.len()];
+        for (at, &place) in named.iter().enumerate() {
+            became[place] = at as u32;
+            crossing.names.push(places[place].0.clone());
+        }
+        crossing.others = (places.len() - named.len()) as u64;
+        if crossing.others > 0 {
+            crossing.names.push(format!("{} other {what}", crossing.others));
+        }
+        let count = crossing.names.len();
+        crossing.documents = vec![0; count];
+        crossing.paired = vec![0; count];
+        crossing.removed = vec![0; count];
+        crossing.pairs = vec![vec![0; count]; count];
+        for (place, &at) in places.iter().zip(&became) {
+            crossing.documents[at as usize] += place.1;
+        }
+        (crossing, became)
+    }
+
+    /// The input files of a run, whose first document stands at `base`. What stands before it is of earlier nights, or of a reference.
+    pub fn of_files(report: &RunReport, base: u64) -> Files {
+        let before = report.index.as_ref().filter(|_| base > 0).map(|index| {
+            let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier nights)" };
+            (name.to_owned(), index.guests)
+        });
+        let mut ends: Vec<u64> = before.iter().map(|_| base).collect();
+        let files = report.inputs.iter().map(|file| (file.file.clone(), file.rows));
+        let places: Vec<(String, u64)> = before.into_iter().chain(files).collect();
+        let (crossing, became) = Crossing::new(&places, "files");
+        let mut end = base;
+        for file in &report.inputs {
+            end += file.rows;
+            ends.push(end);
+        }
+        Files { crossing, became, ends, last: Default::default() }
+    }
+
+    /// Pairs whose documents come from one place.
+    pub fn within(&self, place: usize) -> u64 {
+        self.pairs[place][place]
+    }
+
+    /// Pairs of a place with any other.
+    pub fn across(&self, place: usize) -> u64 {
+        let all: u64 = (0..self.names.len()).map(|other| self.between(place, other)).sum();
+        all - self.within(place)
+    }
+
+    /// Pairs between two places, whichever comes first.
+    pub fn between(&self, one: usize, other: usize) -> u64 {
+        self.pairs[one.min(other)][one.max(other)]
+    }
+}
+
+/// Counting by place.
+pub trait Group {
+    /// Counts a pair.
+    fn add(&mut self, a: u64, b: u64);
+    /// Counts a document that stands in a pair.
+    fn count_paired(&mut self, one: u64);
+    /// Counts a document that goes.
+    fn count_removed(&mut self, one: u64);
+}
+
+/// By place itself.
+impl Group for Crossing {
+    fn add(&mut self, a: u64, b: u64) {
+        self.pairs[a.min(b) as usize][a.max(b) as usize] += 1;
+    }
+
+    fn count_paired(&mut self, one: u64) {
+        self.paired[one as usize] += 1;
+    }
+
+    fn count_removed(&mut self, one: u64) {
+        self.removed[one as usize] += 1;
+    }
+}
+
+/// Pairs by input file, counted by document number.
+pub struct Files {
+    /// The counts.
+    pub crossing: Crossing,
+    became: Vec<u32>,
+    /// For each file the number after its last document.
+    ends: Vec<u64>,
+    /// The file of the last pair's first document, and of its second one: pairs come in order, so the next ones are there
+    /// as a rule.
+    last: [LastFile; 2],
+}
+
+/// A file that was looked up: its documents and its place.
+#[derive(Default)]
+struct LastFile {
+    docs: Range<u64>,
+    place: u64,
+}
+
+impl Files {
+    #[inline]
+    fn place(&mut self, doc: u64, side: usize) -> u64 {
+        if !self.last[side].docs.contains(&doc) {
+            let file = self.ends.partition_point(|&end| end <= doc);
+            let begin = file.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let end = self.ends.get(file).copied().unwrap_or(u64::MAX);
+            let place = self.became.get(file).copied().unwrap_or(0).into();
+            self.last[side] = LastFile { docs: begin..end, place };
+        }
+        self.last[side].place
+    }
+}
+
+impl Group for Files {
+    fn add(&mut self, a: u64, b: u64) {
+        let (a, b) = (self.place(a, 0), self.place(b, 1));
+        self.crossing.add(a, b);
+    }
+
+    fn count_paired(&mut self, doc: u64) {
+        let place = self.place(doc, 0);
+        self.crossing.count_paired(place);
+    }
+
+    fn count_removed(&mut self, doc: u64) {
+        let place = self.place(doc, 0);
+        self.crossing.count_removed(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_engine::job::InputReport;
+    use dupsift_index::index::IndexReport;
+
+    #[test]
+    fn pairs_within_and_across_files() {
+        let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
+        let inputs = vec![file("a", 2), file("none", 0), file("b", 3), file("c", 1)];
+        let mut files = Crossing::of_files(&RunReport { inputs, ..RunReport::default() }, 0);
+        [(0, 1), (0, 2), (1, 4), (3, 4), (2, 5)].into_iter().for_each(|(a, b)| files.add(a, b));
+        (0..6).for_each(|doc| files.count_paired(doc));
+        [4, 5].into_iter().for_each(|doc| files.count_removed(doc));
+        let counts = files.crossing;
+        assert_eq!(counts.removed, [0, 0, 1, 1]);
+        assert_eq!(counts.names, ["a", "none", "b", "c"]);
+        assert_eq!(counts.paired, [2, 0, 3, 1]);
+        assert_eq!([0, 1, 2, 3].map(|at| (counts.within(at), counts.across(at))), [(1, 2), (0, 0), (1, 3), (0, 1)]);
+        assert_eq!((counts.between(2, 0), counts.between(3, 2)), (2, 1));
+    }
+
+    #[test]
+    fn what_a_night_met_stands_before_its_files() {
+        let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
+        let index = IndexReport { guests: 7, generation: 2, read_generation: 1, ..IndexReport::default() };
+        let report = RunReport { inputs: vec![file("a", 2), file("b", 3)], index: Some(index), ..RunReport::default() };
+        let mut files = Crossing::of_files(&report, 100);
+        [(93, 100), (99, 104), (101, 102)].into_iter().for_each(|(a, b)| files.add(a, b));
+        let counts = files.crossing;
+        assert_eq!(counts.names, ["(earlier nights)", "a", "b"]);
+        assert_eq!(counts.documents, [7, 2, 3]);
+        assert_eq!((counts.between(0, 1), counts.between(0, 2), counts.between(1, 2)), (1, 1, 1));
+    }
+
+    #[test]
+    fn many_places_stand_together() {
+        let places: Vec<(String, u64)> = (0..50).map(|at| (format!("p{at}"), at)).collect();
+        let (crossing, became) = Crossing::new(&places, "values");
+        assert_eq!((crossing.names.len(), crossing.others), (NAMED, 31));
+        assert_eq!(crossing.names[0], "p31");
+        assert_eq!(crossing.names[19], "31 other values");
+        assert_eq!((became[49], became[0]), (18, 19));
+        assert_eq!(crossing.documents[19], (0..31).sum::<u64>());
+        let (few, _) = Crossing::new(&places[..NAMED], "values");
+        assert_eq!((few.names.len(), few.others), (NAMED, 0));
+    }
+}

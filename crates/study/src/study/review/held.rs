@@ -1,0 +1,74 @@
+//! Pairs that are shown, held against each other as removal does it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::shown::Read;
+use dupsift_algorithms::measure::{Contained, contained};
+use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
+
+/// Numbers that are told of each of two documents.
+const NAMED: usize = 8;
+
+/// What two documents have in common, and what not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Held {
+    /// How much of the first stands in the second, and of the second in the first.
+    pub contained: [Contained; 2],
+    /// The first numbers of each that the other lacks.
+    pub numbers: [Vec<String>; 2],
+    /// How many more numbers of each the other lacks.
+    pub more_numbers: [usize; 2],
+    /// Why each may not go for the other, where it may not.
+    pub stays: [Option<&'static str>; 2],
+}
+
+/// Holds pairs of documents against each other, as far as both were read; by the bounds that removal asks for.
+pub fn hold(
+    read: &BTreeMap<u64, Read>,
+    bounds: Option<Bounds>,
+    pairs: impl Iterator<Item = (u64, u64)>,
+) -> BTreeMap<(u64, u64), Held> {
+    let both = |(a, b)| Some(((a, b), held(read.get(&a)?, read.get(&b)?, bounds)));
+    pairs.filter_map(both).collect()
+}
+
+fn held(a: &Read, b: &Read, bounds: Option<Bounds>) -> Held {
+    let lacking = |one: &Read, other: &Read| {
+        let there: BTreeSet<&str> = other.numbers.iter().map(String::as_str).collect();
+        let own: Vec<String> = one.numbers.iter().filter(|number| !there.contains(number.as_str())).cloned().collect();
+        let more = own.len().saturating_sub(NAMED);
+        (own.into_iter().take(NAMED).collect::<Vec<_>>(), more)
+    };
+    let ((own_a, more_a), (own_b, more_b)) = (lacking(a, b), lacking(b, a));
+    let [of_a, of_b] = contained(&a.contents, &b.contents);
+    let stays = |both| bounds.and_then(|bounds| bounds.stays(both)).map(Stays::name);
+    Held {
+        contained: [of_a, of_b],
+        stays: [stays([of_a, of_b]), stays([of_b, of_a])],
+        numbers: [own_a, own_b],
+        more_numbers: [more_a, more_b],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_one_lacks_are_told_in_order() {
+        let read = |numbers: &[&str]| Read {
+            shown: Default::default(),
+            contents: vec![0, 1, 2, 3],
+            numbers: numbers.iter().map(ToString::to_string).collect(),
+        };
+        let many: Vec<String> = (20..31).map(|number| number.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let all = BTreeMap::from([(3, read(&["9", "7", "5"])), (4, read(&["7", "1"])), (5, read(&many))]);
+        let bounds = Bounds { grams: 0.8, numbers: 0.9 };
+        let found = hold(&all, Some(bounds), [(3, 4), (3, 5), (3, 6)].into_iter());
+        assert_eq!(found.keys().copied().collect::<Vec<_>>(), [(3, 4), (3, 5)]);
+        assert_eq!(found[&(3, 4)].numbers, [vec!["9", "5"], vec!["1"]]);
+        assert_eq!((found[&(3, 5)].more_numbers, found[&(3, 5)].numbers[1].len()), ([0, 3], NAMED));
+        assert_eq!((found[&(3, 4)].contained[0].grams.common, found[&(3, 4)].stays), (3, [None; 2]));
+    }
+}

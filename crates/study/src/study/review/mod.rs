@@ -1,0 +1,363 @@
+//! What `report.html` shows of a finished run: counts over its tables, and a few documents as text.
+//!
+//! Tables of pairs and clusters are read once, in order; of the corpus only the documents that are shown are read, and one
+//! column of sources. Samples are drawn by a seeded hash, so the same result has the same page. What is held in memory is
+//! bounded: a fixed number of bins, samples and names an algorithm, and the different sizes of clusters, of which n
+//! documents allow at most the root of 2 n.
+
+mod clusters;
+mod crossing;
+mod held;
+mod lowest;
+mod places;
+mod preset;
+mod removed;
+mod shown;
+mod sources;
+mod tally;
+
+pub use clusters::{ClusterReview, LargeCluster, Member};
+pub use crossing::Crossing;
+pub use held::Held;
+pub use removed::{Fate, RemovedReview, SHARES};
+pub use shown::ShownText;
+pub use sources::SourceReview;
+pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::comparison_report::ComparisonReport;
+use super::finished::Finished;
+use super::pool::{Agreement, MOST_POOLED, Pool};
+use crossing::{Files, Group};
+use dupsift_algorithms::stage::remove_if::{Bounds, RemoveIf};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::guards::previous_run;
+use dupsift_engine::job::run_report::RunReport;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_spill::shuffle::AtomicBits;
+use places::Places;
+use preset::{preset, with_higher_threshold};
+use sources::Sources;
+use tally::Tally;
+
+/// Everything on the page that run.json does not hold.
+#[derive(Clone, Debug, Default)]
+pub struct Review {
+    /// One entry an algorithm, in the order of the record.
+    pub algorithms: Vec<AlgorithmReview>,
+    /// Pairs in common, of the written ones; of the first [`MOST_POOLED`] algorithms.
+    pub agreement: Agreement,
+    /// Different pairs that at least one of these algorithms wrote.
+    pub pooled: u64,
+    /// These pairs by input file.
+    pub files: Crossing,
+    /// These pairs by a column of the corpus.
+    pub sources: SourceReview,
+    /// The labels whose pairs and clusters are shown as text: those that decide on removal, or all.
+    pub deciding: Vec<String>,
+    /// The largest clusters of these, the largest first.
+    pub large: Vec<LargeCluster>,
+    /// The checked pairs with the lowest similarity, of each of these in turn, the lowest first.
+    pub least: Vec<PairSample>,
+    /// Pairs drawn by chance, by bin of similarity (see [`SAMPLE_BINS`]).
+    pub samples: Vec<Vec<PairSample>>,
+    /// The documents of all these, by number.
+    pub texts: BTreeMap<u64, ShownText>,
+    /// The pairs of all these held against each other, by the numbers of their documents.
+    pub held: BTreeMap<(u64, u64), Held>,
+    /// The removals; nothing where nothing may go.
+    pub removed: RemovedReview,
+    /// What removal asks of a document, where a pair is not enough.
+    pub bounds: Option<Bounds>,
+    /// The preset that has the algorithms of the run, where one has.
+    pub preset: Option<&'static str>,
+    /// What to type for the same preset with a higher threshold, where it has one.
+    pub with_threshold: Option<String>,
+    /// The record of the run before, where one was named and is still there.
+    pub before: Option<Box<RunReport>>,
+    /// Why there are no texts, where there are none.
+    pub no_texts: Option<String>,
+    /// What `compare` found, where it was asked.
+    pub comparison: Option<ComparisonReport>,
+}
+
+/// Counts over the tables of one algorithm.
+#[derive(Clone, Debug, Default)]
+pub struct AlgorithmReview {
+    /// Written pairs by similarity, see [`bin_range`].
+    pub scores: [u64; BINS],
+    /// Clusters by size.
+    pub clusters: ClusterReview,
+}
+
+/// Clusters shown.
+const LARGE: usize = 10;
+
+/// The corpus of a finished run, which is read again.
+#[derive(Clone, Copy)]
+pub struct Read<'r> {
+    /// What reads.
+    pub engine: &'r Engine<'r>,
+    /// The corpus, with the documents before it that the tables name.
+    pub reader: &'r Reader<'r>,
+    /// Whether the text of a document, by its number in the tables, is not to be shown.
+    pub is_hidden: &'r dyn Fn(u64) -> bool,
+}
+
+impl<'r> Read<'r> {
+    /// All of it may be shown.
+    pub fn whole(engine: &'r Engine<'r>, reader: &'r Reader<'r>) -> Read<'r> {
+        Read { engine, reader, is_hidden: &|_| false }
+    }
+}
+
+/// Reads the tables of a finished run, and the corpus where there is a job on it; `dir` takes work files, `go_on` is asked again and
+/// again.
+///
+/// # Errors
+/// Tables or a corpus that cannot be read; an interruption.
+pub fn review(
+    finished: &Finished,
+    corpus: Option<Read<'_>>,
+    dir: &Path,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<Review> {
+    let report = &finished.report;
+    let deciding: Vec<bool> = report.algorithms.iter().map(|one| decides(report, &one.label)).collect();
+    let places = Places::new(report, corpus.map(|corpus| corpus.reader));
+    let sources = match corpus {
+        Some(Read { engine, reader, .. }) => sources::read(engine, reader, dir)?,
+        None => Sources::unknown(),
+    };
+    let Paired { tallies, agreement, pooled, mut files, mut by_source } =
+        paired(finished, &deciding, (&sources, places), dir, go_on)?;
+    let clusters = read_clusters(finished, go_on)?;
+    let large = clusters::largest(&clusters, &deciding, LARGE);
+    let least = tally::least(&tallies, tally::LEAST);
+    let samples = tally::samples(&tallies);
+    let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
+    docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
+    let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
+    // Those are named, though they are not shown.
+    docs.extend(removed.fates.values().map(|fate| fate.kept));
+    let read = match corpus {
+        Some(Read { engine, reader, is_hidden }) => {
+            docs.retain(|&doc| !is_hidden(doc));
+            shown::read(engine, reader, report, places, docs)?
+        }
+        None => BTreeMap::new(),
+    };
+    let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
+    let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
+    let held = held::hold(&read, bounds, pairs.chain(large.iter().flat_map(LargeCluster::pairs)));
+    let texts = read.into_iter().map(|(doc, read)| (doc, read.shown)).collect();
+    Ok(Review {
+        algorithms: tallies
+            .iter()
+            .zip(clusters)
+            .map(|(tally, (clusters, _))| AlgorithmReview { scores: tally.scores, clusters })
+            .collect(),
+        agreement,
+        pooled,
+        files: files.crossing,
+        sources: sources.review(by_source),
+        deciding: labels(report, &deciding),
+        large,
+        least,
+        samples,
+        texts,
+        held,
+        removed,
+        before: before(report),
+        bounds,
+        preset: preset(report),
+        with_threshold: preset(report).and_then(with_higher_threshold),
+        no_texts: None,
+        comparison: comparison(finished)?,
+    })
+}
+
+/// What the tables of pairs say.
+struct Paired {
+    tallies: Vec<Tally>,
+    agreement: Agreement,
+    pooled: u64,
+    files: Files,
+    by_source: Option<Crossing>,
+}
+
+/// Reads the tables of pairs, once.
+fn paired(
+    finished: &Finished,
+    deciding: &[bool],
+    (sources, places): (&Sources, Places<'_>),
+    dir: &Path,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<Paired> {
+    let report = &finished.report;
+    let mut files = Crossing::of_files(report, places.base());
+    let mut by_source = sources.crossing();
+    let paired = AtomicBits::new(dir, "paired", places.end() as usize)?;
+
+    let mut tallies: Vec<Tally> = report
+        .algorithms
+        .iter()
+        .zip(deciding)
+        .map(|(one, &decides)| Tally::new(one.verify.is_some(), decides))
+        .collect();
+    let pooled = tallies.len().min(MOST_POOLED);
+    let (first, rest) = tallies.split_at_mut(pooled);
+    let tables = first.iter_mut().zip(&report.algorithms).map(|(tally, one)| {
+        Ok(finished.pairs(&one.label)?.inspect(|pair| {
+            if let Ok(pair) = pair {
+                tally.add(pair);
+            }
+        }))
+    });
+    let mut agreement = Agreement::new(pooled);
+    let mut together: u64 = 0;
+    let mut gathered = Vec::with_capacity(GATHERED);
+    for pair in Pool::new(tables.collect::<Result<Vec<_>>>()?)? {
+        let pair = pair?;
+        together += 1;
+        agreement.add(pair.found);
+        gathered.push((places.of(pair.a)?, places.of(pair.b)?));
+        if gathered.len() == GATHERED {
+            go_on()?;
+            count(&gathered, &mut files, sources, &mut by_source, &paired);
+            gathered.clear();
+        }
+    }
+    count(&gathered, &mut files, sources, &mut by_source, &paired);
+    for (tally, one) in rest.iter_mut().zip(&report.algorithms[pooled..]) {
+        for (at, pair) in finished.pairs(&one.label)?.enumerate() {
+            tally.add(&pair?);
+            if at % GATHERED == 0 {
+                go_on()?;
+            }
+        }
+    }
+    for doc in paired.iter() {
+        files.count_paired(doc as u64);
+        if let Some(crossing) = &mut by_source {
+            crossing.count_paired(sources.of(doc as u64));
+        }
+    }
+    Ok(Paired { tallies, agreement, pooled: together, files, by_source })
+}
+
+/// What the table of removals says, counted by file and by source too; nothing of a comparison.
+fn read_removed(
+    finished: &Finished,
+    shown: &BTreeSet<u64>,
+    (files, by_source, sources, places): (&mut Files, &mut Option<Crossing>, &Sources, Places<'_>),
+    dir: &Path,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<RemovedReview> {
+    if finished.report.removal.is_none() {
+        return Ok(RemovedReview::default());
+    }
+    let gone = AtomicBits::new(dir, "gone", places.end() as usize)?;
+    let note = |doc| places.of(doc).map(|place| _ = gone.set(place as usize));
+    let removed = removed::read(finished.removals()?, |doc| shown.contains(&doc), &note, go_on)?;
+    for doc in gone.iter() {
+        files.count_removed(doc as u64);
+        if let Some(crossing) = by_source {
+            crossing.count_removed(sources.of(doc as u64));
+        }
+    }
+    Ok(removed)
+}
+
+/// What the tables of clusters say.
+fn read_clusters(
+    finished: &Finished,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<Vec<(ClusterReview, Vec<LargeCluster>)>> {
+    let mut clusters = Vec::new();
+    for one in &finished.report.algorithms {
+        let documents = finished.clusters(&one.label)?.enumerate();
+        let documents =
+            documents.map(|(at, document)| if at % GATHERED == 0 { go_on().and(document) } else { document });
+        clusters.push(clusters::read(documents, LARGE)?);
+    }
+    Ok(clusters)
+}
+
+/// Pairs that are counted together: loops over one question each wait for less memory than one over all of them.
+const GATHERED: usize = 4096;
+
+/// Counts pairs, those of one first document one after the other, by where they come from.
+fn count(
+    pairs: &[(u64, u64)],
+    files: &mut Files,
+    sources: &Sources,
+    by_source: &mut Option<Crossing>,
+    paired: &AtomicBits,
+) {
+    for run in pairs.chunk_by(|x, y| x.0 == y.0) {
+        let a = run[0].0;
+        paired.set(a as usize);
+        for &(_, b) in run {
+            files.add(a, b);
+            paired.set(b as usize);
+        }
+        if let Some(crossing) = by_source {
+            let source = sources.of(a);
+            run.iter().for_each(|&(_, b)| crossing.add(source, sources.of(b)));
+        }
+    }
+}
+
+fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
+    report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
+}
+
+/// Whether the pairs of an algorithm take part in the decision on removal; of all, where there is none.
+fn decides(report: &RunReport, label: &str) -> bool {
+    let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
+    !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
+}
+
+/// The run that this one was held against; none where it is gone, or is this one itself, which took its place.
+fn before(report: &RunReport) -> Option<Box<RunReport>> {
+    let folder = report.options.get("previous")?.as_str()?;
+    let before = previous_run(Path::new(folder)).ok()?;
+    (before.started != report.started).then(|| Box::new(before))
+}
+
+fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
+    let path = finished.dir().join("compare/comparison.json");
+    match safe_fs::read(&path, MOST_JSON) {
+        Ok(json) => serde_json::from_slice(&json).map(Some).map_err(|error| Error::BadFile {
+            path,
+            why: format!("{error}; expected the record that this version of dupsift compare writes"),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::reading("read", &path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_engine::job::{AlgorithmReport, RemovalReport};
+
+    #[test]
+    fn one_named_algorithm_decides_or_all_do() {
+        let one = |label: &str| AlgorithmReport { label: label.into(), ..AlgorithmReport::default() };
+        let report = |decide: &str| RunReport {
+            algorithms: vec![one("exact"), one("minhash")],
+            removal: Some(RemovalReport { decide: decide.into(), ..RemovalReport::default() }),
+            ..RunReport::default()
+        };
+        let deciding = |decide: &str| ["exact", "minhash"].map(|label| decides(&report(decide), label));
+        assert_eq!(deciding("any"), [true, true]);
+        assert_eq!(deciding("at-least:2"), [true, true]);
+        assert_eq!(deciding("minhash"), [false, true]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Which preset a run had, and what to type for another threshold of it.
+
+use dupsift_algorithms::stage::preset::{DEFAULT_PRESET, PRESETS, Preset};
+use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_algorithms::stage::threshold::with_threshold;
+use dupsift_core::spelling::opt;
+use dupsift_engine::job::run_report::RunReport;
+
+/// A threshold above those of presets, to show how one is typed.
+const HIGHER: f64 = 0.85;
+
+/// The preset that has these algorithms.
+pub fn preset(report: &RunReport) -> Option<&'static str> {
+    let same = |preset: &&Preset| {
+        let parsed = Recipe::parse_algorithms(preset.algorithms).unwrap_or_default();
+        parsed.iter().map(ToString::to_string).eq(report.recipe.algorithms.iter().cloned())
+    };
+    PRESETS.iter().find(same).map(|preset| preset.name)
+}
+
+/// The default with a threshold, as an example of one; other presets check at thresholds of their own, or have options beside.
+pub fn with_higher_threshold(name: &str) -> Option<String> {
+    let preset = Some(DEFAULT_PRESET).filter(|preset| preset.name == name)?;
+    Some(opt("algorithms").with(with_threshold(Some(preset.algorithms), HIGHER).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_engine::job::RecipeReport;
+
+    #[test]
+    fn a_preset_is_known_by_its_algorithms() {
+        let of = |algorithms: &str| {
+            let algorithms =
+                Recipe::parse_algorithms(algorithms).expect("a recipe").iter().map(ToString::to_string).collect();
+            preset(&RunReport {
+                recipe: RecipeReport { algorithms, ..RecipeReport::default() },
+                ..RunReport::default()
+            })
+        };
+        assert_eq!(of(PRESETS[0].algorithms), Some(PRESETS[0].name));
+        assert!(PRESETS.iter().all(|preset| of(preset.algorithms).is_some()));
+        assert_eq!(of("tf,minhash:rows=3"), None);
+    }
+
+    #[test]
+    fn the_default_with_another_threshold_is_typed_out() {
+        let told = with_higher_threshold(PRESETS[0].name).unwrap_or_default();
+        assert!(told.contains("exact,cosine:preset=versions,threshold=0.85"), "{told}");
+        assert_eq!((with_higher_threshold("none"), with_higher_threshold("strict")), (None, None));
+    }
+}

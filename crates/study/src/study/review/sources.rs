@@ -1,0 +1,193 @@
+//! The column that says where a document comes from: which value each document has.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use super::crossing::Crossing;
+use dupsift_core::error::Result;
+use dupsift_core::number::counted_as;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::guests::Guests;
+use dupsift_engine::reading::inputs::SOURCE_COLUMNS;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::batch::Cell;
+use dupsift_files::io::Want;
+use dupsift_spill::shuffle::AtomicCells;
+
+/// Different values that a column may have; one with more is no column of sources.
+const MOST_VALUES: usize = 1000;
+
+/// Pairs by source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceReview {
+    /// The column that was read.
+    pub column: Option<String>,
+    /// The pairs; none where no column could be used.
+    pub crossing: Option<Crossing>,
+    /// Why a column that is there was not used, and what the counts leave out.
+    pub notes: Vec<String>,
+}
+
+/// The values of all documents.
+pub struct Sources {
+    column: Option<String>,
+    notes: Vec<String>,
+    /// For each document the place of its value plus one; 0 where it has none.
+    codes: Option<AtomicCells<u32>>,
+    /// By code: the place in the crossing.
+    became: Vec<u32>,
+    crossing: Option<Crossing>,
+}
+
+impl Sources {
+    /// Of a corpus that cannot be read.
+    pub fn unknown() -> Sources {
+        Sources { column: None, notes: Vec::new(), codes: None, became: Vec::new(), crossing: None }
+    }
+
+    /// Counts of nothing yet.
+    pub fn crossing(&self) -> Option<Crossing> {
+        self.crossing.clone()
+    }
+
+    /// The place of a document.
+    pub fn of(&self, doc: u64) -> u64 {
+        let code = self.codes.as_ref().map_or(0, |codes| codes.load(doc as usize));
+        self.became.get(code as usize).copied().unwrap_or(0).into()
+    }
+
+    /// The result.
+    pub fn review(self, crossing: Option<Crossing>) -> SourceReview {
+        SourceReview { column: self.column, crossing, notes: self.notes }
+    }
+}
+
+/// Numbers of values, given in the order in which threads meet them, with the documents that have each.
+#[derive(Default)]
+struct Values {
+    codes: BTreeMap<String, u32>,
+    too_many: bool,
+}
+
+/// Reads the first of the columns that can be used. Only Parquet files are read: in JSON lines a column costs as much as
+/// the whole corpus.
+pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sources> {
+    let mut notes = Vec::new();
+    for column in SOURCE_COLUMNS {
+        let parquet = reader.source.files.iter().filter(|file| file.format.is_columnar());
+        if !parquet.clone().any(|file| file.others.iter().any(|other| other == column)) {
+            continue;
+        }
+        let Some((codes, values)) = read_column(engine, reader, dir, column)? else {
+            notes.push(format!("the column {column} has more than {MOST_VALUES} different values and is not shown"));
+            continue;
+        };
+        if values.is_empty() {
+            notes.push(format!("the column {column} has no values that can be shown"));
+            continue;
+        }
+        let others = reader.source.files.len() - parquet.count();
+        if others > 0 {
+            notes.push(format!("{} not Parquet, and not read for it", counted_as(others as u64, "file is|files are")));
+        }
+        // Codes depend on the threads; names in their order do not.
+        let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
+            .chain(values.keys().map(|value| if value.is_empty() { "(empty)".to_string() } else { value.clone() }))
+            .zip(std::iter::once(0).chain(values.values().map(|&(_, documents)| documents)))
+            .collect();
+        let mut place_of = vec![0; places.len()];
+        for (at, &(code, _)) in values.values().enumerate() {
+            place_of[code as usize] = at + 1;
+        }
+        let known: u64 = places.iter().map(|(_, documents)| documents).sum();
+        let mut places = places;
+        // Guests have no such column.
+        let guests = reader.guests.as_ref().map_or(0, Guests::count);
+        if guests > 0 {
+            places[0].0 = "(none, or from before)".to_string();
+        }
+        places[0].1 = (reader.rows() + guests).saturating_sub(known);
+        // Documents without a value are a place only where there are some.
+        let skip = usize::from(places[0].1 == 0);
+        let (crossing, became) = Crossing::new(&places[skip..], "values");
+        let became = place_of.iter().map(|&place| became[place.saturating_sub(skip)]).collect();
+        return Ok(Sources {
+            column: Some(column.to_string()),
+            notes,
+            codes: Some(codes),
+            became,
+            crossing: Some(crossing),
+        });
+    }
+    Ok(Sources { notes, ..Sources::unknown() })
+}
+
+type Counted = BTreeMap<String, (u32, u64)>;
+
+/// A filter for the documents of Parquet files; none where all files are such.
+fn in_parquet(reader: &Reader<'_>) -> Option<dupsift_files::io::RowFilter> {
+    let is_parquet: Vec<(u64, bool)> =
+        reader.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.is_columnar())).collect();
+    let in_parquet = move |doc: u64| {
+        is_parquet.get(is_parquet.partition_point(|&(end, _)| end <= doc)).is_some_and(|&(_, parquet)| parquet)
+    };
+    let all_parquet = reader.source.files.iter().all(|file| file.format.is_columnar());
+    (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
+}
+
+/// The codes of all documents, and for each value its code and its documents; none if there are too many values.
+fn read_column(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    dir: &Path,
+    column: &str,
+) -> Result<Option<(AtomicCells<u32>, Counted)>> {
+    let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), reader.documents() as usize)?;
+    let shared: Mutex<Values> = Mutex::default();
+    let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let want = Want {
+        text: false,
+        others: vec![column.to_string()],
+        rows: in_parquet(reader),
+        batch_bytes: engine.budget.batch,
+        ..Want::default()
+    };
+    let counted = reader.read(
+        engine,
+        "read sources",
+        &want,
+        || Ok(BTreeMap::<String, (u32, u64)>::new()),
+        |known, batch| {
+            let Some(values) = batch.spelled_column(column)? else { return Ok(()) };
+            for row in 0..batch.len() {
+                let Cell::Text(value) = values.get(row) else { continue };
+                if let Some((code, documents)) = known.get_mut(value) {
+                    *documents += 1;
+                    codes.store(batch.doc(row) as usize, *code);
+                    continue;
+                }
+                let mut shared = lock();
+                if shared.too_many {
+                    return Ok(());
+                }
+                let next = shared.codes.len() as u32 + 1;
+                let code = *shared.codes.entry(value.to_string()).or_insert(next);
+                shared.too_many = shared.codes.len() > MOST_VALUES;
+                drop(shared);
+                known.insert(value.to_string(), (code, 1));
+                codes.store(batch.doc(row) as usize, code);
+            }
+            Ok(())
+        },
+        Ok,
+    )?;
+    if lock().too_many {
+        return Ok(None);
+    }
+    let mut all = Counted::new();
+    for (value, (code, documents)) in counted.into_iter().flatten() {
+        all.entry(value).or_insert((code, 0)).1 += documents;
+    }
+    Ok(Some((codes, all)))
+}

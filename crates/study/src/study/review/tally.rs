@@ -1,0 +1,189 @@
+//! What is counted and drawn from the table of pairs of one algorithm.
+
+use super::lowest::Lowest;
+use dupsift_core::hash::{combine, mix64};
+use dupsift_files::batch::PairFound;
+
+/// Checked pairs shown for their low similarity.
+pub const LEAST: usize = 10;
+
+/// Bins of similarity: twenty of .05, and one for 1 alone.
+pub const BINS: usize = 21;
+
+/// The lower ends of the bins that pairs are drawn from; the last holds the pairs of similarity 1.
+pub const SAMPLE_BINS: [f32; 7] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+
+/// Pairs drawn from each of them; of pairs of similarity 1 one is enough to look at.
+const DRAWN: [usize; SAMPLE_BINS.len()] = [2, 2, 2, 2, 2, 2, 1];
+
+/// Which pairs are drawn depends on it and on their numbers alone.
+const SEED: u64 = 2007;
+
+/// What a similarity at the edge of a bin may be off, for .7 is none of the numbers of 32 bits.
+const EDGE: f32 = 1e-5;
+
+/// The bin of a similarity.
+pub fn bin(similarity: f32) -> usize {
+    if similarity >= 1.0 - EDGE / 10.0 {
+        return BINS - 1;
+    }
+    (((similarity + EDGE) * (BINS - 1) as f32).max(0.0) as usize).min(BINS - 2)
+}
+
+/// From which similarity to which a bin goes.
+pub fn bin_range(bin: usize) -> (f64, f64) {
+    let edge = |bin: usize| (bin as f64 / (BINS - 1) as f64).min(1.0);
+    (edge(bin), edge(bin + 1))
+}
+
+/// From which similarity to which a bin of [`SAMPLE_BINS`] goes; the last one is 1 alone.
+pub fn sample_range(bin: usize) -> (f32, f32) {
+    (SAMPLE_BINS[bin], SAMPLE_BINS.get(bin + 1).copied().unwrap_or(1.0))
+}
+
+fn sample_bin(similarity: f32) -> usize {
+    if bin(similarity) == BINS - 1 {
+        return SAMPLE_BINS.len() - 1;
+    }
+    SAMPLE_BINS[..SAMPLE_BINS.len() - 1].iter().rposition(|&low| similarity + EDGE >= low).unwrap_or(0)
+}
+
+/// A pair that is shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairSample {
+    /// Which algorithm found it, by its place in the record.
+    pub algorithm: usize,
+    /// The smaller document number.
+    pub a: u64,
+    /// The larger one.
+    pub b: u64,
+    /// As the table has it.
+    pub similarity: f32,
+}
+
+/// The counts and samples of one algorithm.
+pub struct Tally {
+    /// Pairs by similarity.
+    pub scores: [u64; BINS],
+    least: Option<Lowest<(f32, u64, u64), PairFound>>,
+    drawn: Vec<Lowest<(u64, u64, u64), PairFound>>,
+}
+
+impl Tally {
+    /// Of an algorithm whose pairs were checked on the texts or not, and take part in the decision or not.
+    pub fn new(checked: bool, decides: bool) -> Tally {
+        let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
+        Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
+    }
+
+    /// Counts one pair.
+    #[inline]
+    pub fn add(&mut self, pair: &PairFound) {
+        self.scores[bin(pair.similarity)] += 1;
+        if let Some(least) = &mut self.least {
+            least.offer((pair.similarity, pair.a, pair.b), || *pair);
+        }
+        if let Some(drawn) = self.drawn.get_mut(sample_bin(pair.similarity)) {
+            let hash = mix64(combine(combine(SEED, pair.a), pair.b));
+            drawn.offer((hash, pair.a, pair.b), || *pair);
+        }
+    }
+}
+
+/// The least similar checked pairs: of each algorithm in turn the least similar one that is not there yet, for the
+/// similarities of two measures say nothing about each other.
+pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
+    let mut turns: Vec<_> = tallies
+        .iter()
+        .enumerate()
+        .filter_map(|(algorithm, tally)| Some((algorithm, tally.least.as_ref()?)))
+        .map(|(algorithm, least)| least.iter().map(move |(_, pair)| sample(algorithm, pair)))
+        .collect();
+    let mut chosen: Vec<PairSample> = Vec::with_capacity(most);
+    loop {
+        let before = chosen.len();
+        for turn in &mut turns {
+            let next = turn.find(|pair| !chosen.iter().any(|known| (known.a, known.b) == (pair.a, pair.b)));
+            chosen.extend(next.filter(|_| chosen.len() < most));
+        }
+        if chosen.len() == before {
+            return chosen;
+        }
+    }
+}
+
+/// The pairs drawn from each bin of all algorithms together.
+pub fn samples(tallies: &[Tally]) -> Vec<Vec<PairSample>> {
+    let of_bin = |bin: usize| {
+        let mut lowest = Lowest::new(DRAWN[bin]);
+        for (algorithm, tally) in tallies.iter().enumerate() {
+            for (key, pair) in tally.drawn.get(bin).into_iter().flat_map(Lowest::iter) {
+                lowest.offer(*key, || sample(algorithm, pair));
+            }
+        }
+        lowest.into_values().collect()
+    };
+    (0..DRAWN.len()).map(of_bin).collect()
+}
+
+fn sample(algorithm: usize, pair: &PairFound) -> PairSample {
+    PairSample { algorithm, a: pair.a, b: pair.b, similarity: pair.similarity }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(a: u64, b: u64, similarity: f32) -> PairFound {
+        PairFound { a, b, similarity }
+    }
+
+    #[test]
+    fn a_similarity_falls_into_the_bin_that_begins_with_it() {
+        for edge in 0..20 {
+            assert_eq!(bin(edge as f32 / 20.0), edge, "{edge}");
+            let (low, high) = bin_range(edge);
+            assert_eq!(bin(((low + high) / 2.0) as f32), edge);
+        }
+        assert_eq!((bin(1.0), bin(0.9999), bin(-0.5)), (20, 19, 0));
+        assert_eq!(bin_range(20), (1.0, 1.0));
+        let bins = [0.0, 0.49, 0.5, 0.7, 0.95, 1.0].map(sample_bin);
+        assert_eq!(bins, [0, 0, 1, 3, 5, 6]);
+        assert_eq!((sample_range(0), sample_range(6)), ((0.0, 0.5), (1.0, 1.0)));
+    }
+
+    #[test]
+    fn a_pair_of_two_algorithms_is_shown_once() {
+        let mut tallies = [Tally::new(true, true), Tally::new(true, true), Tally::new(false, true)];
+        for doc in 0..30 {
+            tallies[0].add(&pair(doc, doc + 1, 0.75 + doc as f32 / 1000.0));
+            tallies[1].add(&pair(doc, doc + 1, 0.74 + doc as f32 / 1000.0));
+            tallies[2].add(&pair(doc, doc + 1, 0.1));
+        }
+        assert_eq!(tallies[0].scores[15], 30);
+        let least = least(&tallies, 10);
+        assert_eq!(least.len(), 10);
+        // Each of the two in turn, whichever has the lower numbers.
+        assert!(
+            least.iter().enumerate().all(|(at, pair)| (pair.algorithm, pair.a) == (at % 2, at as u64)),
+            "{least:?}"
+        );
+        tallies[1] = Tally::new(true, true);
+        tallies[1].add(&pair(3, 4, 0.2));
+        let few = super::least(&tallies, 10);
+        assert_eq!(few[..3].iter().map(|pair| (pair.algorithm, pair.a)).collect::<Vec<_>>(), [(0, 0), (1, 3), (0, 1)]);
+        assert_eq!(few.iter().filter(|pair| pair.a == 3).count(), 1);
+        let samples = samples(&tallies);
+        assert_eq!(samples.iter().map(Vec::len).collect::<Vec<_>>(), [2, 0, 0, 2, 0, 0, 0]);
+        assert!(samples[3][0].a != samples[3][1].a);
+    }
+
+    #[test]
+    fn what_does_not_decide_is_counted_and_not_shown() {
+        let mut tally = Tally::new(true, false);
+        tally.add(&pair(0, 1, 0.8));
+        assert_eq!(tally.scores[16], 1);
+        let tallies = [tally];
+        assert!(least(&tallies, 10).is_empty() && samples(&tallies).iter().all(Vec::is_empty));
+    }
+}

@@ -1,0 +1,209 @@
+//! From what a person types to documents: by id, by FILE#ROW, or by number.
+
+use dupsift_core::error::{Error, Result, nearest};
+use dupsift_core::number::thousands;
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::Want;
+use dupsift_incremental::nights::Again;
+
+/// Document numbers that a message names.
+const NAMED: usize = 10;
+
+/// The largest corpus in which a likely id is looked for.
+const SMALL: u64 = 200_000;
+
+/// The documents that have one id.
+#[derive(Clone, Default)]
+struct Found {
+    /// The smallest numbers, ascending.
+    docs: Vec<u64>,
+    count: u64,
+}
+
+impl Found {
+    fn merge(&mut self, other: &Found) {
+        self.docs.extend(&other.docs);
+        self.docs.sort_unstable();
+        self.docs.truncate(NAMED);
+        self.count += other.count;
+    }
+}
+
+/// Where documents are looked for.
+#[derive(Clone, Copy)]
+pub struct Seeking<'s> {
+    /// What reads.
+    pub engine: &'s Engine<'s>,
+    /// The corpus of the run alone.
+    pub reader: &'s Reader<'s>,
+    /// The number of its first document in the tables.
+    pub first_doc: u64,
+    /// Of a later night: what came before it.
+    pub again: Option<&'s Again<'s>>,
+}
+
+/// The numbers, as the tables have them, of one document or of two.
+///
+/// # Errors
+/// [`Error::Usage`] for what names no document, or several, or twice the same.
+pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u64>> {
+    let docs: Vec<u64> = if by_number {
+        typed.iter().map(|typed| number(at, typed)).collect::<Result<_>>()?
+    } else {
+        let found = with_ids(at.engine, at.reader, typed)?;
+        typed.iter().zip(&found).map(|(typed, found)| choose(at, typed, found)).collect::<Result<_>>()?
+    };
+    let docs = if docs.len() == 2 && docs[0] == docs[1] {
+        vec![docs[0], namesake(at, typed, docs[0], by_number)?]
+    } else {
+        docs
+    };
+    Ok(docs)
+}
+
+/// Checks that the run says something of these documents, and that their texts are not to be forgotten.
+///
+/// # Errors
+/// [`Error::Usage`] where all came before a night, whose tables tell nothing of them, and where one was to be forgotten.
+pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
+    if docs.iter().all(|&doc| doc < at.first_doc) {
+        let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
+        return Err(Error::usage(format!(
+            "both came before this night, which decided nothing of them; expected a document of the night itself, or the output {folder}"
+        )));
+    }
+    match docs.iter().find(|&&doc| at.again.is_some_and(|again| again.is_forgotten(doc))) {
+        Some(doc) => Err(Error::usage(format!("document {doc} was to be forgotten: its text is not shown"))),
+        None => Ok(()),
+    }
+}
+
+/// The other document that was typed alike: a page that came in an earlier night, too.
+fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
+    let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
+        Some(again) => again.with_id(at.engine, &typed[1])?,
+        None => Vec::new(),
+    };
+    match earlier[..] {
+        [] => {
+            Err(Error::usage(format!("{:?} and {:?} are one document, number {doc}; expected two", typed[0], typed[1])))
+        }
+        [one] => Ok(one),
+        _ => Err(several(&typed[1], earlier.len() as u64, &earlier)),
+    }
+}
+
+fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
+    let documents = at.first_doc + at.reader.documents();
+    typed.parse().ok().filter(|&doc| doc < documents).ok_or_else(|| {
+        Error::wrong(
+            opt("docs"),
+            format_args!("expected a document number from 0 to {}, got {typed:?}", documents.saturating_sub(1)),
+        )
+    })
+}
+
+/// Who has these ids, as they are printed.
+fn with_ids(engine: &Engine<'_>, reader: &Reader<'_>, typed: &[String]) -> Result<Vec<Found>> {
+    let found = reader.read(
+        engine,
+        "find ids",
+        &want(engine),
+        || Ok(vec![Found::default(); typed.len()]),
+        |found, batch| {
+            for row in 0..batch.len() {
+                let Some(id) = batch.id(row) else { continue };
+                let id = id.to_string();
+                for (found, typed) in found.iter_mut().zip(typed) {
+                    if *typed == id {
+                        found.merge(&Found { docs: vec![batch.doc(row)], count: 1 });
+                    }
+                }
+            }
+            Ok(())
+        },
+        Ok,
+    )?;
+    let mut all = vec![Found::default(); typed.len()];
+    found.iter().for_each(|found| all.iter_mut().zip(found).for_each(|(all, found)| all.merge(found)));
+    Ok(all)
+}
+
+fn want(engine: &Engine<'_>) -> Want {
+    Want { text: false, id: true, batch_bytes: engine.budget.batch, ..Want::default() }
+}
+
+fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
+    match (found.count, found.docs.first()) {
+        (1, Some(&doc)) => Ok(at.first_doc + doc),
+        (0, _) | (_, None) => match file_and_row(at.reader, typed) {
+            Some(doc) => Ok(at.first_doc + doc),
+            None => earlier(at, typed),
+        },
+        (count, _) => {
+            let docs: Vec<u64> = found.docs.iter().map(|doc| at.first_doc + doc).collect();
+            Err(several(typed, count, &docs))
+        }
+    }
+}
+
+/// A document of an earlier night.
+fn earlier(at: Seeking<'_>, typed: &str) -> Result<u64> {
+    let found = at.again.map(|again| again.with_id(at.engine, typed)).transpose()?.unwrap_or_default();
+    match found[..] {
+        [] => Err(unknown(at.engine, at.reader, typed)?),
+        [one] => Ok(one),
+        _ => Err(several(typed, found.len() as u64, &found)),
+    }
+}
+
+fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
+    let named: Vec<String> = docs.iter().take(NAMED).map(u64::to_string).collect();
+    let more = if count > NAMED as u64 { ", ..." } else { "" };
+    Error::usage(format!(
+        "{} documents have the id {typed:?}; name the one that is meant by its number, with {docs}: {}{more}",
+        thousands(count),
+        named.join(", "),
+        docs = opt("docs")
+    ))
+}
+
+/// The document that is called so where it has no id.
+fn file_and_row(reader: &Reader<'_>, typed: &str) -> Option<u64> {
+    let (label, row) = typed.rsplit_once('#')?;
+    let row: u64 = row.parse().ok()?;
+    let file = reader.source.files.iter().find(|file| file.label == label || file.path.as_os_str() == label)?;
+    Some(file.first_doc + row).filter(|&doc| row < file.rows && doc < reader.documents())
+}
+
+/// Says so, with the nearest id of a small corpus.
+fn unknown(engine: &Engine<'_>, reader: &Reader<'_>, typed: &str) -> Result<Error> {
+    let mut hint = String::new();
+    if reader.documents() <= SMALL {
+        let likely = reader.read(
+            engine,
+            "find a likely id",
+            &want(engine),
+            || Ok(None::<String>),
+            |best, batch| {
+                for id in (0..batch.len()).filter_map(|row| batch.id(row)) {
+                    let id = id.to_string();
+                    let known = best.as_deref().into_iter().chain([id.as_str()]);
+                    if let Some(likely) = nearest(typed, known) {
+                        *best = Some(likely.to_string());
+                    }
+                }
+                Ok(())
+            },
+            Ok,
+        )?;
+        hint = dupsift_core::error::did_you_mean(typed, likely.iter().flatten().map(String::as_str));
+    }
+    Ok(Error::usage(format!(
+        "no document has the id {typed:?}{hint}; expected an id of the column {:?}, FILE#ROW, or document numbers with {docs}",
+        reader.options.id_column,
+        docs = opt("docs")
+    )))
+}

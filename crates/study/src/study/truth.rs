@@ -1,0 +1,285 @@
+//! The truth as numbers of documents: labelled pairs or clusters, matched to the corpus by their ids.
+//!
+//! ```text
+//! ids of the corpus (hash of the id, document) --+
+//! ids of the truth (hash of the id, place) ------+--sort--> (row of the truth, document) --sort--> pairs or clusters
+//! ```
+//!
+//! Ids are compared as they are written, by a hash of 128 bits: two of ten billion ids collide with a chance below 1e-18.
+//! All of it is sorted by the shuffles of the job, so memory does not grow with the corpus or the truth.
+
+use std::iter::Peekable;
+
+use super::evaluation_report::TruthReport;
+use super::truth_ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved};
+use dupsift_algorithms::stage::connect::Forest;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::number::{counted, counted_as, thousands};
+use dupsift_core::row::doc_width;
+use dupsift_engine::engine::numbers::Numbers;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::classes::{Link, number};
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
+
+/// Bytes gathered before they go to a work file.
+const GATHERED_BYTES: usize = 64 << 10;
+
+/// What is true of the documents.
+pub struct Truth {
+    /// For the record.
+    pub report: TruthReport,
+    link: Link,
+    /// Bytes of a pair.
+    width: usize,
+    /// The true pairs in order, where pairs were given.
+    listed: Option<FrozenHeap>,
+    /// Documents that stand in a true pair.
+    pub pages: AtomicBits,
+    /// For each document that is not the first of its true cluster: that first one, plus one.
+    firsts: Numbers,
+    /// For the first document of each true cluster: its documents.
+    sizes: Numbers,
+}
+
+impl Truth {
+    /// Makes it of the rows whose ids are documents.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, resolved: Resolved) -> Result<Truth> {
+        let documents = reader.documents();
+        let array = |name: &str| Numbers::new(engine.dir, name, documents as usize, documents);
+        let mut truth = Truth {
+            link: Link::new(reader),
+            width: 2 * doc_width(documents),
+            listed: None,
+            pages: AtomicBits::new(engine.dir, "true-pages", documents as usize)?,
+            firsts: array("true-firsts")?,
+            sizes: array("true-sizes")?,
+            report: resolved.report,
+        };
+        if truth.report.rows == truth.report.rejections.rows {
+            return Err(Error::usage(format!(
+                "the truth has no rows with two values ({} in all); expected labelled pairs or clusters",
+                counted(truth.report.rows, "row")
+            )));
+        }
+        if truth.report.form == "pairs" {
+            truth.take_pairs(engine, reader, &resolved.rows)?;
+        } else {
+            truth.take_clusters(engine, reader, &resolved.rows)?;
+        }
+        if truth.report.form == "pairs" && truth.report.pairs == 0 {
+            return Err(Error::usage(format!(
+                "the truth has no pair of two documents of the corpus: of {} {} one document twice and {} an id \
+                 that is not there; expected pairs of different documents",
+                counted(truth.report.rows, "row"),
+                counted_as(truth.report.self_pairs, "names|name"),
+                counted_as(truth.report.unknown_rows, "names|name")
+            )));
+        }
+        if truth.report.pairs == 0 {
+            return Err(Error::usage(format!(
+                "the truth has no pair of two documents of the corpus: none of its clusters has two ({}, {} of which name an id \
+                 that is not there); expected clusters of several documents",
+                counted(truth.report.rows, "row"),
+                thousands(truth.report.unknown_rows)
+            )));
+        }
+        truth.report.pages = truth.pages.count();
+        Ok(truth)
+    }
+
+    /// Rows (row, side, document): two of one row are a pair.
+    fn take_pairs(&mut self, engine: &Engine<'_>, reader: &Reader<'_>, rows: &Sorted) -> Result<()> {
+        let (link, half) = (self.link, self.width / 2);
+        let pairs = engine.ordered(reader.documents(), "true-pairs", self.width, self.width, half, rows.rows() / 2)?;
+        let counts = engine.work(
+            rows.partitions(),
+            || Ok((pairs.writer(), 0, 0)),
+            |(writer, complete, selfs), partition| {
+                let records = rows.load(partition, engine.budget.a_thread)?;
+                for row in records.groups().filter(|row| row.len() == 2) {
+                    engine.go_on()?;
+                    let doc = |at: usize| number(&records.record(at)[PLACE_BYTES..]);
+                    let (a, b) = (doc(row.start), doc(row.start + 1));
+                    *complete += 1;
+                    if a == b {
+                        *selfs += 1;
+                    } else {
+                        link.push(writer, a.min(b), a.max(b))?;
+                    }
+                }
+                rows.remove(partition)
+            },
+            |(mut writer, complete, selfs)| writer.flush().map(|()| (complete, selfs)),
+        )?;
+        let (complete, selfs) = counts.iter().fold((0u64, 0u64), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let different = self.list_pairs(engine, &pairs.finish()?)?;
+        self.point_to_firsts();
+        let report = &mut self.report;
+        report.pairs = different;
+        report.self_pairs = selfs;
+        report.repeated_rows = complete - selfs - different;
+        report.unknown_rows = report.rows - report.rejections.rows - complete;
+        Ok(())
+    }
+
+    /// Lists the different pairs in order, and connects the documents; returns how many pairs there are.
+    fn list_pairs(&mut self, engine: &Engine<'_>, pairs: &Sorted) -> Result<u64> {
+        let heap = Heap::new(engine.dir, "true-pairs-listed")?;
+        let mut gathered = Vec::with_capacity(GATHERED_BYTES + self.width);
+        let mut forest = Forest::new(self.firsts.slots());
+        let mut different = 0;
+        for partition in 0..pairs.partitions() {
+            let records = pairs.load(partition, engine.budget.a_thread)?;
+            for group in records.groups() {
+                engine.go_on()?;
+                let record = records.record(group.start);
+                let (a, b) = self.link.read(record);
+                different += 1;
+                forest.union(a, b);
+                self.pages.set(a as usize);
+                self.pages.set(b as usize);
+                gathered.extend_from_slice(record);
+                if gathered.len() >= GATHERED_BYTES {
+                    heap.append(&gathered)?;
+                    gathered.clear();
+                }
+            }
+            pairs.remove(partition)?;
+        }
+        heap.append(&gathered)?;
+        self.listed = Some(heap.freeze_in_order()?);
+        Ok(different)
+    }
+
+    /// Lets each document point to the first one of its component, and counts both.
+    fn point_to_firsts(&mut self) {
+        // A document's parent is smaller, so it points to the first of the component already when the document's turn comes.
+        let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
+        for doc in self.pages.iter().map(|doc| doc as u64) {
+            let first = match firsts.get(doc).checked_sub(1) {
+                None => {
+                    self.report.clusters += 1;
+                    doc
+                }
+                Some(parent) => firsts.get(parent).checked_sub(1).unwrap_or(parent),
+            };
+            if first != doc {
+                firsts.set(doc, first + 1);
+            }
+            sizes.set(first, sizes.get(first) + 1);
+        }
+    }
+
+    /// Rows (hash of the cluster, document): those of one hash are a cluster.
+    fn take_clusters(&mut self, engine: &Engine<'_>, reader: &Reader<'_>, rows: &Sorted) -> Result<()> {
+        let stated = AtomicBits::new(engine.dir, "true-stated", reader.documents() as usize)?;
+        let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
+        let (mut torn, mut repeated) = (0u64, 0);
+        let mut first_torn = u64::MAX;
+        for partition in 0..rows.partitions() {
+            let records = rows.load(partition, engine.budget.a_thread)?;
+            for cluster in records.groups() {
+                engine.go_on()?;
+                let doc = |at: usize| number(&records.record(at)[CLUSTER_BYTES..]);
+                let (first, mut size, mut last) = (doc(cluster.start), 0, None);
+                for doc in cluster.map(doc) {
+                    if last == Some(doc) {
+                        repeated += 1;
+                        continue;
+                    }
+                    last = Some(doc);
+                    size += 1;
+                    if !stated.set(doc as usize) {
+                        torn += 1;
+                        first_torn = first_torn.min(doc);
+                    } else if doc != first {
+                        firsts.set(doc, first + 1);
+                        self.pages.set(doc as usize);
+                    }
+                }
+                sizes.set(first, size);
+                if size > 1 {
+                    self.pages.set(first as usize);
+                    self.report.clusters += 1;
+                    self.report.pairs += size * (size - 1) / 2;
+                }
+            }
+            rows.remove(partition)?;
+        }
+        if torn > 0 {
+            return Err(Error::usage(format!(
+                "documents that the truth puts in more than one cluster: {torn}, such as {}; expected one cluster a document",
+                called(engine, reader, first_torn)?
+            )));
+        }
+        self.report.repeated_rows = repeated;
+        self.report.unknown_rows = self.report.rows - self.report.rejections.rows - rows.rows();
+        Ok(())
+    }
+
+    /// The first document of the true cluster that a document is in; itself where it is alone.
+    pub fn first(&self, doc: u64) -> u64 {
+        self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
+    }
+
+    /// The documents of the true cluster whose first document that is.
+    pub fn size(&self, first: u64) -> u64 {
+        self.sizes.get(first).max(1)
+    }
+
+    /// The true pairs in order, where pairs were given.
+    pub fn listed(&self) -> Option<Listed<'_>> {
+        let records = self.listed.as_ref()?.bytes().chunks_exact(self.width);
+        let link = self.link;
+        Some(Box::new(records.map(move |one| link.read(one))))
+    }
+
+    /// A test for pairs that come in order.
+    pub fn checker(&self) -> Checker<'_> {
+        Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
+    }
+}
+
+/// How a document is called: by its id, or FILE#ROW where it has none.
+fn called(engine: &Engine<'_>, reader: &Reader<'_>, doc: u64) -> Result<String> {
+    let rows = Some(RowFilter::Docs([doc].as_slice().into()));
+    let want = Want { text: false, id: true, rows, batch_bytes: engine.budget.batch, ..Want::default() };
+    let ids = reader.read(
+        engine,
+        "read an id",
+        &want,
+        || Ok(None),
+        |found: &mut Option<String>, batch| {
+            for row in (0..batch.len()).filter(|&row| batch.doc(row) == doc) {
+                *found = batch.id(row).map(|id| id.to_string());
+            }
+            Ok(())
+        },
+        Ok,
+    )?;
+    Ok(ids.into_iter().flatten().next().unwrap_or_else(|| reader.source.name_of(doc)))
+}
+
+/// True pairs in order.
+pub type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
+
+/// Tells whether pairs are true.
+pub struct Checker<'t> {
+    truth: &'t Truth,
+    listed: Option<Peekable<Listed<'t>>>,
+}
+
+impl Checker<'_> {
+    /// Whether a pair is true; the pairs asked about have to ascend.
+    pub fn is_true(&mut self, a: u64, b: u64) -> bool {
+        match &mut self.listed {
+            None => self.truth.first(a) == self.truth.first(b),
+            Some(listed) => {
+                while listed.next_if(|pair| *pair < (a, b)).is_some() {}
+                listed.peek() == Some(&(a, b))
+            }
+        }
+    }
+}

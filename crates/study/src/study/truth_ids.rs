@@ -1,0 +1,427 @@
+//! From the ids of the truth to documents: both lists are sorted by the hash of the id, and meet there.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::evaluation_report::TruthReport;
+use super::finished::Finished;
+use dupsift_core::error::{Error, Result, nearest};
+use dupsift_core::hash::hash128;
+use dupsift_core::number::counted;
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::reading::classes::number;
+use dupsift_engine::reading::losses::CORPUS;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::batch::{
+    REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema,
+};
+use dupsift_files::io::{
+    Coding, FoundFile, Quoting, TableReader, TableWriter, Taking, Want, absolute, column_names, find_all, read_ids,
+};
+use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
+
+/// Bytes of a place in the truth: the row, and which of its two ids.
+pub const PLACE_BYTES: usize = 9;
+/// Bytes of the name of a cluster: its hash.
+pub const CLUSTER_BYTES: usize = 16;
+
+/// Bytes of an id, of what follows it (0: a document, 1: the truth), and of the document.
+const HASH: usize = 16;
+const DOC: usize = 8;
+/// Where the place in the truth, or the document, begins in a row that is matched by its id.
+const AFTER_TAG: usize = HASH + 1;
+/// Where the cluster of a row of the truth begins in it.
+const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
+
+/// Unknown ids that are named.
+const NAMED: usize = 5;
+
+/// The forms that a truth can have, by its columns.
+const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
+
+/// The rows of the truth with documents in the place of ids.
+pub struct Resolved {
+    /// Of pairs: (place, document), grouped by the row. Of clusters: (hash of the cluster, document), grouped by the hash.
+    pub rows: Sorted,
+    /// What is known so far.
+    pub report: TruthReport,
+}
+
+/// The two ids of a row, or why it cannot be used.
+type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
+
+/// The files of a truth, all of one form.
+pub struct TruthFiles {
+    files: Vec<FoundFile>,
+    columns: [&'static str; 2],
+}
+
+impl TruthFiles {
+    /// Looks which form the files have.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]; [`Error::Usage`] where a file has the columns of neither form or of both, or not those of the first
+    /// file.
+    pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
+        let coding = Coding { quoting: quotes, ..Coding::default() };
+        let found = find_all(truth, Taking { coding, ..Taking::default() });
+        let mut files = found.map_err(|error| error.of(opt("truth")))?.files;
+        // A file that only may be JSON lines is one of ids where it turns out to be that.
+        files.retain(|file| !file.is_guess || column_names(file).is_ok());
+        let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
+        for file in &files {
+            // JSON lines without a line are of either form.
+            let Some(names) = column_names(file)? else { continue };
+            let form = form(&file.path, &names)?;
+            let (other, columns) = *first.get_or_insert((file, form));
+            if columns != form {
+                return Err(Error::wrong(
+                    opt("truth"),
+                    format_args!(
+                        "{} has the columns {} and {} the columns {}; expected files of one form",
+                        other.path.display(),
+                        columns.join(", "),
+                        file.path.display(),
+                        form.join(", ")
+                    ),
+                ));
+            }
+        }
+        let Some((_, columns)) = first else {
+            return Err(Error::wrong_value(
+                opt("truth"),
+                truth.join(" "),
+                "there is no row in it; expected labelled pairs or clusters",
+            ));
+        };
+        Ok(TruthFiles { files, columns })
+    }
+
+    fn are_pairs(&self) -> bool {
+        self.columns == FORMS[0]
+    }
+
+    /// Calls `each` with the number of every row, its file and its number there, and its two ids or why it cannot be used; until `each`
+    /// says `false`.
+    fn read(&self, mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>) -> Result<()> {
+        let (mut row, mut more) = (0, true);
+        for file in &self.files {
+            let first = row;
+            if more {
+                read_ids(file, self.columns, &mut |values| {
+                    let values = values.and_then(|[a, b]| match (a, b) {
+                        (Some(a), Some(b)) => Ok([a, b]),
+                        _ => Err(RejectReason::NullId.into()),
+                    });
+                    more = each(row, (file, row - first), values)?;
+                    row += 1;
+                    Ok(more)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
+    let has = |name: &&str| names.iter().any(|there| there == name);
+    if FORMS.iter().flatten().all(has) {
+        return Err(Error::wrong_value(
+            opt("truth"),
+            path.display(),
+            "it has the columns of both forms, id_a, id_b (pairs) and id, cluster (clusters); expected those of one",
+        ));
+    }
+    FORMS.into_iter().find(|form| form.iter().all(has)).ok_or_else(|| {
+        let there = if names.is_empty() { "none".into() } else { names.join(", ") };
+        let strange =
+            || names.iter().map(String::as_str).filter(|name| !FORMS.iter().flatten().any(|known| known == name));
+        let hint = FORMS.iter().flatten().filter(|name| !has(name)).find_map(|name| {
+            nearest(name, strange()).map(|likely| format!("; is {likely:?} what should be called {name}?"))
+        });
+        Error::wrong_value(
+            opt("truth"),
+            path.display(),
+            format_args!(
+                "expected the columns id_a, id_b (pairs) or id, cluster (clusters); there are: {there}{}",
+                hint.unwrap_or_default()
+            ),
+        )
+    })
+}
+
+/// What one thread learnt of the ids of the truth.
+#[derive(Clone, Debug, Default)]
+struct Met {
+    ids: u64,
+    unknown: u64,
+    ambiguous: u64,
+    /// The first places of the first unknown ids.
+    places: Vec<[u8; PLACE_BYTES]>,
+}
+
+impl Met {
+    fn name(&mut self, place: [u8; PLACE_BYTES]) {
+        self.places.push(place);
+        self.places.sort_unstable();
+        self.places.truncate(NAMED);
+    }
+
+    fn merge(mut self, other: Met) -> Met {
+        self.ids += other.ids;
+        self.unknown += other.unknown;
+        self.ambiguous += other.ambiguous;
+        other.places.into_iter().for_each(|place| self.name(place));
+        self
+    }
+}
+
+/// Matches the truth with the ids of the corpus, and lists the rows that cannot be used in the table `rejected`, which is
+/// written if there are any.
+pub fn resolve(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    truth: &TruthFiles,
+    rejected: &Path,
+) -> Result<Resolved> {
+    let pairs = truth.are_pairs();
+    let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };
+    let ids = engine.shuffle("ids", width, HASH, reader.documents())?;
+    let mut report = TruthReport {
+        form: if pairs { "pairs" } else { "clusters" }.into(),
+        files: truth.files.iter().map(|file| absolute(&file.path).display().to_string()).collect(),
+        ..TruthReport::default()
+    };
+    push_corpus(engine, reader, finished, &ids, width)?;
+    let mut writer = ids.writer();
+    let mut record = vec![0; width];
+    let mut table = TableWriter::create(rejected, rejected_schema())?;
+    let mut listed = RejectedBuilder::new("truth");
+    truth.read(|row, (file, in_file), values| {
+        engine.go_on()?;
+        report.rows += 1;
+        let [first, second] = match values {
+            Ok(values) => values,
+            Err(Rejection { reason, detail }) => {
+                report.null_rows += u64::from(reason == RejectReason::NullId);
+                report.rejections.add(reason, 1);
+                listed.push(&file.label, Some(in_file), None, reason, &detail);
+                if listed.is_full() {
+                    table.write(&listed.finish()?)?;
+                }
+                return Ok(true);
+            }
+        };
+        record[HASH] = 1;
+        record[AFTER_TAG + 8] = 0;
+        record[AFTER_TAG..AFTER_TAG + 8].copy_from_slice(&row.to_be_bytes());
+        record[..HASH].copy_from_slice(&hash128(first.as_bytes()).to_be_bytes());
+        if pairs {
+            writer.push(&record)?;
+            record[..HASH].copy_from_slice(&hash128(second.as_bytes()).to_be_bytes());
+            record[AFTER_TAG + 8] = 1;
+        } else {
+            record[AFTER_PLACE..].copy_from_slice(&hash128(second.as_bytes()).to_be_bytes());
+        }
+        writer.push(&record)?;
+        Ok(true)
+    })?;
+    if !listed.is_empty() {
+        table.write(&listed.finish()?)?;
+    }
+    table.close()?;
+    if report.rejections.rows == 0 {
+        // A reader of `evaluation/` as one table meets no other table unless there is something to tell.
+        std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
+        rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
+    }
+    writer.flush()?;
+    drop(writer);
+    let (rows, met) = join(engine, &ids.finish()?, pairs, report.rows)?;
+    report.ids = met.ids;
+    report.unknown_ids = met.unknown;
+    report.ambiguous_ids = met.ambiguous;
+    report.unknown = names(truth, &met.places)?;
+    if met.unknown > 0 && met.unknown == met.ids {
+        return Err(Error::usage(format!(
+            "none of the {} of the truth is an id of the corpus, such as {}; expected values of the column {:?}, or FILE#ROW where a row has none",
+            counted(met.ids, "id"),
+            report.unknown.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(", "),
+            reader.options.id_column
+        )));
+    }
+    Ok(Resolved { rows, report })
+}
+
+/// The id of every document that the run used; `FILE#ROW` as the run called it where there is none.
+fn push_corpus(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    ids: &Shuffle,
+    width: usize,
+) -> Result<()> {
+    let rejected = rejected(engine, reader, finished)?;
+    let labels: Vec<(u64, &str)> = first_docs(reader, finished).collect();
+    let want = Want { text: false, id: true, batch_bytes: engine.budget.batch, ..Want::default() };
+    let running = engine.clock.stage("read ids");
+    reader.read(
+        engine,
+        "read ids",
+        &want,
+        || Ok((ids.writer(), String::new(), vec![0; width])),
+        |(writer, name, record): &mut (Writer<'_>, String, Vec<u8>), batch| {
+            for row in 0..batch.len() {
+                let doc = batch.doc(row);
+                if rejected.get(doc as usize) {
+                    continue;
+                }
+                name.clear();
+                // Writing into a String cannot fail.
+                let _ = match batch.id(row) {
+                    Some(id) => write!(name, "{id}"),
+                    None => {
+                        let (first, label) = labels[labels.partition_point(|(first, _)| *first <= doc) - 1];
+                        write!(name, "{label}#{}", doc - first)
+                    }
+                };
+                record[..HASH].copy_from_slice(&hash128(name.as_bytes()).to_be_bytes());
+                record[AFTER_TAG..AFTER_TAG + DOC].copy_from_slice(&doc.to_be_bytes());
+                writer.push(record)?;
+            }
+            Ok(())
+        },
+        |(mut writer, ..)| writer.flush(),
+    )?;
+    running.end(reader.documents(), reader.documents(), 0);
+    Ok(())
+}
+
+/// The number of the first document of each file, with the name of the file in the record of the run. Files without rows
+/// share their number with the next one, so the last that starts at or before a document has it.
+fn first_docs<'f>(reader: &'f Reader<'_>, finished: &'f Finished) -> impl Iterator<Item = (u64, &'f str)> {
+    let files = reader.source.files.iter().zip(&finished.report.inputs);
+    files.map(|(file, known)| (file.first_doc, known.file.as_str()))
+}
+
+/// The rows that are no documents.
+fn rejected(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished) -> Result<AtomicBits> {
+    let rejected = AtomicBits::new(engine.dir, "rejected", reader.documents() as usize)?;
+    let files: BTreeMap<&str, u64> = first_docs(reader, finished).map(|(first, label)| (label, first)).collect();
+    let path: PathBuf = finished.dir().join("rejected/part-00000.parquet");
+    for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
+        let wrong =
+            |why: &str| Error::BadFile { path: path.clone(), why: format!("{why}; expected the table of this run") };
+        for (file, row) in rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong("a column is of another type"))? {
+            // A file that was set aside as a whole has no documents.
+            let Some(row) = row else { continue };
+            let doc = files.get(file.as_str()).and_then(|first| first.checked_add(row));
+            let doc =
+                doc.filter(|doc| *doc < reader.documents()).ok_or_else(|| wrong("it names a row that is not there"))?;
+            rejected.set(doc as usize);
+        }
+    }
+    Ok(rejected)
+}
+
+/// Rows of equal ids meet: first the documents, then the places of the truth.
+fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(Sorted, Met)> {
+    let (name, head, group) =
+        if pairs { ("true-rows", PLACE_BYTES, 8) } else { ("true-members", CLUSTER_BYTES, CLUSTER_BYTES) };
+    let out = engine.shuffle(name, head + DOC, group, rows)?;
+    let bar = engine.bar("match ids", ids.partitions());
+    let met = engine.work(
+        ids.partitions(),
+        || Ok((out.writer(), Met::default(), [0; CLUSTER_BYTES + DOC])),
+        |(writer, met, row), partition| {
+            let records = ids.load(partition, engine.budget.a_thread)?;
+            for same in records.groups() {
+                engine.go_on()?;
+                let documents = same.clone().take_while(|&at| records.record(at)[HASH] == 0).count();
+                let asked = same.start + documents..same.end;
+                if asked.is_empty() {
+                    continue;
+                }
+                met.ids += 1;
+                met.ambiguous += u64::from(documents > 1);
+                if documents == 0 {
+                    met.unknown += 1;
+                    let mut place = [0; PLACE_BYTES];
+                    place.copy_from_slice(&records.record(asked.start)[AFTER_TAG..AFTER_PLACE]);
+                    met.name(place);
+                    continue;
+                }
+                let doc = number(&records.record(same.start)[AFTER_TAG..AFTER_TAG + DOC]);
+                for at in asked {
+                    let from = if pairs { AFTER_TAG } else { AFTER_PLACE };
+                    row[..head].copy_from_slice(&records.record(at)[from..from + head]);
+                    row[head..head + DOC].copy_from_slice(&doc.to_be_bytes());
+                    writer.push(&row[..head + DOC])?;
+                }
+            }
+            ids.remove(partition)?;
+            bar.add(1);
+            Ok(())
+        },
+        |(mut writer, met, _)| writer.flush().map(|()| met),
+    )?;
+    Ok((out.finish()?, met.into_iter().fold(Met::default(), Met::merge)))
+}
+
+/// The ids at these places, which are in order; the truth is read again as far as the last of them.
+fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    if places.is_empty() {
+        return Ok(names);
+    }
+    truth.read(|row, _, values| {
+        let here = |place: &&[u8; PLACE_BYTES]| number(&place[..8]) == row;
+        for place in places.iter().skip(names.len()).take_while(here) {
+            names.push(values.as_ref().map_or("", |values| values[usize::from(place[8])]).to_string());
+        }
+        Ok(names.len() < places.len())
+    })?;
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_follows_from_the_columns() {
+        let of = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+            form(Path::new("t.parquet"), &names).map_err(|error| error.to_string())
+        };
+        assert_eq!(of(&["label", "id_b", "id_a"]).unwrap(), ["id_a", "id_b"]);
+        assert_eq!(of(&["cluster", "id"]).unwrap(), ["id", "cluster"]);
+        let message = of(&["ida", "idb"]).unwrap_err();
+        assert!(message.contains("there are: ida, idb") && message.contains("id_a"), "{message}");
+        assert!(of(&[]).unwrap_err().contains("there are: none"));
+        assert!(message.ends_with("is \"ida\" what should be called id_a?"), "{message}");
+        let message = of(&["id", "label"]).unwrap_err();
+        assert!(message.ends_with("there are: id, label"), "{message}");
+        assert!(of(&["id_a", "cluster"]).is_err());
+        // An id of the pair beside its two is no cluster.
+        assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
+        let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
+        assert!(message.contains("the columns of both forms"), "{message}");
+    }
+
+    #[test]
+    fn the_first_places_are_named_whatever_the_order() {
+        let place = |row: u8| [0, 0, 0, 0, 0, 0, 0, row, 1];
+        let of = |rows: &[u8]| {
+            let mut met = Met { ids: 1, ..Met::default() };
+            rows.iter().for_each(|row| met.name(place(*row)));
+            met
+        };
+        let merged = of(&[9, 3, 7]).merge(of(&[8, 1, 2, 6, 5]));
+        assert_eq!(merged.places, [1, 2, 3, 5, 6].map(place));
+        assert_eq!(merged.ids, 2);
+    }
+}

@@ -1,0 +1,346 @@
+//! What one algorithm says of two documents: its tables, what the signatures tell, and the sentence why.
+
+use super::copy_groups::CopyGroup;
+use super::explained_rows::beside;
+use super::explanation::*;
+use super::finished::Finished;
+use super::relation_why::{form_left_out, sentence};
+use dupsift_algorithms::measure::Versions;
+use dupsift_algorithms::stage::explain::{Checked, Ended, Look, SurplusWord, Telling};
+use dupsift_algorithms::stage::recipe::Chosen;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::number::{counted, thousands};
+use dupsift_core::row::{COPY, RelationKind, Score};
+use dupsift_core::spelling::opt;
+use dupsift_engine::job::run_report::AlgorithmReport;
+use dupsift_files::batch::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
+use dupsift_files::io::TableReader;
+
+/// The copies of two documents in the order asked, where the method folds copies alone, and the most of whose pairs all are written.
+#[derive(Clone, Copy)]
+pub struct Groups {
+    /// The copies; none where they are not known.
+    pub groups: Option<[CopyGroup; 2]>,
+    /// `--max-group`.
+    pub most: u64,
+}
+
+impl Groups {
+    /// The size of the larger one of the two groups, if it is above `--max-group`.
+    fn large(&self) -> Option<u64> {
+        self.groups.map(|groups| groups[0].size.max(groups[1].size)).filter(|&size| size > self.most)
+    }
+
+    /// The pair that is written in place of that of the two documents.
+    fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], FoundPair)>> {
+        let (Some(groups), Some(_)) = (self.groups, self.large()) else { return Ok(None) };
+        let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
+        for both in of(0).flat_map(|a| of(1).map(move |b| [a, b])).filter(|both| *both != docs && both[0] != both[1]) {
+            if let Some(pair) = find_pair(finished, label, both)?.filter(|pair| pair.matched_by != COPY) {
+                return Ok(Some((both, pair)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What the tables of the run say; documents in the order asked.
+pub struct Said {
+    pair: Option<FoundPair>,
+    /// The pair of their copies that stands for theirs.
+    instead: Option<([u64; 2], FoundPair)>,
+    groups: Groups,
+    /// The representative and the size of the cluster of each.
+    clusters: [Option<(u64, u64)>; 2],
+}
+
+impl Said {
+    /// Reads the tables of one algorithm.
+    pub fn read(finished: &Finished, label: &str, docs: [u64; 2], groups: Groups) -> Result<Said> {
+        let pair = find_pair(finished, label, docs)?;
+        let instead = if pair.is_none() { groups.instead(finished, label, docs)? } else { None };
+        Ok(Said { pair, instead, groups, clusters: find_clusters(finished, label, docs)? })
+    }
+
+    /// Whether no pair is written that is theirs or stands for theirs.
+    pub fn is_silent(&self) -> bool {
+        self.pair.is_none() && self.instead.is_none()
+    }
+
+    /// The documents that are named besides the two.
+    pub fn others(&self) -> impl Iterator<Item = u64> {
+        let representatives = self.clusters.into_iter().flatten().map(|(representative, _)| representative);
+        representatives.chain(self.instead.iter().flat_map(|(docs, _)| *docs))
+    }
+
+    /// The row of the pair, or of the one that stands for it.
+    fn row(&self) -> Option<&FoundPair> {
+        self.pair.as_ref().or(self.instead.as_ref().map(|(_, pair)| pair))
+    }
+
+    fn one_cluster(&self) -> bool {
+        matches!(self.clusters, [Some((a, _)), Some((b, _))] if a == b)
+    }
+}
+
+fn find_pair(finished: &Finished, label: &str, [a, b]: [u64; 2]) -> Result<Option<FoundPair>> {
+    let path = finished.pair_table(label);
+    for batch in TableReader::open(&path, &PAIR_LOOK_UP_COLUMNS)? {
+        match pair_of(&batch?, a.min(b), a.max(b)) {
+            Some(PairSearch::Found(pair)) => return Ok(Some(pair)),
+            Some(PairSearch::Further) => {}
+            Some(PairSearch::Nowhere) => return Ok(None),
+            None => {
+                return Err(Error::BadFile {
+                    path,
+                    why: "a column is of another type; expected a table as dupsift writes it".into(),
+                });
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Option<(u64, u64)>; 2]> {
+    let mut found = [None; 2];
+    // The documents of a cluster follow one another: the one at hand, its representative, which of the two are in it.
+    let (mut left, mut representative, mut inside) = (0, 0, [false; 2]);
+    for document in finished.clusters(label)? {
+        let document = document?;
+        if left == 0 {
+            (left, inside) = (document.size, [false; 2]);
+        }
+        left = left.saturating_sub(1);
+        if document.is_representative {
+            representative = document.doc;
+        }
+        for (inside, doc) in inside.iter_mut().zip(docs) {
+            *inside |= document.doc == doc;
+        }
+        if left == 0 {
+            for (found, _) in found.iter_mut().zip(inside).filter(|(_, inside)| *inside) {
+                *found = Some((representative, document.size));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The sentence why; of a pair that is told what it is, that.
+fn reason(
+    look: &Look,
+    said: &Said,
+    report: Option<&AlgorithmReport>,
+    (documents, contained): (&[ExplainedDocument; 2], &[ExplainedContained; 2]),
+    verdict: Verdict,
+    words: Option<&[ExplainedWord; 2]>,
+    (same, common_keys): (bool, u64),
+    id: &dyn Fn(u64) -> String,
+) -> String {
+    // Of several checks the first is the method's own.
+    let own = look.checks.first().and_then(|check| check.similarity);
+    let rule = look.telling.as_ref().map(|telling| telling.rule);
+    let told = said.row().and_then(|pair| sentence(pair, rule.as_ref(), own, contained, words));
+    let left_out = look.telling.as_ref().zip(words).zip(own);
+    let left_out =
+        left_out.filter(|_| verdict == Verdict::LeftOut && report.is_some_and(|report| report.left_out == 0));
+    let form = left_out.and_then(|((telling, words), own)| form_left_out(telling, own, contained, words));
+    let mut why = match told.filter(|_| !same).or(form) {
+        Some(told) => told,
+        None => why(verdict, look, said, report, documents, same, common_keys),
+    };
+    if let (Some((docs, _)), Some(size)) = (&said.instead, said.groups.large()) {
+        why = format!(
+            "{why}; not written, for it is one of {size} copies, above {}: the pair of {} and {} stands for it",
+            opt("max-group").with(said.groups.most),
+            id(docs[0]),
+            id(docs[1])
+        );
+    }
+    why
+}
+
+/// The answer for one algorithm; `id` names documents.
+pub fn algorithm(
+    chosen: &Chosen,
+    report: Option<&AlgorithmReport>,
+    (documents, contained): (&[ExplainedDocument; 2], &[ExplainedContained; 2]),
+    look: Look,
+    positions: u32,
+    said: Said,
+    same: bool,
+    id: &dyn Fn(u64) -> String,
+) -> ExplainedAlgorithm {
+    let verdict = verdict(&look, &said, report, same);
+    let rows = match &look.signatures {
+        [Ok(a), Ok(b)] => beside(a, b),
+        [a, b] => beside(a.as_deref().unwrap_or_default(), b.as_deref().unwrap_or_default()),
+    };
+    let common_keys = rows.iter().filter(|row| row.equal).count() as u64;
+    let words = look
+        .telling
+        .as_ref()
+        .map(|Telling { rule, words, .. }| words.each_ref().map(|word| explained_word(rule, word)));
+    let why = reason(&look, &said, report, (documents, contained), verdict, words.as_ref(), (same, common_keys), id);
+    let score = match look.ended {
+        Ended::Pair(pair) => Some(pair.score),
+        _ => look.own,
+    };
+    ExplainedAlgorithm {
+        label: chosen.label.clone(),
+        recipe: chosen.to_string(),
+        verdict,
+        why,
+        score: score.map(|Score { similarity, distance }| ExplainedScore { similarity, distance }),
+        checks: look.checks.into_iter().map(check).collect(),
+        words,
+        bits_apart: look.bits_apart,
+        unsigned: look.signatures.map(|rows| rows.err().map(str::to_string)),
+        clusters: said.clusters.map(|cluster| {
+            cluster.map(|(doc, size)| ExplainedCluster { representative_id: id(doc), representative_doc: doc, size })
+        }),
+        pair: said.pair.map(|pair| ExplainedPair {
+            similarity: pair.similarity,
+            distance: pair.distance,
+            matched_by: pair.matched_by,
+            verified: pair.verified,
+            relation: pair.relation,
+            why: pair.why,
+            next_best: pair.next_best,
+        }),
+        positions,
+        common_keys,
+        rows,
+    }
+}
+
+fn explained_word(rule: &Versions, word: &SurplusWord) -> ExplainedWord {
+    ExplainedWord { share: word.surplus.share, most: rule.most(word.surplus), word: word.word.clone() }
+}
+
+fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
+    ExplainedCheck { name, passes, similarity }
+}
+
+fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
+    // Copies are a pair for certain; of others what else may have kept them apart is ruled out first.
+    let certain = |report: &AlgorithmReport| same || (report.beyond_margin == 0 && report.left_out == 0);
+    let grouped = said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report));
+    match look.ended {
+        _ if said.row().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Form.name())) => {
+            Verdict::Form
+        }
+        _ if said.pair.is_some() => Verdict::Pair,
+        _ if said.instead.is_some() => Verdict::PairNotWritten,
+        // Copies are known without signatures.
+        _ if same && grouped => Verdict::PairNotWritten,
+        Ended::Unsigned => Verdict::NoSignature,
+        Ended::Scoped => Verdict::OtherScope,
+        Ended::Apart => Verdict::NoCommonKey,
+        Ended::Sketched => Verdict::SketchesDiffer,
+        Ended::Judged | Ended::Checked => Verdict::BelowThreshold,
+        Ended::Undecided => Verdict::Undecided,
+        Ended::Pair(_) if look.cut.is_some() => Verdict::NotCompared,
+        Ended::Pair(_) if grouped => Verdict::PairNotWritten,
+        Ended::Pair(_) => Verdict::LeftOut,
+    }
+}
+
+/// The sentence why.
+fn why(
+    verdict: Verdict,
+    look: &Look,
+    said: &Said,
+    report: Option<&AlgorithmReport>,
+    documents: &[ExplainedDocument; 2],
+    same: bool,
+    common_keys: u64,
+) -> String {
+    let keys = if common_keys == 1 { "one common key".to_string() } else { format!("{common_keys} common keys") };
+    let bits = look.bits_apart.map(|bits| format!("{bits} bits of the fingerprints differ"));
+    let failed = look.checks.iter().find(|check| !check.passes);
+    match verdict {
+        Verdict::Pair | Verdict::Form if same => "they are exact copies".into(),
+        Verdict::Pair | Verdict::Form if !matches!(look.ended, Ended::Pair(_)) => {
+            "they are no pair by themselves; documents between them in one group link them".into()
+        }
+        Verdict::PairNotWritten if said.instead.is_none() => not_written(said),
+        Verdict::Pair | Verdict::Form | Verdict::PairNotWritten => {
+            let met = bits.unwrap_or(keys);
+            look.checks.last().map_or(met.clone(), |check| format!("{met}, and {}", reached(check)))
+        }
+        Verdict::NoSignature => match &look.signatures {
+            [Err(a), Err(b)] if a == b => format!("neither has a signature: {a}"),
+            [Err(a), Err(b)] => format!("neither has a signature: {a}; {b}"),
+            [Err(a), _] => format!("{} has no signature: {a}", documents[0].id),
+            [_, Err(b)] => format!("{} has no signature: {b}", documents[1].id),
+            [Ok(_), Ok(_)] => String::new(),
+        },
+        Verdict::OtherScope => {
+            format!("their values of the column of {} are two, so they are not compared", opt("scope"))
+        }
+        Verdict::NoCommonKey => {
+            let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they never met: {bits}"));
+            though(never, look)
+        }
+        Verdict::SketchesDiffer => {
+            though(format!("{keys}, but {}", look.sketches.as_deref().unwrap_or("their sketches differ")), look)
+        }
+        Verdict::NotCompared => though(format!("{keys}, but {}", look.cut.as_deref().unwrap_or_default()), look),
+        Verdict::BelowThreshold => match (failed, look.own, bits) {
+            (Some(check), ..) if look.ended == Ended::Checked => format!("they met ({keys}), but {}", reached(check)),
+            (_, Some(own), _) => format!("they met ({keys}), but the method gives {:.3} only", own.similarity),
+            (_, None, Some(bits)) => format!("they met, but {bits}"),
+            _ => format!("they met ({keys}), but the method finds them not alike enough, and tells no score"),
+        },
+        Verdict::Undecided => format!("they met ({keys}), but the texts are too long to be compared"),
+        Verdict::LeftOut => left_out(said, report),
+    }
+}
+
+/// Why a pair of a large group stands in no table.
+fn not_written(said: &Said) -> String {
+    let most = opt("max-group").with(said.groups.most);
+    let size = match (said.groups.large(), said.clusters[0]) {
+        (Some(size), _) => format!("{} copies", thousands(size)),
+        (None, Some((_, size))) => format!("equal signatures, in a cluster of {}", counted(size, "document")),
+        (None, None) => "equal signatures".into(),
+    };
+    format!("a pair of a group of {size}, above {most}: only pairs with its best document are written")
+}
+
+/// Why two were never compared, and what the check would have said.
+fn though(never: String, look: &Look) -> String {
+    match look.checks.first() {
+        Some(check) if check.passes => format!("{never}, though {}", reached(check)),
+        Some(check) => format!("{never}; {}", reached(check)),
+        None => never,
+    }
+}
+
+/// Why a pair of two documents by themselves is none of the run.
+fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
+    let comparisons = report.map_or(0, |report| report.left_out);
+    let cluster = if said.one_cluster() { "; they stand in one cluster all the same" } else { "" };
+    let why = if comparisons > 0 {
+        format!(
+            "{max_candidates:#} left {} out, theirs perhaps among them",
+            counted(comparisons, "comparison"),
+            max_candidates = opt("max-candidates")
+        )
+    } else if report.is_some_and(|report| report.beyond_margin > 0) {
+        "one of them or both are nearer to another document than margin= allows".into()
+    } else {
+        "what else stands in the corpus kept them apart".into()
+    };
+    format!("the two by themselves would be a pair, but {why}{cluster}")
+}
+
+fn reached(check: &Checked) -> String {
+    match (check.passes, check.similarity) {
+        (true, Some(similarity)) => format!("the check {} gives {similarity:.3}", check.name),
+        (true, None) => format!("they pass the check {}", check.name),
+        (false, Some(similarity)) => format!("the check {} gives {similarity:.3} only", check.name),
+        (false, None) => format!("the check {} says no, and tells no score", check.name),
+    }
+}

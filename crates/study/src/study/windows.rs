@@ -1,0 +1,52 @@
+//! How many documents of a corpus have a key: counted by signing them again, for no table of a run tells it.
+
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::error::Result;
+use dupsift_core::row::Signatures;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::copies;
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::batch::Cell;
+
+/// The documents that have each key of one algorithm, copies counted once.
+///
+/// # Errors
+/// A damaged file; a request to stop.
+pub fn count(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    view: &View<'_>,
+    keys: &[(u32, u128)],
+) -> Result<Vec<u64>> {
+    let copies = copies::fold(engine, reader, &copies::read(engine, reader)?)?;
+    let view = view.with_copies(Some(&copies));
+    let running = engine.clock.stage("count windows");
+    let counts = reader.read(
+        engine,
+        "count windows",
+        &view.want(),
+        || Ok((Signatures::default(), vec![0; keys.len()])),
+        |(signatures, counts), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                if copies.is_surplus(doc) {
+                    continue;
+                }
+                engine.go_on()?;
+                let _long = engine.long_document(text.len())?;
+                signatures.clear();
+                bound.signer.sign(&view.document(doc, text, &columns, row), signatures);
+                let places: Vec<(u32, u128)> = signatures.rows(doc).map(|row| (row.position, row.key)).collect();
+                counts.iter_mut().zip(keys).for_each(|(count, key)| *count += u64::from(places.contains(key)));
+            }
+            Ok(())
+        },
+        |(_, counts)| Ok(counts),
+    )?;
+    let sum = |at: usize| counts.iter().map(|counts: &Vec<u64>| counts[at]).sum();
+    running.end(reader.documents(), keys.len() as u64, 0);
+    Ok((0..keys.len()).map(sum).collect())
+}

@@ -1,0 +1,63 @@
+//! Makes the tables of the Chinese dictionary, so that no run of the program has to.
+//!
+//! The code is that of the program (`src/text/tokenizer/dict/`), which makes such tables itself where a user has words of his
+//! own; tests hold both equal.
+
+use std::path::{Path, PathBuf};
+use std::{env, error, fs};
+
+#[allow(dead_code)]
+#[path = "src/text/tokenizer/dict/best_path.rs"]
+mod best_path;
+#[allow(dead_code)]
+#[path = "../core/src/cpu.rs"]
+mod cpu;
+#[allow(dead_code)]
+#[path = "../core/src/float.rs"]
+mod float;
+#[allow(dead_code)]
+#[path = "src/text/tokenizer/dict/letters.rs"]
+mod letters;
+#[path = "src/text/tokenizer/dict/parse.rs"]
+mod parse;
+#[allow(dead_code)]
+#[path = "src/text/tokenizer/dict/tables.rs"]
+mod tables;
+#[path = "src/text/tokenizer/dict/trie.rs"]
+mod trie;
+#[allow(dead_code)]
+#[path = "src/text/tokenizer/dict/unknown.rs"]
+mod unknown;
+#[allow(dead_code)]
+#[path = "src/text/tokenizer/dict/vocabulary.rs"]
+mod vocabulary;
+#[allow(dead_code)]
+#[path = "src/text/tokenizer/dict/words.rs"]
+mod words;
+#[path = "src/text/tokenizer/dict/write.rs"]
+mod write;
+
+fn main() -> Result<(), Box<dyn error::Error>> {
+    let folder = Path::new("src/text/tokenizer/dict");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../core/src/cpu.rs");
+    println!("cargo::rerun-if-changed=../core/src/float.rs");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let little = env::var("CARGO_CFG_TARGET_ENDIAN")? == "little";
+    if little != cfg!(target_endian = "little") {
+        return Err("the tables of the dictionary are in the order of bytes of the machine that builds: \
+            build on one with the order of the target"
+            .into());
+    }
+    let dictionary = unpacked(&folder.join("data/dict.txt.zst"))?;
+    let model = unpacked(&folder.join("data/hmm.model.zst"))?;
+    let cutter = best_path::Cutter::new(&vocabulary::Vocabulary::new(&dictionary), &model);
+    // The folder is cargo's alone.
+    #[allow(clippy::disallowed_methods)]
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("dict.tables"), cutter.write(&dictionary))?;
+    Ok(())
+}
+
+fn unpacked(path: &Path) -> Result<String, Box<dyn error::Error>> {
+    Ok(String::from_utf8(zstd::decode_all(fs::File::open(path)?)?)?)
+}

@@ -1,0 +1,271 @@
+//! Normalisation: what makes two spellings of one text the same bytes.
+//!
+//! Invisible characters go first, so that neither a sentence rule nor a normal form ever sees them; then the whole text is
+//! brought to NFC, then cut into sentences (full-width marks still are what they are), and each piece is lower-cased,
+//! brought to NFKC, lower-cased once more (№ and ℃ hold capitals) and its white space folded. Nothing here changes a letter into another one, but for [`Letters`] where
+//! asked: й stays й, traditional and simplified characters stay apart.
+//!
+//! Most pieces hold nothing but ASCII, basic Cyrillic, Han and their punctuation, for which all of that is a copy with small
+//! letters (`text/simd/`) and, at marks and white space, a small table (`plain`); a piece with any other character takes the
+//! way through the libraries. A law holds both ways equal.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
+
+use super::pieces::Pieces;
+use super::simd::copy_plain;
+use super::traditional::simplify;
+use super::{pool, sentence};
+use dupsift_core::cpu::Level;
+
+/// The longest raw text that is analysed, in bytes (128 MiB); readers reject rows above it.
+///
+/// Places in the normalised text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may
+/// double that, so this bound keeps every place below 2^32 for any text.
+pub const MAX_TEXT_BYTES: usize = 128 << 20;
+
+/// How many times longer, in bytes, a character can become (U+FDFA: 3 bytes, then 33); a test tries them all.
+pub const EXPANSION: usize = 11;
+
+const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
+const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc();
+
+/// Letters that are read as others, where that was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Letters {
+    /// ё as е.
+    pub yo_to_e: bool,
+    /// Traditional Chinese characters as simplified ones.
+    pub traditional: bool,
+}
+
+impl Letters {
+    /// The text as it is read: as long as it was, in bytes.
+    fn read(self, text: &mut String) {
+        if self.yo_to_e {
+            *text = text.replace('ё', "е");
+        }
+        if self.traditional {
+            simplify(text);
+        }
+    }
+}
+
+/// A normalised text and where its pieces (sentences, with or without words) end.
+#[derive(Debug, Default)]
+pub struct Normal {
+    /// The pieces, one U+0020 between two of them.
+    pub text: String,
+    /// The end of each piece, in bytes; the next begins one byte later. No piece is empty.
+    ends: Vec<u32>,
+}
+
+impl Normal {
+    /// Normalises a raw text of at most [`MAX_TEXT_BYTES`]; a longer one gives `None`.
+    pub fn of(raw: &str, letters: Letters) -> Option<Normal> {
+        Normal::of_by(Level::best(), raw, letters)
+    }
+
+    /// The same by the kernels of a level.
+    fn of_by(level: Level, raw: &str, letters: Letters) -> Option<Normal> {
+        if raw.len() > MAX_TEXT_BYTES {
+            return None;
+        }
+        // Nearly every text is composed as it is, which shows while it is copied; else the work starts again.
+        let mut normal = match Normal::of_composed(raw, false, level) {
+            Some(normal) => normal,
+            None => Normal::of_composed(&composed(raw), true, level)?,
+        };
+        letters.read(&mut normal.text);
+        // The bound on the raw text makes this certain; were it wrong, places would wrap, so it is checked all the same.
+        (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
+    }
+
+    /// Normalises a text in NFC without invisible characters; where that is not `certain`, a text that may be another
+    /// gives `None`.
+    fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
+        let bytes = text.as_bytes();
+        let mut out = Pieces {
+            text: pool::take(|pool| &mut pool.text, text.len() + 64),
+            ends: pool::take(|pool| &mut pool.ends, 0),
+            start: 0,
+            begin: 0,
+        };
+        let mut place = 0;
+        while place < bytes.len() {
+            if out.is_at_start() {
+                // White space in front of a piece leaves nothing behind, nor do blank lines there.
+                place += bytes[place..].iter().take_while(|&&byte| sentence::is_white(byte)).count();
+            }
+            // Nor does white space behind white space.
+            if !(out.is_behind_space() && bytes.get(place).is_some_and(|&byte| sentence::is_white(byte))) {
+                place = copy_plain(level, text, place, &mut out);
+            }
+            let Some(&first) = bytes.get(place) else { break };
+            if sentence::is_white(first) {
+                let white = sentence::white_space_at(text, place);
+                place += white.bytes;
+                if white.divides {
+                    out.end(place);
+                } else if !out.is_behind_space() {
+                    out.text.push(b' ');
+                }
+                continue;
+            }
+            let c = match first {
+                0..=0x7F => first as char,
+                _ => text[place..].chars().next()?,
+            };
+            if !certain && first > 0x7F && !is_surely_composed(c) {
+                return None;
+            }
+            let end = sentence::boundary_at(text, place);
+            let simple = match end {
+                Some(end) => text[place..end].chars().all(|c| out.push(c)),
+                None => out.push(c),
+            };
+            place = end.unwrap_or(place + c.len_utf8());
+            if !simple {
+                // A character that is not in the table: the whole piece takes the long way.
+                place = end.unwrap_or_else(|| sentence::piece_end(text, place));
+                let piece = &text[out.begin..place];
+                if !certain && !piece.chars().all(is_surely_composed) {
+                    return None;
+                }
+                out.text.truncate(out.start);
+                push_any(piece, &mut out.text);
+            }
+            if end.is_some() || !simple {
+                out.end(place);
+            }
+        }
+        out.end(place);
+        if !out.ends.is_empty() {
+            // The separator behind the last piece.
+            out.text.pop();
+        }
+        let text = checked(out.text)?;
+        Some(Normal { text, ends: out.ends })
+    }
+
+    /// Leaves the lists to the next document.
+    pub fn leave(self) {
+        pool::leave(|pool| &mut pool.text, self.text.into_bytes());
+        pool::leave(|pool| &mut pool.ends, self.ends);
+    }
+
+    /// The byte range of each piece in the text, in order.
+    pub fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let piece = start..end as usize;
+            start = end as usize + 1;
+            piece
+        })
+    }
+}
+
+/// The bytes as a text, after a look at them with vector code: a tenth of what the standard library takes for it.
+#[allow(unsafe_code)]
+fn checked(bytes: Vec<u8>) -> Option<String> {
+    simdutf8::basic::from_utf8(&bytes).ok()?;
+    // SAFETY: the bytes were found to be UTF-8 a line above.
+    Some(unsafe { String::from_utf8_unchecked(bytes) })
+}
+
+/// Normalises a single word, of a stop-word list or a dictionary, as the same word would be in a text.
+pub fn normal_word(word: &str, letters: Letters) -> String {
+    let mut text = Vec::with_capacity(word.len());
+    push_any(&composed(word), &mut text);
+    let mut text = String::from_utf8(text).unwrap_or_default();
+    if text.ends_with(' ') {
+        text.pop();
+    }
+    letters.read(&mut text);
+    text
+}
+
+/// The bytes that a stretch has when it is normalised by itself as [`normal_word`] does, without its spaces; nothing is kept.
+pub fn visible_length(stretch: &str) -> usize {
+    let mut visible = Visible(0);
+    let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
+    debug_assert!(written.is_ok(), "a number takes all");
+    visible.0
+}
+
+/// Takes text and counts its bytes without white space.
+struct Visible(usize);
+
+impl fmt::Write for Visible {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let small = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase);
+        self.0 += small.map(char::len_utf8).sum::<usize>();
+        Ok(())
+    }
+}
+
+/// Characters that show nothing and stand inside words: soft hyphen, zero-width space and joiners, direction marks, BOM.
+const fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}')
+}
+
+/// The text without invisible characters, in NFC.
+fn composed(raw: &str) -> Cow<'_, str> {
+    if !raw.contains(is_invisible) {
+        return NFC.normalize(raw);
+    }
+    let mut visible = String::with_capacity(raw.len());
+    raw.split(is_invisible).for_each(|part| visible.push_str(part));
+    Cow::Owned(NFC.normalize(&visible).into_owned())
+}
+
+/// Whether a text is in NFC, and without invisible characters, if all of its characters are such: ASCII, basic Cyrillic, Han,
+/// common punctuation and symbols. `false` says nothing.
+#[inline]
+fn is_surely_composed(c: char) -> bool {
+    matches!(c,
+        '\0'..='\x7F' | '\u{80}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' | '\u{400}'..='\u{47F}'
+        | '\u{2010}'..='\u{203F}' | '\u{20A0}'..='\u{20CF}' | '\u{2100}'..='\u{2125}' | '\u{2150}'..='\u{2328}'
+        | '\u{232B}'..='\u{27FF}' | '\u{3000}'..='\u{3029}' | '\u{3400}'..='\u{9FFF}' | '\u{FF00}'..='\u{FF7F}'
+        | '\u{1F300}'..='\u{1FAFF}')
+}
+
+/// Appends a piece in its final form, with at most one space at its end: the definition that all else abbreviates.
+fn push_any(piece: &str, out: &mut Vec<u8>) {
+    let mut folded = Folded { out, after_space: true };
+    // Written as it comes: a piece may become eleven times as long, and would be held twice.
+    let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
+    debug_assert!(written.is_ok(), "a list takes all");
+}
+
+/// Takes text, folds its white space and makes small letters of the capitals that NFKC leaves (№ becomes `No`).
+struct Folded<'o> {
+    out: &'o mut Vec<u8>,
+    after_space: bool,
+}
+
+impl fmt::Write for Folded<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| self.write_char(c))
+    }
+
+    fn write_char(&mut self, c: char) -> fmt::Result {
+        let white = c.is_whitespace();
+        if white && !self.after_space {
+            self.out.push(b' ');
+        } else if !white {
+            for c in c.to_lowercase() {
+                self.out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        self.after_space = white;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "normal_tests.rs"]
+mod tests;

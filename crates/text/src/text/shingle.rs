@@ -1,0 +1,140 @@
+//! Shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
+//!
+//! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the
+//! token hashes; that of a window of characters is `hash64` of its UTF-8 bytes. Both are fixed for ever: sketches are stored.
+//!
+//! Cost: windows times size; sizes are small (5 words, 5 characters).
+
+use super::word::Token;
+use dupsift_core::hash::{hash64, mix64};
+
+/// Appends one hash a window of `size` tokens, in order; repeated windows are repeated.
+///
+/// Fewer tokens than `size`, but at least one: a single shingle of all of them. No tokens, or size 0: nothing. `circular`
+/// goes on round the end, so that n tokens give n shingles (where there are at least `size` of them).
+///
+/// ```text
+/// tokens a b c d, size 3:  abc bcd            circular:  abc bcd cda dab
+/// tokens a b,     size 3:  ab
+/// ```
+pub fn shingles(tokens: &[Token], size: usize, circular: bool, out: &mut Vec<u64>) {
+    if tokens.is_empty() || size == 0 {
+        return;
+    }
+    if tokens.len() < size {
+        out.push(window_hash(tokens));
+        return;
+    }
+    out.reserve(tokens.len());
+    match tokens.windows(size) {
+        // The common sizes by themselves, so that the loop over a window is none.
+        windows if size == 5 => out.extend(windows.map(|window| window_hash(&window[..5]))),
+        windows => out.extend(windows.map(window_hash)),
+    }
+    if circular {
+        for start in tokens.len() - size + 1..tokens.len() {
+            out.push(window_hash(tokens[start..].iter().chain(&tokens[..start + size - tokens.len()])));
+        }
+    }
+}
+
+/// The odd number R: 2^64 over the golden ratio.
+const R: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[inline]
+fn window_hash<'t>(window: impl IntoIterator<Item = &'t Token>) -> u64 {
+    mix64(window.into_iter().fold(0u64, |hash, token| hash.wrapping_mul(R).wrapping_add(token.hash)))
+}
+
+/// Sorts the values and drops repeated ones: a set.
+pub fn distinct(values: &mut Vec<u64>) {
+    values.sort_unstable();
+    values.dedup();
+}
+
+/// Appends one hash a window of `size` Unicode scalars of the text, in order; see [`char_windows`].
+pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
+    out.extend(char_windows(text, size).map(|window| hash64(window.as_bytes())));
+}
+
+/// The windows of `size` Unicode scalars of the text, in order.
+///
+/// A shorter text that is not empty gives one window, the whole; an empty text, or size 0, none.
+pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
+    let text = if size == 0 { "" } else { text };
+    let starts = text.char_indices().map(|(start, _)| start);
+    // The window that begins at the n-th character ends where the (n + size)-th begins, the last one at the end.
+    let mut ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).skip(size).peekable();
+    let whole = (!text.is_empty() && ends.peek().is_none()).then_some(text);
+    starts.zip(ends).map(|(start, end)| &text[start..end]).chain(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<Token> {
+        text.split(' ')
+            .filter(|word| !word.is_empty())
+            .map(|word| Token { hash: hash64(word.as_bytes()), han: false, joined: false })
+            .collect()
+    }
+
+    fn of(text: &str, size: usize, circular: bool) -> Vec<u64> {
+        let mut out = Vec::new();
+        shingles(&tokens(text), size, circular, &mut out);
+        out
+    }
+
+    #[test]
+    fn windows_in_order_short_texts_whole_empty_texts_none() {
+        let one = |text: &str| of(text, 9, false)[0];
+        assert_eq!(of("a b c d", 3, false), [one("a b c"), one("b c d")]);
+        assert_eq!(of("a b c d", 3, true), [one("a b c"), one("b c d"), one("c d a"), one("d a b")]);
+        assert_eq!(of("a b c", 3, true).len(), 3);
+        assert_eq!(of("a b", 3, true), [one("a b")]);
+        assert_eq!(of("a", 1, true), [one("a")]);
+        assert!(of("", 3, false).is_empty() && of("a b", 0, true).is_empty());
+        assert_ne!(one("a b"), one("b a"));
+        let hash = |word: &str| hash64(word.as_bytes());
+        assert_eq!(one("a b"), mix64(hash("a").wrapping_mul(R).wrapping_add(hash("b"))));
+    }
+
+    #[test]
+    fn characters_are_scalars() {
+        let of = |text: &str, size| {
+            let mut out = Vec::new();
+            char_shingles(text, size, &mut out);
+            out
+        };
+        let hash = |text: &str| hash64(text.as_bytes());
+        assert_eq!(of("кот я", 4), [hash("кот "), hash("от я")]);
+        assert_eq!(of("中文a", 2), [hash("中文"), hash("文a")]);
+        assert_eq!(of("кот", 3), [hash("кот")]);
+        assert_eq!(of("кот", 4), [hash("кот")]);
+        assert!(of("", 4).is_empty() && of("кот", 0).is_empty());
+    }
+
+    #[test]
+    fn a_set_has_each_value_once() {
+        let mut values = vec![3, 1, 3, 2, 1];
+        distinct(&mut values);
+        assert_eq!(values, [1, 2, 3]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn circular_shingles_do_not_depend_on_where_the_circle_is_cut(words in "[ab]( [ab]){2,12}", cut in 0_usize..8) {
+            let whole = tokens(&words);
+            let mut turned = whole.clone();
+            turned.rotate_left(cut % whole.len());
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            shingles(&whole, 3, true, &mut a);
+            shingles(&turned, 3, true, &mut b);
+            a.sort_unstable();
+            b.sort_unstable();
+            proptest::prop_assert_eq!(a.len(), whole.len());
+            proptest::prop_assert_eq!(a, b);
+        }
+    }
+}

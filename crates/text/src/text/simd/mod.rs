@@ -1,0 +1,82 @@
+//! Looking at many bytes at once: the two loops that every byte of a corpus goes through.
+//!
+//! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that has to be looked at by itself.
+//! * [`classify`] tells for each byte of a normalised text whether it belongs to a word, a border or a Han character, as bits
+//!   of 64-bit numbers.
+//!
+//! Each exists three times: in AVX-512, in AVX2, and in plain code. The fastest one that the processor has is chosen when the
+//! program runs. Classes are the same bits in all three. How far a stretch is copied differs: in AVX-512 white space is
+//! folded on the way, sentences are ended, and full-width marks made narrow (`fold.rs`), of which the other two stop at
+//! each. The normal form is the same, which laws hold.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod classes;
+#[cfg(target_arch = "x86_64")]
+mod fold;
+#[cfg(test)]
+mod laws;
+mod plain;
+
+pub use classes::Classes;
+
+use super::pieces::Pieces;
+use dupsift_core::cpu::Level;
+
+/// Appends the text from `from` on in its normal form, up to the first character that is not simple; returns its place, or the
+/// length of the text. `from` is the start of a character, and so is what is returned; a piece that is at its start must
+/// not begin with white space.
+///
+/// Simple are at least: ASCII but for control characters, `.`, `!`, `?` and a space before another, before a control
+/// character or at the end; U+0400 to U+045F; U+4000 to U+9FFF.
+#[inline]
+#[allow(unsafe_code)]
+pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && is_x86_feature_detected!("avx512vbmi2") {
+        // SAFETY: the processor has these features.
+        return unsafe { fold::copy_plain(text.as_bytes(), from, out) };
+    }
+    copy_lower_by(level, text, from, &mut out.text)
+}
+
+/// The classes of all bytes of a normalised text, 64 bytes an entry, and two entries of borders behind them.
+#[inline]
+pub fn classify(text: &str, out: &mut Vec<Classes>) {
+    out.clear();
+    out.reserve(text.len() / 64 + 3);
+    classify_by(Level::best(), text, out);
+    out.extend([Classes { border: u64::MAX, ..Classes::default() }; 2]);
+}
+
+/// Appends the bytes of `text` from `from` on in lower case, up to the first that does not begin a character that is simple
+/// in the narrow sense of [`copy_plain`].
+#[inline]
+#[allow(unsafe_code)]
+fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> usize {
+    match level {
+        Level::Plain => plain::copy_lower(text.as_bytes(), from, out),
+        // SAFETY: `Level::best` found the features of this level.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::copy_lower(text.as_bytes(), from, out) },
+        // SAFETY: a processor of this level has AVX2, too.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx2::copy_lower(text.as_bytes(), from, out) },
+    }
+}
+
+#[inline]
+#[allow(unsafe_code)]
+fn classify_by(level: Level, text: &str, out: &mut Vec<Classes>) {
+    match level {
+        Level::Plain => plain::classify(text, out),
+        // SAFETY: `Level::best` found the features of this level.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::classify(text.as_bytes(), out) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512::classify(text.as_bytes(), out) },
+    }
+}
