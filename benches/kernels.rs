@@ -79,7 +79,7 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
         text: TextOptions::default(),
         count_copies: true,
         within: None,
-        purify: dupsift::purify::PurifyOptions::default(),
+        purify: dupsift::pages::PurifyOptions::default(),
     };
     let folder = tempfile::tempdir()?;
     let stats = statistics(&recipe, &pipeline, texts.iter().flatten(), folder.path())?;

@@ -14,7 +14,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
-use dupsift::purify::{Fallback, Method, Purifier, PurifyOptions, RawPage};
+use dupsift::pages::{Fallback, Method, Purifier, PurifyOptions, RawPage};
 use dupsift::report::table_of_numbers;
 use dupsift::text::{Pipeline, TextOptions};
 use kit::{median, thread_cpu_seconds};

@@ -48,7 +48,7 @@ fn main() -> Result<()> {
         text: TextOptions::default(),
         count_copies: true,
         within: None,
-        purify: dupsift::purify::PurifyOptions::default(),
+        purify: dupsift::pages::PurifyOptions::default(),
     };
     let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats), &[])?;
     let mut keys = vec![HashSet::new(); LINES.len()];

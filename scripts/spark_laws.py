@@ -56,7 +56,7 @@ import dupsift.spark._run
 MASTER = "local-cluster[2,1,1024]"
 LAWS = ["tables", "killed", "hot", "chain", "cost", "twice", "bytes"]
 COPIES = 5
-# The order of the kinds of blocks, as crates/cluster/src/blocks/kind.rs has it.
+# The order of the kinds of blocks, as crates/cluster/src/kind.rs has it.
 KINDS = (
     "notes rejected tally ids copies words features rows evidence sketches links word_terms feature_terms probes pairs compared candidates "
     "judged undecided learnt contents"

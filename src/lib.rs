@@ -45,27 +45,27 @@ pub use dupsift_algorithms::algorithm;
 #[doc(hidden)]
 pub use dupsift_algorithms::{corpus, measure, stage};
 #[doc(hidden)]
-pub use dupsift_cluster::blocks;
+pub use dupsift_cluster as cluster;
 #[doc(hidden)]
 pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
 pub use dupsift_core::{error, spelling};
 #[doc(hidden)]
 pub use dupsift_engine::{engine, job, options, reading, stream};
-#[doc(hidden)]
-pub use dupsift_files::batch;
 pub use dupsift_files::io;
 #[doc(hidden)]
-pub use dupsift_incremental::nights;
+pub use dupsift_files::tables;
 #[doc(hidden)]
-pub use dupsift_index::index;
+pub use dupsift_incremental as incremental;
 #[doc(hidden)]
-pub use dupsift_pages::purify;
+pub use dupsift_index as index;
+#[doc(hidden)]
+pub use dupsift_pages as pages;
 #[doc(hidden)]
 pub use dupsift_spill::{bloom, shuffle};
 #[doc(hidden)]
-pub use dupsift_study::{pages, study};
+pub use dupsift_study::{purify, study};
 #[doc(hidden)]
-pub use dupsift_text::text;
+pub use dupsift_text as text;
 
 pub use error::{Error, Result};
 pub use job::RunReport;
@@ -100,5 +100,5 @@ pub fn run(inputs: &[&str], options: &[(&str, &str)]) -> Result<RunReport> {
     let finish: &job::Finish<'_> = &study::with_page(&report::page);
     #[cfg(not(feature = "report"))]
     let finish: &job::Finish<'_> = &|_, _, _, report| Ok(report);
-    nights::run(&options, inputs, &engine::Progress::hidden(), &cancel, finish)
+    incremental::run(&options, inputs, &engine::Progress::hidden(), &cancel, finish)
 }

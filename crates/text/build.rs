@@ -1,13 +1,13 @@
 //! Makes the tables of the Chinese dictionary, so that no run of the program has to.
 //!
-//! The code is that of the program (`src/text/tokenizer/dict/`), which makes such tables itself where a user has words of his
+//! The code is that of the program (`src/tokenizer/dict/`), which makes such tables itself where a user has words of his
 //! own; tests hold both equal.
 
 use std::path::{Path, PathBuf};
 use std::{env, error, fs};
 
 #[allow(dead_code)]
-#[path = "src/text/tokenizer/dict/best_path.rs"]
+#[path = "src/tokenizer/dict/best_path.rs"]
 mod best_path;
 #[allow(dead_code)]
 #[path = "../core/src/cpu.rs"]
@@ -16,29 +16,29 @@ mod cpu;
 #[path = "../core/src/float.rs"]
 mod float;
 #[allow(dead_code)]
-#[path = "src/text/tokenizer/dict/letters.rs"]
+#[path = "src/tokenizer/dict/letters.rs"]
 mod letters;
-#[path = "src/text/tokenizer/dict/parse.rs"]
+#[path = "src/tokenizer/dict/parse.rs"]
 mod parse;
 #[allow(dead_code)]
-#[path = "src/text/tokenizer/dict/tables.rs"]
+#[path = "src/tokenizer/dict/tables.rs"]
 mod tables;
-#[path = "src/text/tokenizer/dict/trie.rs"]
+#[path = "src/tokenizer/dict/trie.rs"]
 mod trie;
 #[allow(dead_code)]
-#[path = "src/text/tokenizer/dict/unknown.rs"]
+#[path = "src/tokenizer/dict/unknown.rs"]
 mod unknown;
 #[allow(dead_code)]
-#[path = "src/text/tokenizer/dict/vocabulary.rs"]
+#[path = "src/tokenizer/dict/vocabulary.rs"]
 mod vocabulary;
 #[allow(dead_code)]
-#[path = "src/text/tokenizer/dict/words.rs"]
+#[path = "src/tokenizer/dict/words.rs"]
 mod words;
-#[path = "src/text/tokenizer/dict/write.rs"]
+#[path = "src/tokenizer/dict/write.rs"]
 mod write;
 
 fn main() -> Result<(), Box<dyn error::Error>> {
-    let folder = Path::new("src/text/tokenizer/dict");
+    let folder = Path::new("src/tokenizer/dict");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../core/src/cpu.rs");
     println!("cargo::rerun-if-changed=../core/src/float.rs");

@@ -2,7 +2,7 @@
 //! with tiny limits and with the defaults.
 #![no_main]
 
-use dupsift::purify::{Method, Purifier, PurifyOptions, RawPage};
+use dupsift::pages::{Method, Purifier, PurifyOptions, RawPage};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{Array as _, ArrayRef, StringViewArray};
 use arrow_schema::{ArrowError, DataType};
-use dupsift::batch::{read_as, utf8};
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, Value};
-use dupsift::purify::PurifyOptions;
+use dupsift::pages::PurifyOptions;
 use dupsift::stage::recipe::Recipe;
+use dupsift::tables::{read_as, utf8};
 use dupsift::text::{TextOptions, TokenizerKind};
 use pyo3::prelude::*;
 

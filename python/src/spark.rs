@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
+use dupsift::cluster::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
 use dupsift::error::{Error, Result};
 use dupsift::guard::guarded;
 use dupsift::options::{Verb, resolve};
@@ -95,7 +95,7 @@ pub fn spark_run(
         let inputs = reading::look(&options, cancel)?;
         let cluster = OnSpark { object: cluster };
         let finish = study::with_page(&report::page);
-        let report = blocks::run(&options, inputs, &cluster, progress, cancel, &finish)?;
+        let report = dupsift::cluster::run(&options, inputs, &cluster, progress, cancel, &finish)?;
         Ok(job::stands_in(&report, &options.out))
     })
 }
@@ -165,7 +165,7 @@ pub fn spark_map(
     folder: PathBuf,
 ) -> PyResult<SparkBlocks> {
     let blocks = work(py, || match step_of(step)? {
-        Step::Map(pass) => blocks::map(&corpus.0, &pass, &known.0, task, &folder),
+        Step::Map(pass) => cluster::map(&corpus.0, &pass, &known.0, task, &folder),
         _ => Err(Error::Internal("this step takes rows".into())),
     })?;
     Ok(SparkBlocks(Mutex::new(blocks)))
@@ -185,7 +185,7 @@ pub fn spark_reduce(
     folder: PathBuf,
 ) -> PyResult<SparkBlocks> {
     let mut next = move || block_of(&rows, "take blocks");
-    let blocks = work(py, || blocks::reduce(&corpus.0, &step_of(step)?, &known.0, &mut next, &folder))?;
+    let blocks = work(py, || cluster::reduce(&corpus.0, &step_of(step)?, &known.0, &mut next, &folder))?;
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 

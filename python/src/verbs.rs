@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use dupsift::error::{Error, Result};
 use dupsift::options::{RunOptions, Verb, resolve};
-use dupsift::pages::{self, PagesOptions};
+use dupsift::purify::PagesOptions;
 use dupsift::reading::{self, Writes};
 use dupsift::report::{self, Screen};
 use dupsift::stage::remove_if::RemoveIf;
 use dupsift::study::{self, CompareOptions, Contest, Finished, Judge, Survivors};
-use dupsift::{job, nights};
+use dupsift::{incremental, job};
 use pyo3::prelude::*;
 
 use crate::call::call;
@@ -35,7 +35,7 @@ pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller)
         let options = resolve(inputs, &settings)?;
         job::check(&options)?;
         let inputs = reading::look_and_write(&options, cancel, Writes::Texts)?;
-        let report = nights::run(&options, inputs, progress, cancel, &study::with_page(&report::page))?;
+        let report = incremental::run(&options, inputs, progress, cancel, &study::with_page(&report::page))?;
         Ok(job::stands_in(&report, &options.out))
     })
 }
@@ -92,10 +92,9 @@ pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tell
         };
         let out = options.run.out.clone();
         match settings.text("train") {
-            Some(column) => {
-                pages::train(options.run, column, progress, cancel).map(|report| job::stands_in(&report, &out))
-            }
-            None => pages::purify(options, progress, cancel).map(|report| job::stands_in(&report, &out)),
+            Some(column) => dupsift::purify::train(options.run, column, progress, cancel)
+                .map(|report| job::stands_in(&report, &out)),
+            None => dupsift::purify::purify(options, progress, cancel).map(|report| job::stands_in(&report, &out)),
         }
     })
 }

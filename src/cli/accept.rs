@@ -7,7 +7,6 @@ use super::log::LogFormat;
 use super::{Exit, log, tell};
 use crate::report::accepted_page;
 use dupsift_engine::engine;
-use dupsift_incremental::nights;
 use dupsift_study::study;
 
 /// Runs the verb.
@@ -16,7 +15,8 @@ use dupsift_study::study;
 /// A folder that is no result held back, and what keeps it from its name.
 pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
-    let out = study::accept(&arguments.dir, engine::now(), arguments.reason, &accepted_page, &nights::accept)?;
+    let out =
+        study::accept(&arguments.dir, engine::now(), arguments.reason, &accepted_page, &dupsift_incremental::accept)?;
     Ok(tell(
         &format!(
             "{}

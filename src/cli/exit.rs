@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
     use dupsift_engine::job::{BadInputReport, DocumentsReport, GuardReport};
-    use dupsift_files::batch::RejectReason;
+    use dupsift_files::tables::RejectReason;
 
     #[test]
     fn the_numbers_are_the_documented_ones() {

@@ -11,7 +11,7 @@ use super::signals::cancel_on_signal;
 use super::{Exit, log, say, tell};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_engine::options::cores_allowed;
-use dupsift_incremental::nights::upkeep::{self, Forget, Held, Restored};
+use dupsift_incremental::upkeep::{self, Forget, Held, Restored};
 
 /// Bytes of memory that merging may take.
 const MEMORY: u64 = 512 << 20;

@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 
 use dupsift_algorithms::algorithm::{ALGORITHMS, shorthands, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
-use dupsift_text::text::TokenizerKind;
+use dupsift_text::TokenizerKind;
 
 /// Names of algorithms, and each of their parameters as it begins.
 pub static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);

@@ -10,7 +10,7 @@ use super::{Exit, log, tell};
 use crate::report::{pages, training};
 use dupsift_engine::engine::Progress;
 use dupsift_engine::options::resolve;
-use dupsift_study::pages::{self, PagesOptions};
+use dupsift_study::purify::{self, PagesOptions};
 
 /// Runs the verb.
 ///
@@ -40,11 +40,11 @@ fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Resu
     let cancel = cancel_on_signal()?;
     let out = options.run.out.clone();
     if let Some(column) = train {
-        let report = pages::train(options.run, column, progress, &cancel)?;
+        let report = purify::train(options.run, column, progress, &cancel)?;
         let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
         return Ok(tell(&training(&report, &out), exit));
     }
-    let report = pages::purify(options, progress, &cancel)?;
+    let report = purify::purify(options, progress, &cancel)?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
     Ok(tell(&pages(&report, &out), exit))
 }

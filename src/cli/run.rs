@@ -14,7 +14,6 @@ use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
-use dupsift_incremental::nights;
 use dupsift_study::study::with_page;
 
 /// The most algorithms that the first line names; of more it says how many there are.
@@ -42,7 +41,7 @@ fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogForm
         return Ok(Exit::Done);
     }
     progress.follow(legs);
-    let report = nights::run(options, inputs, progress, &cancel, &with_page(&page))?;
+    let report = dupsift_incremental::run(options, inputs, progress, &cancel, &with_page(&page))?;
     let exit = Exit::of_report(&report);
     ends_with(exit);
     if format == LogFormat::Json {

@@ -3,7 +3,7 @@
 //! Two installations whose lines are equal cut the same words. The Chinese dictionary is named, not loaded.
 
 use dupsift_core::error::Result;
-use dupsift_text::text::{Pipeline, TextOptions};
+use dupsift_text::{Pipeline, TextOptions};
 
 /// What `dupsift --version` prints.
 pub fn version() -> Result<String> {

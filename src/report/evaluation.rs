@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use dupsift_algorithms::measure::Retrieval;
     use dupsift_engine::reading::RejectionsReport;
-    use dupsift_files::batch::RejectReason;
+    use dupsift_files::tables::RejectReason;
     use dupsift_study::study::FiguresReport;
 
     #[test]

@@ -92,7 +92,7 @@ pub(super) fn rejected(report: &RejectionsReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_files::batch::RejectReason;
+    use dupsift_files::tables::RejectReason;
 
     #[test]
     fn rejections_are_summed_up_by_reason() {

@@ -9,7 +9,7 @@ use super::losses::rejected;
 use super::{counted, guarded, once_accepted, other_inputs, rejections, thousands};
 use dupsift_engine::job::stands_in;
 use dupsift_engine::reading::PurifyReport;
-use dupsift_study::pages::{PagesReport, TrainingReport};
+use dupsift_study::purify::{PagesReport, TrainingReport};
 
 /// The summary of a purification whose output stands in `out`; ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {

@@ -203,8 +203,8 @@ mod tests {
     use dupsift_engine::job::{
         BadInputReport, DocumentsReport, GuardReport, InputReport, RelationsReport, RemovalReport,
     };
-    use dupsift_files::batch::RejectReason;
-    use dupsift_index::index::IndexReport;
+    use dupsift_files::tables::RejectReason;
+    use dupsift_index::IndexReport;
 
     fn report() -> RunReport {
         let counts = |entries: &[(&str, u64)]| entries.iter().map(|(name, count)| (name.to_string(), *count)).collect();

@@ -1,6 +1,6 @@
 //! The category of a text, held against scikit-learn's multinomial naive Bayes on random documents.
 
-use dupsift::purify::{Model, Trainer, TrainingOptions};
+use dupsift::pages::{Model, Trainer, TrainingOptions};
 use dupsift::text::{Pipeline, TextOptions};
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
+use dupsift::cluster::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
 use dupsift::engine::Progress;
 use dupsift::error::{Error, Result};
 use dupsift::job::RunReport;
@@ -95,7 +95,7 @@ impl Cluster for Here<'_> {
                 Fault::Twice if pass.notes && task == 1 => 0,
                 _ => task,
             };
-            all(blocks::map(self.opened(), pass, &known, task, self.dir)?, &mut out)?;
+            all(cluster::map(self.opened(), pass, &known, task, self.dir)?, &mut out)?;
         }
         Ok(self.keep(out))
     }
@@ -110,7 +110,7 @@ impl Cluster for Here<'_> {
         }
         for mut blocks in by_bucket.into_values() {
             // The last one first: the order of blocks means nothing.
-            all(blocks::reduce(self.opened(), step, &known, &mut || Ok(blocks.pop()), self.dir)?, &mut out)?;
+            all(cluster::reduce(self.opened(), step, &known, &mut || Ok(blocks.pop()), self.dir)?, &mut out)?;
         }
         Ok(self.keep(out))
     }
@@ -143,7 +143,7 @@ fn over(input: &Path, out: &Path, given: &[(&str, &str)], fault: Fault) -> Resul
     let inputs = look(&options, &cancel)?;
     let page = |_: &RunReport, _: &Review| Ok(String::new());
     let cluster = Here::new(&options, dir.path(), fault);
-    blocks::run(&options, inputs, &cluster, &Progress::hidden(), &cancel, &with_page(&page))?;
+    cluster::run(&options, inputs, &cluster, &Progress::hidden(), &cancel, &with_page(&page))?;
     assert!(cluster.frames.lock().unwrap().is_empty(), "blocks that are not needed any more lie there");
     Ok(())
 }

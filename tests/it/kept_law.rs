@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
+use dupsift::incremental::upkeep::{self, Forget};
 use dupsift::index::{Index, Manifest};
-use dupsift::nights::upkeep::{self, Forget};
 
 use crate::index_place::{Nights, looked_after};
 use crate::kit::{Doc, Numbers, Ran, Table, files_below, program, record, write_columns};

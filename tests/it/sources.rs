@@ -5,18 +5,11 @@ use std::path::{Path, PathBuf};
 
 /// One source file of the program.
 pub(super) struct Source {
-    /// The path below the `src` of its crate.
+    /// The path from the root of the repository.
     pub name: String,
     pub text: String,
     /// Whether only tests see it.
     pub only_tests: bool,
-}
-
-impl Source {
-    /// Returns the module of the crate's root that the file belongs to.
-    pub fn room(&self) -> &str {
-        self.name.split('/').next().unwrap_or_default().trim_end_matches(".rs")
-    }
 }
 
 /// Returns every source file of the program, those of all its crates.
@@ -28,7 +21,7 @@ pub(super) fn sources() -> Vec<Source> {
         let mut files = Vec::new();
         walk(&folder, &mut files);
         for path in files {
-            let name = path.strip_prefix(&folder).unwrap().to_string_lossy().into_owned();
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
             let text = std::fs::read_to_string(&path).unwrap();
             sources.push(Source { name, text, only_tests: false });
         }
@@ -37,7 +30,7 @@ pub(super) fn sources() -> Vec<Source> {
     // `#[cfg(test)] mod x;` makes a whole file a test, `#[path = "y.rs"]` between the two says which.
     let mut tested = BTreeSet::new();
     for source in &sources {
-        let folder = if source.name.ends_with("mod.rs") || source.name == "lib.rs" {
+        let folder = if source.name.ends_with("mod.rs") || source.name.ends_with("/lib.rs") {
             source.name.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default()
         } else {
             format!("{}/", source.name.trim_end_matches(".rs"))

@@ -5,5 +5,5 @@
 // Tests write files into folders of their own, and compute with the library of the platform.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod batch;
 pub mod io;
+pub mod tables;

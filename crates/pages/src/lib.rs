@@ -1,8 +1,144 @@
-//! What is the main text of this page?
+//! From a page to its text: charset, blocks, page type, main text, and what the page says of itself.
 //!
-//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+//! ```text
+//! bytes --charset--> text --parser--> tree --walk--> blocks --rules--> types of blocks and of the page --> body
+//! ```
+//!
+//! A [`Purifier`] is made once and shared by all threads; [`Purifier::page`] is a pure function of the bytes, what was said
+//! of them, and the options.
 
 // Tests write files into folders of their own, and compute with the library of the platform.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod purify;
+mod abstracts;
+mod blocks;
+mod category;
+mod charset;
+mod elements;
+mod fold;
+mod function_words;
+mod keywords;
+mod kinds;
+#[cfg(test)]
+mod laws;
+mod open;
+mod options;
+mod page;
+mod readability;
+mod roles;
+mod tag_flood;
+mod training;
+mod tree;
+mod tree_sink;
+mod url;
+mod withheld;
+
+pub use category::{MAX_CLASSES, Model, ModelRow, category_text};
+pub use elements::{Elements, elements};
+pub use keywords::{CorpusWords, Keyword};
+pub use options::{Fallback, Method, PurifyOptions};
+pub use page::{Block, Cut, Kind, Link, Page, RawPage};
+pub use training::{LeftOut, Trainer, TrainingOptions};
+
+use fold::lines_folded;
+use kinds::Counts;
+
+/// Takes pages apart.
+#[derive(Clone, Debug)]
+pub struct Purifier {
+    options: PurifyOptions,
+}
+
+impl Purifier {
+    /// With these choices.
+    pub fn new(options: PurifyOptions) -> Purifier {
+        Purifier { options: PurifyOptions { max_bytes: options.max_bytes.min(PurifyOptions::MOST_BYTES), ..options } }
+    }
+
+    /// One page. What its content type calls `text/plain` is not parsed: its paragraphs are the blocks.
+    pub fn page(&self, raw: &RawPage<'_>) -> Page {
+        let decoded = charset::decode(raw, self.options.max_bytes);
+        let mut page =
+            if charset::is_plain(raw.content_type) { plain(&decoded.text) } else { self.html(&decoded.text, raw.url) };
+        page.charset = decoded.encoding.name();
+        page.malformed = decoded.malformed;
+        page.cut.bytes = decoded.cut;
+        page
+    }
+
+    fn html(&self, text: &str, url: Option<&str>) -> Page {
+        let tree = tree::parse(text, &self.options);
+        let mut found = blocks::read(&tree.document, url, self.options.max_links);
+        for (block, counts) in &mut found.blocks {
+            block.kind = kinds::of_block(block, counts);
+        }
+        let (kind, has_text) = kinds::of_page(found.blocks.iter().map(|(block, counts)| (block, counts)));
+        let mut page = Page {
+            kind,
+            title: found.title,
+            keywords: found.keywords,
+            description: found.description,
+            headings: found.headings,
+            blocks: found.blocks.into_iter().map(|(block, _)| block).collect(),
+            ..Page::default()
+        };
+        page.cut.elements = tree.too_many;
+        page.cut.depth = tree.too_deep;
+        page.cut.attributes = tree.attributes_cut;
+        page.cut.links = found.links_cut;
+        page.body = self.body(&mut page, has_text, tree, text).filter(|body| !body.is_empty());
+        page
+    }
+
+    /// The main text. A page has one if it is a topic page; for `readability`, which looks for the best part of a page and
+    /// not at the share of it, also if its topic blocks hold enough text.
+    fn body(&self, page: &mut Page, has_text: bool, tree: tree::Tree, html: &str) -> Option<String> {
+        let scored = self.options.method == Method::Readability && has_text;
+        if page.kind != Kind::Topic && !scored {
+            return match self.options.fallback {
+                Fallback::Visible => Some(visible(&page.blocks)),
+                Fallback::Skip => None,
+            };
+        }
+        match self.options.method {
+            Method::Visible => Some(visible(&page.blocks)),
+            Method::Docview => Some(kinds::body(&page.blocks)),
+            Method::Readability => {
+                let read = if readability::can_read(&tree, html) { readability::body(tree).ok() } else { None };
+                page.cut.method = read.is_none();
+                Some(read.flatten().unwrap_or_else(|| kinds::body(&page.blocks)))
+            }
+        }
+    }
+}
+
+/// All visible text: that of all blocks in their order.
+fn visible(blocks: &[Block]) -> String {
+    let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
+    texts.join("\n")
+}
+
+/// A page without tags: its paragraphs, parted by empty lines, or its lines where no line is empty, are blocks with a topic.
+fn plain(text: &str) -> Page {
+    let text = text.replace("\r\n", "\n");
+    let mut paragraphs = vec![String::new()];
+    let parted = text.trim().lines().any(|line| line.trim().is_empty());
+    for line in text.trim().lines() {
+        match paragraphs.last_mut() {
+            Some(last) if parted && !line.trim().is_empty() => {
+                last.push_str(line);
+                last.push('\n');
+            }
+            _ if parted => paragraphs.push(String::new()),
+            _ => paragraphs.push(line.to_owned()),
+        }
+    }
+    let block = |paragraph: &String| {
+        let text = lines_folded(paragraph);
+        let plain = Counts::default().add(&text, false);
+        (plain > 0).then(|| Block { kind: Kind::Topic, plain, text, ..Block::default() })
+    };
+    let blocks: Vec<Block> = paragraphs.iter().filter_map(block).collect();
+    let body = (!blocks.is_empty()).then(|| visible(&blocks));
+    Page { kind: if blocks.is_empty() { Kind::Other } else { Kind::Topic }, body, blocks, ..Page::default() }
+}

@@ -1,11 +1,58 @@
-//! Which words, sentences and shingles has this text?
+//! From bytes to words: what every algorithm sees of a document.
 //!
-//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+//! ```text
+//! raw text --normal--> NFC --sentence--> pieces --normal--> lower case, NFKC, single spaces     Analysis::text
+//!          --tokenizer--> words --stem--> stems                                                  Analysis::words
+//!                     \-> shingle tokens: words, but Chinese one character at a time             Analysis::tokens
+//! ```
+//!
+//! A [`pipeline::Pipeline`] is made once from the options and shared by all threads; it hands out one
+//! [`analysis::Analysis`] a document, which does each step at its first use and never twice. Two rules keep words from
+//! depending on who asks: sentences are cut before words, always, and shingle tokens never need the Chinese dictionary.
+//!
+//! Known limits: a text above [`normal::MAX_TEXT_BYTES`] is not analysed; lower case is taken before NFKC, so what only
+//! NFKC turns into capitals (the trade mark sign becomes `TM`) keeps them.
 
 // Tests write files into folders of their own, and compute with the library of the platform.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod text;
+pub mod analysis;
+mod beside;
+pub mod choices;
+mod clause;
+mod counted;
+mod heading;
+mod kept_words;
+pub mod normal;
+pub mod numbers;
+mod pieces;
+pub mod pipeline;
+mod pool;
+mod script;
+mod sentence;
+pub mod shingle;
+mod simd;
+mod stem;
+pub mod tokenizer;
+mod traditional;
+mod word;
+
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod laws;
+
+pub use analysis::Analysis;
+pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
+pub use choices::{TextOptions, TokenizerKind};
+pub use clause::{clauses, is_clause_mark};
+pub use heading::Heading;
+pub use kept_words::KeptWords;
+pub use normal::MAX_TEXT_BYTES;
+pub use pipeline::Pipeline;
+pub use pool::free as free_pooled_lists;
+pub use script::is_han;
+pub use word::{Counted, Token, Word};
 
 // The files of the dictionary are compiled into the build script too, where these are modules of its root.
 use dupsift_core::{cpu, float};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
 use dupsift::algorithm::ALGORITHMS;
-use dupsift::purify::PurifyOptions;
+use dupsift::pages::PurifyOptions;
 use dupsift::stage::recipe::{DEFAULT_PRESET, Recipe};
 use dupsift::text::TextOptions;
 

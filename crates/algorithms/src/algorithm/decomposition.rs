@@ -26,7 +26,7 @@ use crate::measure::{common, lcs_similarity};
 use dupsift_core::error::Result;
 use dupsift_core::hash::combine;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct Decomposition;

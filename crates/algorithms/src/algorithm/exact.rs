@@ -14,7 +14,7 @@ use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Digest;
 use dupsift_core::row::Reason;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct Exact;

@@ -21,7 +21,7 @@ use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
-use dupsift_text::text::{Analysis, Counted};
+use dupsift_text::{Analysis, Counted};
 
 /// The member.
 pub struct Fingerprint;
@@ -161,7 +161,7 @@ mod tests {
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use dupsift_core::hash::{hash64, md5};
     use dupsift_core::row::Signatures;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// The words of the source's example, as often as there.
     fn example() -> String {

@@ -22,7 +22,7 @@ use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct HeavySent;

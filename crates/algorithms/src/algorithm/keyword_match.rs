@@ -18,7 +18,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct KeywordMatch;

@@ -5,7 +5,7 @@ use super::kit::in_memory;
 use super::*;
 use crate::corpus::{CorpusStats, Records, Words, Written, written};
 use dupsift_core::row::{RowLayout, RowShape, Score, Signatures};
-use dupsift_text::text::{Field, FieldValue, Pipeline, TextOptions};
+use dupsift_text::{Field, FieldValue, Pipeline, TextOptions};
 
 #[test]
 fn names_are_unique_sorted_and_well_formed() {
@@ -147,7 +147,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
                 let rows = out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec()));
                 (out.reason(), out.flags().to_vec(), rows.collect::<Vec<_>>(), out.sketch_of_document().to_vec())
             };
-            let mut sign = |document: &dupsift_text::text::Analysis<'_>| {
+            let mut sign = |document: &dupsift_text::Analysis<'_>| {
                 let (mut out, mut evidence) = (Signatures::default(), Vec::new());
                 signer.sign(document, &mut out);
                 signer.verify().iter().for_each(|check| check.evidence(document, &mut evidence));

@@ -27,7 +27,7 @@ use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{mix64, splitmix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct LexRand;

@@ -27,8 +27,8 @@ use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{RowShape, Signatures};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::shingles;
+use dupsift_text::Analysis;
+use dupsift_text::shingle::shingles;
 
 /// The member.
 pub struct Megashingles;

@@ -30,8 +30,8 @@ use super::params::{Kind, ParamSpec, Params, Shorthand};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::distinct;
+use dupsift_text::Analysis;
+use dupsift_text::shingle::distinct;
 
 /// The member.
 pub struct MinHash;

@@ -21,7 +21,7 @@ use super::kit::top_words::{distinct_words, share};
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct NearPage;

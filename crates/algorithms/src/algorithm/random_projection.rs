@@ -27,8 +27,8 @@ use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{hash128, mix64, splitmix64};
 use dupsift_core::row::{Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::distinct;
+use dupsift_text::Analysis;
+use dupsift_text::shingle::distinct;
 
 /// The member.
 pub struct RandomProjection;

@@ -23,8 +23,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{RowShape, Signatures};
 use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::CountingBloom;
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::{distinct, shingles};
+use dupsift_text::Analysis;
+use dupsift_text::shingle::{distinct, shingles};
 
 /// The member.
 pub struct Repeats;
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::algorithm::kit::examples::{Pages, params, sign, sign_with};
     use crate::corpus::CorpusStats;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     const A: &str = "Один. Два. Три. Четыре. Пять.";
     const B: &str = "Один. Два. Три. Четыре. Шесть. Один.";

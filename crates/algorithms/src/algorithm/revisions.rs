@@ -6,7 +6,7 @@ use super::kit::in_memory;
 use super::*;
 use dupsift_core::hash::hash64;
 use dupsift_core::row::{RowLayout, Signatures};
-use dupsift_text::text::{Field, FieldValue, Pipeline, TextOptions};
+use dupsift_text::{Field, FieldValue, Pipeline, TextOptions};
 
 /// Beside the sources; a line a member: its name, its revision, and a hash of the signatures of the texts below.
 const KNOWN: &str = "tests/golden_signatures.txt";

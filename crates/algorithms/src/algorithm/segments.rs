@@ -23,7 +23,7 @@ use crate::measure::common;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::row::{RowShape, Signatures};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct Segments;
@@ -291,7 +291,7 @@ mod tests {
     use crate::algorithm::kit::examples::{params, sign};
     use crate::algorithm::kit::in_memory::{all_pairs, run};
     use dupsift_core::hash::splitmix64;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// How many fingerprints a text has.
     fn count(typed: &str, text: &str) -> usize {

@@ -26,8 +26,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::float;
 use dupsift_core::hash::{mix64, scalar_hash};
 use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::distinct;
+use dupsift_text::Analysis;
+use dupsift_text::shingle::distinct;
 
 /// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
 const MOST_TABLES: u64 = 1_000;

@@ -11,7 +11,7 @@ use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash128;
 use dupsift_core::row::Reason;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct FirstWords;

@@ -19,7 +19,7 @@ use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct TfIdf;
@@ -184,7 +184,7 @@ mod tests {
         assert!(plain.weight(3, common, 4) < plain.weight(1, common, 4));
 
         // What is not looked up would not have been chosen.
-        let pipeline = dupsift_text::text::Pipeline::new(&dupsift_text::text::TextOptions::default()).unwrap();
+        let pipeline = dupsift_text::Pipeline::new(&dupsift_text::TextOptions::default()).unwrap();
         let text: String = (0..400u32).map(|n| format!("слово{} ", n * n % 151)).collect();
         let document = pipeline.analyse(&text);
         let words = distinct_words(&document);

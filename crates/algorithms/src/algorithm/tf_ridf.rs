@@ -23,7 +23,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::float;
 use dupsift_core::row::Reason;
-use dupsift_text::text::{Analysis, Frequency};
+use dupsift_text::{Analysis, Frequency};
 
 /// The member.
 pub struct TfRidf;

@@ -20,7 +20,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{Digest, combine};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The member.
 pub struct ThreePlusFive;

@@ -19,7 +19,7 @@ use std::mem::{replace, take};
 
 use dupsift_core::cpu::ask_for;
 use dupsift_core::hash::hash64;
-use dupsift_text::text::{Analysis, Counted, Frequencies, Frequency, KeptWords, Word};
+use dupsift_text::{Analysis, Counted, Frequencies, Frequency, KeptWords, Word};
 
 /// Marks words of Han characters in the number that says how many bytes of letters a word has.
 const HAN: u32 = 1 << 31;
@@ -241,7 +241,7 @@ impl<'r> Records<'r> {
 pub mod tests {
     use super::*;
     use crate::corpus::Counts;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// Every word is in as many documents as its hash says.
     struct ByHash;

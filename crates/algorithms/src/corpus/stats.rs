@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::table::{Found, TermTable};
 use dupsift_core::float;
 use dupsift_core::hash::combine;
-use dupsift_text::text::{Frequencies, Frequency};
+use dupsift_text::{Frequencies, Frequency};
 
 /// The counts of one corpus under one tokenizer.
 pub struct CorpusStats {

@@ -17,7 +17,7 @@ use super::stretches::{Spread, by_stretches};
 use super::term_file::{map, nameless};
 use dupsift_core::cpu::ask_for;
 use dupsift_core::error::{Error, Result};
-use dupsift_text::text::Frequency;
+use dupsift_text::Frequency;
 
 const RECORD: usize = 24;
 

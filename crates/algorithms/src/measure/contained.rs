@@ -11,9 +11,9 @@
 
 use super::jaccard::common;
 use dupsift_core::hash::hash64;
-use dupsift_text::text::Analysis;
-use dupsift_text::text::numbers::numbers;
-use dupsift_text::text::shingle::{distinct, shingles};
+use dupsift_text::Analysis;
+use dupsift_text::numbers::numbers;
+use dupsift_text::shingle::{distinct, shingles};
 
 /// Tokens of a gram. A text with fewer tokens, but at least one, is one gram.
 pub const GRAM: usize = 3;
@@ -78,7 +78,7 @@ fn parts(contents: &[u64]) -> (&[u64], &[u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn of(a: &str, b: &str) -> [Contained; 2] {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");

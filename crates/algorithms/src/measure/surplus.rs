@@ -8,7 +8,7 @@
 //!
 //! O(distinct words of both); a text takes 8 bytes a distinct word.
 
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Bits of a number that hold how often the word stands in the text; the others are the upper ones of its hash.
 const COUNT: u32 = 16;
@@ -49,7 +49,7 @@ pub fn surplus(u: &[u64], v: &[u64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn of(u: &str, v: &str) -> [f64; 2] {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");

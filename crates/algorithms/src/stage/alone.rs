@@ -8,7 +8,7 @@ use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Reason, Signatures};
-use dupsift_text::text::{Pipeline, TextOptions};
+use dupsift_text::{Pipeline, TextOptions};
 
 /// What an algorithm says of one text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::algorithm::{Algorithm, Corpus, Margin, Params, SignWithEvidence, Sign
 use crate::measure::Decided;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Pair, RowLayout};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// An algorithm bound to a corpus.
 pub struct Bound<'c> {

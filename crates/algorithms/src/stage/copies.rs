@@ -9,7 +9,7 @@
 
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout, number};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Bytes of a row: the hash of the text, and the document.
 pub const ROW: usize = 24;
@@ -78,7 +78,7 @@ impl Copies for NoCopies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn equal_texts_are_linked_to_the_first() {

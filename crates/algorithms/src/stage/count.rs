@@ -2,7 +2,7 @@
 
 use crate::algorithm::{Features, Stats};
 use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The counts of one worker; sums of several workers' tallies are the statistics of the corpus.
 pub struct Tally<'f> {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::stage::recipe::Recipe;
     use dupsift_core::hash::hash64;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
     use std::collections::BTreeMap;
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
-            purify: dupsift_pages::purify::PurifyOptions::default(),
+            purify: dupsift_pages::PurifyOptions::default(),
         }
         .features();
         let mut tally = Tally::new(Stats { words: true, features: true }, &kinds, 0);

@@ -13,7 +13,7 @@ use crate::algorithm::Verify;
 use crate::measure::{Surplus, Undecided, Versions};
 use dupsift_core::error;
 use dupsift_core::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
-use dupsift_text::text::{Analysis, Heading};
+use dupsift_text::{Analysis, Heading};
 
 /// A document with its number.
 pub type Numbered<'d, 'a> = (u64, &'d Analysis<'a>);
@@ -319,7 +319,7 @@ mod tests {
     use crate::algorithm::Corpus;
     use crate::corpus::CorpusStats;
     use crate::stage::recipe::{Chosen, Recipe};
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn look_at(algorithm: &str, a: &str, b: &str) -> Look {
         let recipe = |algorithms: Vec<Chosen>| Recipe {
@@ -327,7 +327,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
-            purify: dupsift_pages::purify::PurifyOptions::default(),
+            purify: dupsift_pages::PurifyOptions::default(),
         };
         let chosen = Recipe::parse_algorithms(algorithm).unwrap();
         let loose = recipe(chosen.iter().map(Chosen::loosened).collect());

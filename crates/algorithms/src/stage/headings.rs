@@ -6,7 +6,7 @@
 
 use crate::measure::FirstLine;
 use dupsift_core::row::{doc_width, number};
-use dupsift_text::text::Heading;
+use dupsift_text::Heading;
 
 /// Bytes of the hash of a line.
 pub const GROUP: usize = 8;
@@ -40,7 +40,7 @@ pub fn compare(a: Option<Heading>, b: Option<Heading>, is_common: impl FnOnce() 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn a_line_that_too_many_have_is_none() {

@@ -17,7 +17,7 @@ use crate::algorithm::kit::verify::{LCS_CHARACTERS, pack};
 use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_common};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::spelling::opt;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// What a judge compares, with the names as they are typed.
 const KINDS: [(&str, Kind); 4] =
@@ -216,7 +216,7 @@ impl<'e> Units<'e> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
     use std::sync::LazyLock;
 
     fn judged(judge: &str, a: &str, b: &str) -> (Option<f32>, bool) {

@@ -4,7 +4,7 @@
 //! documents come in the order of a hash of their texts: a model does not depend on the order of documents.
 
 use dupsift_core::row::number;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Bytes of a row that orders notes: the hash of the text, and where the note stands.
 pub const ROW: usize = 24;

@@ -2,7 +2,7 @@
 
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::{common, cosine, jaccard, lcs_similarity};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Units (characters, or words) of each text above which the longest common subsequence is not looked for: its cost is the
 /// product of the lengths.
@@ -99,7 +99,7 @@ fn lcs(a: &Analysis<'_>, b: &Analysis<'_>) -> Option<(f64, LcsOf)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn between(a: &str, b: &str) -> Likeness {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();

@@ -1,6 +1,6 @@
 //! note: what is kept of every document, by any algorithms.
 
-use dupsift_text::text::{Analysis, Heading};
+use dupsift_text::{Analysis, Heading};
 
 /// The length by which documents are preferred: characters; 0 is that of a row without a text.
 pub fn length(document: &Analysis<'_>) -> u32 {

@@ -200,8 +200,8 @@ mod tests {
     use super::*;
     use crate::algorithm::Corpus;
     use crate::corpus::CorpusStats;
-    use dupsift_pages::purify::PurifyOptions;
-    use dupsift_text::text::TextOptions;
+    use dupsift_pages::PurifyOptions;
+    use dupsift_text::TextOptions;
 
     fn names_of(algorithms: &str, sifts: bool) -> Vec<Pass> {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();

@@ -91,8 +91,8 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_pages::purify::PurifyOptions;
-    use dupsift_text::text::TextOptions;
+    use dupsift_pages::PurifyOptions;
+    use dupsift_text::TextOptions;
 
     fn planned(algorithms: &str, count_copies: bool, sifts: bool, known: bool) -> Plan {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();

@@ -7,7 +7,7 @@
 use crate::algorithm::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::spelling::opt;
-use dupsift_pages::purify::{Fallback, Method, PurifyOptions};
+use dupsift_pages::{Fallback, Method, PurifyOptions};
 
 /// A way to find the main text of a page, as the user names it.
 #[derive(Clone, Copy, Debug)]

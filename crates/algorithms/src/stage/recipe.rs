@@ -12,8 +12,8 @@ use crate::algorithm::{ALGORITHMS, Algorithm, Corpus, Features, Learner, Params,
 use dupsift_core::error::{Error, Result, did_you_mean, nearest};
 use dupsift_core::hash::hash64;
 use dupsift_core::spelling::opt;
-use dupsift_pages::purify::PurifyOptions;
-use dupsift_text::text::{Field, Pipeline, TextOptions};
+use dupsift_pages::PurifyOptions;
+use dupsift_text::{Field, Pipeline, TextOptions};
 
 /// The longest label: with what is set before and behind it, it names folders and files, whose names have at most 255 bytes.
 const MOST_LABEL: usize = 100;

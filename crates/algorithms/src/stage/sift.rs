@@ -67,7 +67,7 @@ mod tests {
     use crate::algorithm::Corpus;
     use crate::corpus::CorpusStats;
     use crate::stage::recipe::Recipe;
-    use dupsift_text::text::TextOptions;
+    use dupsift_text::TextOptions;
 
     #[test]
     fn rows_that_meet_pass_and_single_ones_do_not() {
@@ -77,7 +77,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
-            purify: dupsift_pages::purify::PurifyOptions::default(),
+            purify: dupsift_pages::PurifyOptions::default(),
         };
         let stats = CorpusStats::none();
         let bound = recipe.bind(&Corpus::new(1000, &stats), &[]).unwrap();

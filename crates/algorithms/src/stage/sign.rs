@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
 use dupsift_core::row::{Row, RowLayout, Signatures};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Signs one document with every algorithm; `each` gets the algorithm's number, what it emitted, and the evidence for its
 /// check where that is taken along the way. The scratch is reused.

@@ -14,7 +14,7 @@
 use crate::measure::{
     Contained, Versions, contained, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
 };
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// T where none is typed.
 pub const ENOUGH: f64 = 0.8;
@@ -72,7 +72,7 @@ mod tests {
     use std::sync::LazyLock;
 
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).expect("defaults"));
 

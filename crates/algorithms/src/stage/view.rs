@@ -2,7 +2,7 @@
 
 use super::copies::Copies;
 use crate::corpus::CorpusStats;
-use dupsift_text::text::{Analysis, FieldValues, Frequencies, KeptWords, Pipeline};
+use dupsift_text::{Analysis, FieldValues, Frequencies, KeptWords, Pipeline};
 
 /// How a pass sees documents.
 pub struct View<'v, C> {

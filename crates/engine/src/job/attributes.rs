@@ -14,8 +14,8 @@ use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
 use crate::reading::source_values::SourceValues;
 use dupsift_core::error::Result;
-use dupsift_files::batch::{AttributeBuilder, AttributeRow, RejectReason, attribute_schema};
 use dupsift_files::io::{Stage, TableWriter};
+use dupsift_files::tables::{AttributeBuilder, AttributeRow, RejectReason, attribute_schema};
 
 /// Why documents go, by the numbers of [`Marks::reasons`], counted from 1; behind them the codes of rejections.
 const REASONS: [&str; 4] = ["copy", "pair", "chain", "seen"];

@@ -13,8 +13,8 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::clusters::Clusters;
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
-use dupsift_files::batch::{ClusterBuilder, ClusterRow, cluster_schema};
 use dupsift_files::io::{Stage, TableWriter};
+use dupsift_files::tables::{ClusterBuilder, ClusterRow, cluster_schema};
 use dupsift_spill::shuffle::{AtomicBits, Mapped, Sorted};
 
 /// How many clusters there are.

@@ -16,10 +16,10 @@ use crate::reading::reader::Reader;
 use dupsift_algorithms::measure::{Contained, contained, write_contents};
 use dupsift_core::error::Result;
 use dupsift_core::row::Pair;
-use dupsift_files::batch::{Cell, Documents};
 use dupsift_files::io::{RowFilter, Want};
+use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::AtomicBits;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The documents of which something has to be known, each class of copies by its first.
 pub struct Alike {

@@ -6,9 +6,9 @@ use crate::reading::document::View;
 use crate::reading::reader::Reader;
 use dupsift_algorithms::stage::copies;
 use dupsift_core::error::Result;
-use dupsift_files::batch::Cell;
+use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// A shuffle for the hashes of all documents.
 pub fn shuffle(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Shuffle> {

@@ -17,7 +17,7 @@ use dupsift_algorithms::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash64;
 use dupsift_spill::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// What the first pass found.
 pub struct Counted {

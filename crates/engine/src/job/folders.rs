@@ -9,7 +9,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_core::spelling::{Opt, opt};
 use dupsift_files::io::{HELD, SUCCESS, held_path, real_path};
-use dupsift_index::index::is_index;
+use dupsift_index::is_index;
 
 /// A folder of a run, by the option that names it.
 struct Folder {

@@ -13,7 +13,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::number;
 use dupsift_spill::shuffle::run::Run;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
-use dupsift_text::text::{Analysis, Heading};
+use dupsift_text::{Analysis, Heading};
 
 /// The first lines of all documents.
 pub struct Headings {

@@ -21,10 +21,10 @@ use crate::reading::source_values::{self, SourceValues};
 use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::parts::{Parts, shape};
 use dupsift_core::error::{Error, Result};
-use dupsift_files::batch::{Documents, IdsSeen, LostValues, RejectReason};
 use dupsift_files::io::Want;
+use dupsift_files::tables::{Documents, IdsSeen, LostValues, RejectReason};
 use dupsift_spill::shuffle::{AtomicCells, Shuffle, Sorted, Writer};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The recorders, for all threads.
 pub struct Intake<'j> {

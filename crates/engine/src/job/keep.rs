@@ -18,8 +18,8 @@ use crate::reading::parts::{Bytes, put};
 use crate::reading::reader::Reader;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Slots};
-use dupsift_files::batch::{Documents, LostValues};
 use dupsift_files::io::Want;
+use dupsift_files::tables::{Documents, LostValues};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 
 /// How columns compare, in run.json.

@@ -11,8 +11,8 @@ use crate::reading::ids::{Ids, TakingIds};
 use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
 use dupsift_core::error::Result;
-use dupsift_files::batch::IdsSeen;
 use dupsift_files::io::{RowFilter, Want};
+use dupsift_files::tables::IdsSeen;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Reads the ids of the documents in `shown`, and the texts where `contents` are taken.

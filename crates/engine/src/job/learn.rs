@@ -13,7 +13,7 @@ use crate::reading::reader::Reader;
 use dupsift_algorithms::algorithm::{Corpus, Learner, Notes};
 use dupsift_algorithms::stage::learn;
 use dupsift_core::error::Result;
-use dupsift_files::batch::Cell;
+use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
 /// Of the 150 MB that are promised besides the budget, what the program and its dictionary leave over.

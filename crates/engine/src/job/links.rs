@@ -16,7 +16,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, number};
 use dupsift_spill::shuffle::run::Run;
 use dupsift_spill::shuffle::{Mapped, Records, Sorted};
-use dupsift_text::text::Heading;
+use dupsift_text::Heading;
 
 /// The documents that each one forms a pair with, and how similar they are; as arrays in work files.
 pub struct Links {

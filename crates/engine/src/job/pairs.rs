@@ -21,8 +21,8 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::expand::{MatchedBy, between, of_both, of_class, within};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Pair, PairLayout, Related};
-use dupsift_files::batch::{FULL_ROWS, PairColumns, pair_schema};
 use dupsift_files::io::{Stage, TableWriter};
+use dupsift_files::tables::{FULL_ROWS, PairColumns, pair_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Pairs of documents of one algorithm.

@@ -16,9 +16,9 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_core::spelling::opt;
-use dupsift_files::batch::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use dupsift_files::io::{SUCCESS, TableReader, absolute};
-use dupsift_index::index::{Index, State, statistics_in};
+use dupsift_files::tables::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
+use dupsift_index::{Index, State, statistics_in};
 
 /// The folder of a finished run, and its record.
 #[derive(Clone, Copy)]

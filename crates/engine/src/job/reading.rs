@@ -22,7 +22,7 @@ use crate::reading::reader::Reader;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::sift::Sieve;
 use dupsift_core::error::Result;
-use dupsift_files::batch::Cell;
+use dupsift_files::tables::Cell;
 
 /// What is done with each document.
 #[derive(Clone, Copy, Default)]

@@ -19,7 +19,7 @@ use crate::reading::forward::{Forward, Part, Place, damaged};
 use crate::reading::read::in_turns;
 use dupsift_algorithms::corpus::{CorpusStats, Words};
 use dupsift_core::error::Result;
-use dupsift_text::text::free_pooled_lists;
+use dupsift_text::free_pooled_lists;
 
 /// Signs all documents but surplus copies, so many parts at a time as there are threads, for each holds the words of one. Where there
 /// are `portions`, it begins behind those of an earlier process.

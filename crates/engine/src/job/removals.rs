@@ -14,8 +14,8 @@ use crate::reading::source_values::{SourceReport, SourceValues};
 use dupsift_algorithms::stage::parts::Parts;
 use dupsift_algorithms::stage::survive::Removal;
 use dupsift_core::error::Result;
-use dupsift_files::batch::{RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_files::io::{Stage, TableWriter};
+use dupsift_files::tables::{RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether it was looked at how much of the

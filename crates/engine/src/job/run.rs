@@ -32,7 +32,7 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
-use dupsift_text::text::Pipeline;
+use dupsift_text::Pipeline;
 
 /// How often a run begins again because the status of a file changed, such as its permissions.
 const MOST_AGAIN: usize = 3;

@@ -12,8 +12,8 @@ pub use crate::reading::{BadInputReport, OtherInputReport};
 use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
 use dupsift_algorithms::stage::guard::{Fired, OVER_READING};
 use dupsift_algorithms::stage::parts::PartsReport;
-use dupsift_files::batch::LostValues;
-pub use dupsift_index::index::IndexReport;
+use dupsift_files::tables::LostValues;
+pub use dupsift_index::IndexReport;
 
 /// Version of the records run.json.
 pub const SCHEMA_VERSION: u32 = 5;

@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::sift::Sieve;
 use dupsift_algorithms::stage::sign::sign;
 use dupsift_core::error::Result;
-use dupsift_files::batch::Cell;
+use dupsift_files::tables::Cell;
 
 /// Signs all documents once, for the filters alone. They take at most half of the memory for rows.
 pub fn sift(

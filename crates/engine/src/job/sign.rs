@@ -18,7 +18,7 @@ use dupsift_algorithms::stage::sign::{Tally, encode, sign};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Row, RowLayout, Signatures};
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The rows of one algorithm.
 pub struct SignedRows {

@@ -19,10 +19,10 @@ use crate::reading::rejected::Rejected;
 use dupsift_algorithms::algorithm::Stats;
 use dupsift_algorithms::corpus::{CorpusStats, TermTable};
 use dupsift_core::error::{Error, Result};
-use dupsift_files::batch::{
+use dupsift_files::io::{BadInput, Stage, TableReader, TableWriter};
+use dupsift_files::tables::{
     RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_of, rejected_schema, term_schema,
 };
-use dupsift_files::io::{BadInput, Stage, TableReader, TableWriter};
 use dupsift_spill::shuffle::AtomicCells;
 
 /// What an algorithm says, of representatives and of documents.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::row::Signatures;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// One document in so many is timed, of a large corpus.
 const TIMED: u64 = 128;

@@ -17,8 +17,8 @@ use crate::reading::reader::Reader;
 use dupsift_algorithms::stage::bound::Check;
 use dupsift_algorithms::stage::verify::{documents as evidence_of, judge};
 use dupsift_core::error::Result;
-use dupsift_files::batch::Cell;
 use dupsift_files::io::{RowFilter, Want};
+use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// What a check on the texts left of the candidates of one algorithm.

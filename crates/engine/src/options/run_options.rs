@@ -12,8 +12,8 @@ use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use dupsift_files::io::{Coding, Quoting, Taking};
-use dupsift_pages::purify::PurifyOptions;
-use dupsift_text::text::{Field, TextOptions};
+use dupsift_pages::PurifyOptions;
+use dupsift_text::{Field, TextOptions};
 
 /// A whole run.
 #[derive(Clone)]

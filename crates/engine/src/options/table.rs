@@ -16,7 +16,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::Result;
 use dupsift_files::io::Quoting;
-use dupsift_text::text::Field;
+use dupsift_text::Field;
 
 const EVERY: &[Verb] = &Verb::ALL;
 /// Verbs that make an output folder of a corpus.

@@ -9,7 +9,7 @@ use super::value::Given;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::spelling::{Opt, opt};
-use dupsift_text::text::{Pipeline, TokenizerKind};
+use dupsift_text::{Pipeline, TokenizerKind};
 
 /// What becomes of documents that are linked to the kept one by a chain of pairs alone.
 pub const CHAIN: &[(&str, &str)] = &[

@@ -9,7 +9,7 @@ use crate::engine::threads::Engine;
 use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Source, Unfinished, WORK};
-use dupsift_text::text::Pipeline;
+use dupsift_text::Pipeline;
 
 /// Does work on the corpus of a run that is done, with the threads and the memory of the options, and a folder of work
 /// files that goes afterwards. It lies where the option says, else among the temporary files of the system: beside the result

@@ -17,8 +17,8 @@ use arrow_row::{RowConverter, Rows, SortField};
 use crate::engine::products::{PortionReader, PortionWriter};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, hash64, hash128, mix64};
-use dupsift_files::batch::{Documents, IdRef, Rejection, TextColumn};
 use dupsift_files::io::Source;
+use dupsift_files::tables::{Documents, IdRef, Rejection, TextColumn};
 
 /// The longest number, in characters, that is hashed by its value: longer ones may be rounded.
 const LONGEST_NUMBER: usize = 15;

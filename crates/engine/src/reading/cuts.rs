@@ -10,7 +10,7 @@ use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Takes the cuts down, from many threads at once.
 pub struct CutsWriter {
@@ -91,7 +91,7 @@ impl Cuts {
         Ok(Cuts { bits: from.heap()?, begins: from.cells()? })
     }
 
-    /// The cuts of one document, for [`Pipeline::analyse_again`](dupsift_text::text::Pipeline::analyse_again).
+    /// The cuts of one document, for [`Pipeline::analyse_again`](dupsift_text::Pipeline::analyse_again).
     pub fn of(&self, doc: u64) -> Option<&[u8]> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let mut length = [0; LENGTH];

@@ -7,9 +7,9 @@ use crate::engine::threads::Engine;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::view;
 use dupsift_core::error::Result;
-use dupsift_files::batch::{Cell, Documents, TextColumn};
 use dupsift_files::io::Want;
-use dupsift_text::text::{Analysis, Field, FieldValue, FieldValues, KeptWords};
+use dupsift_files::tables::{Cell, Documents, TextColumn};
+use dupsift_text::{Analysis, Field, FieldValue, FieldValues, KeptWords};
 
 /// How a pass sees documents.
 #[derive(Clone, Copy)]

@@ -16,7 +16,7 @@ use crate::engine::threads::Engine;
 use dupsift_algorithms::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{FrozenHeap, Heap};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Bytes of documents that are stored, and read, at a time.
 const BLOCK: usize = 128 << 10;

@@ -5,8 +5,8 @@ use arrow_array::ArrayRef;
 use super::reader::Reader;
 use crate::engine::threads::Engine;
 use dupsift_core::error::Result;
-use dupsift_files::batch::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
 use dupsift_files::io::Source;
+use dupsift_files::tables::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
 /// Ids by document, of one type.

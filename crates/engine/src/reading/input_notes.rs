@@ -5,8 +5,8 @@ use super::RejectionsReport;
 use super::reader::Reader;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::spelling::opt;
-use dupsift_files::batch::RejectReason;
 use dupsift_files::io::Source;
+use dupsift_files::tables::RejectReason;
 
 /// A sentence for each thing that a reader should know.
 pub(crate) fn notes(source: &Source) -> Vec<String> {

@@ -19,7 +19,7 @@ use dupsift_files::io::{
     Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all_in,
     folder_above, open, sort, store,
 };
-use dupsift_text::text::Field;
+use dupsift_text::Field;
 
 /// Columns that say where a document comes from; a page looks for the first that a corpus has in its Parquet files.
 pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];

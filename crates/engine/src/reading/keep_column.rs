@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use super::keep_number::{Read, put_float, put_number, put_text};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
-use dupsift_files::batch::{read_as, utf8};
+use dupsift_files::tables::{read_as, utf8};
 
 /// Bits of the first byte of a value: what follows it.
 const IS_NUMBER: u8 = 1;

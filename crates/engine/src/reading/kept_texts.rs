@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dupsift_core::error::Result;
-use dupsift_files::batch::{Cell, Documents};
+use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
 /// Documents that are kept at most: in a corpus of more the look-ups are a small part of all work.

@@ -9,7 +9,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Row, RowLayout, RowShape, Signatures};
 use dupsift_files::io::Source;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// How documents are numbered in an index.
 #[derive(Clone, Copy, Debug)]

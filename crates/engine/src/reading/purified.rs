@@ -17,10 +17,10 @@ use crate::engine::threads::Engine;
 use dupsift_algorithms::stage::recipe::purify_name;
 use dupsift_core::error::Result;
 use dupsift_core::guard::guarded;
-use dupsift_files::batch::{Cell, Documents, RejectReason, Rejection, TextColumn};
 use dupsift_files::io::{InputFile, Want};
-use dupsift_pages::purify::{Fallback, Kind, Page, Purifier, RawPage, elements};
-use dupsift_text::text::Field;
+use dupsift_files::tables::{Cell, Documents, RejectReason, Rejection, TextColumn};
+use dupsift_pages::{Fallback, Kind, Page, Purifier, RawPage, elements};
+use dupsift_text::Field;
 
 /// What a server would say of a text.
 const PLAIN: &str = "text/plain; charset=utf-8";

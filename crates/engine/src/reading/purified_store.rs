@@ -8,9 +8,9 @@ use super::purify_report::PurifyReport;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Product, Putting};
 use crate::engine::threads::Engine;
 use dupsift_core::error::Result;
-use dupsift_files::batch::RejectReason;
+use dupsift_files::tables::RejectReason;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
-use dupsift_text::text::Field;
+use dupsift_text::Field;
 
 /// What is kept of one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use dupsift_pages::purify::Page;
+use dupsift_pages::Page;
 
 /// What became of pages.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

@@ -14,9 +14,9 @@ use crate::engine::progress::Unit;
 use crate::engine::room::Room;
 use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::batch::Documents;
 use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
-use dupsift_text::text::free_pooled_lists;
+use dupsift_files::tables::Documents;
+use dupsift_text::free_pooled_lists;
 
 /// Bounds for the bytes of text in one piece of work, from one or two pages on.
 const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
@@ -291,6 +291,6 @@ mod tests {
 
     #[test]
     fn readers_reject_exactly_the_texts_that_cannot_be_cut() {
-        assert_eq!(dupsift_files::batch::document::MAX_TEXT_BYTES, dupsift_text::text::MAX_TEXT_BYTES);
+        assert_eq!(dupsift_files::tables::document::MAX_TEXT_BYTES, dupsift_text::MAX_TEXT_BYTES);
     }
 }

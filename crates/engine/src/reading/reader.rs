@@ -9,8 +9,8 @@ use super::purified_store::Pages;
 use super::scopes::Scopes;
 use crate::options::RunOptions;
 use dupsift_files::io::{Source, Split};
-use dupsift_pages::purify::Purifier;
-use dupsift_text::text::{Field, Pipeline};
+use dupsift_pages::Purifier;
+use dupsift_text::{Field, Pipeline};
 
 /// What passes over a corpus share.
 pub struct Reader<'r> {

@@ -10,7 +10,7 @@ use super::reader::Reader;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::batch::{Documents, RejectReason, Rejection};
+use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 
 /// Bytes of a row: document, where its detail begins, how long it is, and the code of the reason.

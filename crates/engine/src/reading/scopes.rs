@@ -12,7 +12,7 @@ use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::threads::Engine;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::Result;
-use dupsift_files::batch::Documents;
+use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::AtomicCells;
 
 /// The scope of each document that was read so far.

@@ -12,8 +12,8 @@ use super::reader::Reader;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use dupsift_core::error::Result;
-use dupsift_files::batch::Documents;
 use dupsift_files::io::Want;
+use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Shuffle};
 
 /// Records the value of each document, from many threads.

@@ -16,7 +16,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use dupsift_files::io::find_all;
-use dupsift_text::text::Pipeline;
+use dupsift_text::Pipeline;
 
 /// The algorithm whose signatures are the keys.
 ///

@@ -11,7 +11,7 @@ use dupsift_core::hash::combine;
 use dupsift_core::row::{Reason, Signatures};
 use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::{CountingBloom, rate_of_any, rate_of_each};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Writes the keys of a document into these places, one for each position of its rows; none is 0, which stands where there is no key.
 /// A text without a signature, such as one that is too short, is known by its bytes: its copies are duplicates to every algorithm.

@@ -40,8 +40,8 @@ use dupsift_algorithms::stage::guard;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Signatures;
 use dupsift_core::spelling::opt;
-use dupsift_files::batch::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use dupsift_files::io::{REJECTED, Stage, TableWriter, Want};
+use dupsift_files::tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 

@@ -15,7 +15,7 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::Signatures;
 use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::CountingBloom;
-use dupsift_text::text::Pipeline;
+use dupsift_text::Pipeline;
 
 /// What came before.
 pub struct Seen {
@@ -98,8 +98,8 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_pages::purify::PurifyOptions;
-    use dupsift_text::text::TextOptions;
+    use dupsift_pages::PurifyOptions;
+    use dupsift_text::TextOptions;
 
     fn recipe(algorithm: &str) -> Result<Recipe> {
         Ok(Recipe {

@@ -6,7 +6,7 @@ use super::copying::Copying;
 use super::find::{Taking, find_all};
 use super::source::{BadInput, Source};
 use super::testkit::{Read, columns, gz, read, whole, zst};
-use crate::batch::Id;
+use crate::tables::Id;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
 use std::path::Path;

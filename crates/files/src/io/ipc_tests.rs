@@ -3,7 +3,7 @@
 use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};
 use super::*;
-use crate::batch::Id;
+use crate::tables::Id;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_ipc::CompressionType;

@@ -6,7 +6,7 @@
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take, ValueSeed};
 use super::schema::Columns;
-use crate::batch::{RejectReason, Rejection};
+use crate::tables::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;

@@ -3,7 +3,7 @@
 //! Every value is walked through in the same way, also if nothing is taken of it, so that what is not JSON does not depend on what a
 //! reading asks for.
 
-use crate::batch::read_as;
+use crate::tables::read_as;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
 use arrow_buffer::Buffer;

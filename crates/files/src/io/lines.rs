@@ -2,7 +2,7 @@
 
 use super::coding::decode_on;
 use super::quotes::{Dialect, Found, Quotes};
-use crate::batch::document::MAX_TEXT_BYTES;
+use crate::tables::document::MAX_TEXT_BYTES;
 use encoding_rs::{Decoder, Encoding};
 use std::io::{self, BufRead};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -4,7 +4,7 @@ use super::asked::columns_of;
 use super::damaged::damaged;
 use super::find::FoundFile;
 use super::hive;
-use crate::batch::document::is_spelled;
+use crate::tables::document::is_spelled;
 use arrow_schema::DataType;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::spelling::opt;

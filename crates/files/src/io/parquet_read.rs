@@ -7,7 +7,7 @@
 use super::bounded::Bounded;
 use super::nested;
 use super::parquet::{Footer, guarded};
-use crate::batch::apart;
+use crate::tables::apart;
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,

@@ -6,7 +6,7 @@ use super::several_texts;
 use super::source::{Columns, InputFile, Partition, Source};
 use super::split::Split;
 use super::want::Want;
-use crate::batch::Documents;
+use crate::tables::Documents;
 use dupsift_core::error::Result;
 
 impl Source {

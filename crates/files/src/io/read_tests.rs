@@ -2,7 +2,7 @@
 
 use super::testkit::{batch, columns, open, read, whole, write_parquet};
 use super::want::{RowFilter, Want};
-use crate::batch::{Id, IdKind, IdType, IdsSeen};
+use crate::tables::{Id, IdKind, IdType, IdsSeen};
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::types::{Int32Type, UInt8Type};
@@ -137,7 +137,7 @@ fn what_is_not_asked_for_is_not_decoded() {
                 documents.rows.schema().fields().iter().map(|field| field.name().clone()).collect();
             assert_eq!(names, ["text", "title"]);
             let titles = documents.text_column("title").unwrap().unwrap();
-            assert_eq!(titles.get(0), crate::batch::Cell::Text(&format!("title {rows}")));
+            assert_eq!(titles.get(0), crate::tables::Cell::Text(&format!("title {rows}")));
             assert_eq!(documents.id(0), None);
             rows += documents.len();
             Ok(())

@@ -1,7 +1,7 @@
 //! Which columns are asked for, whether a file has them, and what to say when it does not.
 
-use crate::batch::document::{id_kind, is_spelled, is_text};
-use crate::batch::id::IdKind;
+use crate::tables::document::{id_kind, is_spelled, is_text};
+use crate::tables::id::IdKind;
 use arrow_schema::DataType;
 use dupsift_core::error::{did_you_mean, nearest};
 use dupsift_core::spelling::{Opt, opt};

@@ -5,7 +5,7 @@ use super::super::format::Shared;
 use super::super::testkit::{Read, gz, open, read, whole};
 use super::super::want::Want;
 use super::*;
-use crate::batch::Id;
+use crate::tables::Id;
 use std::path::Path;
 
 fn rows_of(path: &Path, bytes: &[u8]) -> Vec<Read> {

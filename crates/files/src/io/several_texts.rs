@@ -16,7 +16,7 @@ use super::find::FoundFile;
 use super::format::Unusable;
 use super::schema::Columns;
 use super::want::Want;
-use crate::batch::{Cell, Documents, Rejection};
+use crate::tables::{Cell, Documents, Rejection};
 use arrow_array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;

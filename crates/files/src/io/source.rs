@@ -16,8 +16,8 @@ use super::several_texts::has_several;
 use super::stamp::Stamp;
 use super::unpacked_bytes::UnpackedBytes;
 use super::unread::Unread;
-use crate::batch::document::id_kind;
-use crate::batch::id::IdKind;
+use crate::tables::document::id_kind;
+use crate::tables::id::IdKind;
 use arrow_schema::DataType;
 use dupsift_core::error::{Error, Result, too_many_open};
 use dupsift_core::number::counted;
@@ -41,7 +41,7 @@ pub struct InputFile {
     pub format: &'static dyn Format,
     /// How its bytes become those of texts.
     pub coding: Coding,
-    /// Whether its texts are pages, see [`Documents::page`](crate::batch::Documents::page).
+    /// Whether its texts are pages, see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
     /// The number of its first document.
     pub first_doc: u64,

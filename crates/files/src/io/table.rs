@@ -250,7 +250,7 @@ fn failed(path: &Path, error: ParquetError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::{IdType, PairColumns, pair_schema};
+    use crate::tables::{IdType, PairColumns, pair_schema};
     use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use arrow_array::{Int64Array, StringArray, StringViewArray};
     use std::ops::Range;
@@ -379,8 +379,8 @@ mod tests {
     fn row_groups_end_by_rows() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("sub/terms.parquet");
-        let mut writer = TableWriter::create(&path, crate::batch::term_schema()).expect("a file");
-        let mut terms = crate::batch::TermBuilder::new();
+        let mut writer = TableWriter::create(&path, crate::tables::term_schema()).expect("a file");
+        let mut terms = crate::tables::TermBuilder::new();
         (0..GROUP_ROWS as u64 + 10).for_each(|term| terms.push(dupsift_core::hash::mix64(term), 1, term));
         writer.write(&terms.finish().expect("a table")).expect("written");
         assert!(writer.memory() > 0);

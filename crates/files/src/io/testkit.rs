@@ -2,7 +2,7 @@
 
 use super::source::{BadInput, Columns, Source};
 use super::want::Want;
-use crate::batch::{Cell, Id};
+use crate::tables::{Cell, Id};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::{ArrayRef, RecordBatch};

@@ -5,8 +5,8 @@
 //! as it is.
 
 use super::warc_head::{Fields, HEAD_BYTES};
-use crate::batch::document::{MAX_TEXT_BYTES, too_long};
-use crate::batch::{RejectReason, Rejection};
+use crate::tables::document::{MAX_TEXT_BYTES, too_long};
+use crate::tables::{RejectReason, Rejection};
 use std::borrow::Cow;
 use std::io::{self, Read};
 

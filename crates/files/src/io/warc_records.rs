@@ -10,8 +10,8 @@ use super::packing::Packing;
 use super::rest::Rest;
 use super::warc_head::{Fields, HEAD_BYTES};
 use super::warc_page::{broken, is_no_page, may_be_page};
-use crate::batch::Rejection;
-use crate::batch::document::{MAX_TEXT_BYTES, too_long};
+use crate::tables::Rejection;
+use crate::tables::document::{MAX_TEXT_BYTES, too_long};
 use std::fs::File;
 use std::io;
 

@@ -3,7 +3,7 @@
 use super::source::{Columns, Source};
 use super::testkit;
 use super::want::{RowFilter, Want};
-use crate::batch::{Id, IdsSeen};
+use crate::tables::{Id, IdsSeen};
 use dupsift_core::error::Result;
 use std::io::Write as _;
 use std::path::Path;
@@ -104,8 +104,8 @@ fn rows(source: &Source, want: &Want, target: usize) -> Result<Vec<Row>> {
             let columns: Vec<_> = want.others.iter().map(|name| documents.text_column(name).unwrap()).collect();
             for row in 0..documents.len() {
                 let page = documents.page(row).map(|page| String::from_utf8_lossy(page.unwrap_or(b"-")).into_owned());
-                let other = |column: &Option<crate::batch::document::TextColumn>| match column.as_ref()?.get(row) {
-                    crate::batch::Cell::Text(text) => Some(text.to_owned()),
+                let other = |column: &Option<crate::tables::document::TextColumn>| match column.as_ref()?.get(row) {
+                    crate::tables::Cell::Text(text) => Some(text.to_owned()),
                     _ => None,
                 };
                 all.push(Row {

@@ -37,8 +37,8 @@ use dupsift_engine::job::run_report::{OtherInputReport, RunReport};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::{JudgedBuilder, judged_schema};
 use dupsift_files::io::{Stage, TableWriter};
+use dupsift_files::tables::{JudgedBuilder, judged_schema};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// What a comparison is asked to do besides what every run is.

@@ -30,8 +30,8 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::{RunOptions, Settings};
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::{EvaluationRow, evaluation_schema, evaluation_table};
 use dupsift_files::io::{Quoting, Stage, TableWriter};
+use dupsift_files::tables::{EvaluationRow, evaluation_schema, evaluation_table};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Version of the record and of the table.

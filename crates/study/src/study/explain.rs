@@ -30,8 +30,8 @@ use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_incremental::nights::Again;
-use dupsift_text::text::Analysis;
+use dupsift_incremental::Again;
+use dupsift_text::Analysis;
 
 /// Explains two documents of the run, named by ids, or by their numbers; of one that is named alone, why it goes for the document that
 /// it goes for, or else why it is a pair with the most similar one.

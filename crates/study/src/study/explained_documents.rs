@@ -8,11 +8,11 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::{
+use dupsift_files::io::{RowFilter, TableReader, Want};
+use dupsift_files::tables::{
     Documents, FoundRemoval, PARTNER_COLUMNS, REMOVAL_LOOK_UP_COLUMNS, partners_of, removals_of,
 };
-use dupsift_files::io::{RowFilter, TableReader, Want};
-use dupsift_incremental::nights::Again;
+use dupsift_incremental::Again;
 
 /// One row of a batch.
 pub type At<'b> = (&'b Documents, usize);

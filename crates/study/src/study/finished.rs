@@ -21,13 +21,13 @@ use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again
 use dupsift_engine::reading::content_hashes;
 use dupsift_engine::reading::inputs::{Inputs, look_into};
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::{
+use dupsift_files::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
+use dupsift_files::tables::{
     CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REMOVAL_COLUMNS, RemovalFound, WEIGHED_COLUMNS,
     clustered, pairs_found, pairs_weighed, removals_found,
 };
-use dupsift_files::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
-use dupsift_incremental::nights::{Again, place_of};
-use dupsift_index::index::IndexReport;
+use dupsift_incremental::{Again, place_of};
+use dupsift_index::IndexReport;
 use serde_json::Value as Json;
 
 /// The record of an evaluation.

@@ -15,8 +15,8 @@ use dupsift_core::hash::{combine, hash64};
 use dupsift_engine::engine::evidence::{Evidence, Taking};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::Cell;
 use dupsift_files::io::{RowFilter, Want};
+use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
 /// Pairs in one piece of work.

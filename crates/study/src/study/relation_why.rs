@@ -4,7 +4,7 @@ use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, Versions};
 use dupsift_algorithms::stage::explain::Telling;
 use dupsift_core::row::Why;
-use dupsift_files::batch::FoundPair;
+use dupsift_files::tables::FoundPair;
 
 /// The sentence about a row of `pairs/`; documents in the order asked. `own` is the method's own score, which the rule goes by:
 /// the similarity in the table may be that of a later check. None for a method that does not tell.

@@ -6,7 +6,7 @@ use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::reader::Reader;
 use dupsift_files::io::Want;
-use dupsift_incremental::nights::Again;
+use dupsift_incremental::Again;
 
 /// Document numbers that a message names.
 const NAMED: usize = 10;

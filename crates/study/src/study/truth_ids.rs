@@ -14,11 +14,11 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::classes::number;
 use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::{
-    REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema,
-};
 use dupsift_files::io::{
     Coding, FoundFile, Quoting, TableReader, TableWriter, Taking, Want, absolute, column_names, find_all, read_ids,
+};
+use dupsift_files::tables::{
+    REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema,
 };
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 

@@ -13,8 +13,8 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::{COPY, RelationKind, Score};
 use dupsift_core::spelling::opt;
 use dupsift_engine::job::run_report::AlgorithmReport;
-use dupsift_files::batch::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 use dupsift_files::io::TableReader;
+use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
 /// The copies of two documents in the order asked, where the method folds copies alone, and the most of whose pairs all are written.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::copies;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::Cell;
+use dupsift_files::tables::Cell;
 
 /// The documents that have each key of one algorithm, copies counted once.
 ///

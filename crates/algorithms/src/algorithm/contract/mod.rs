@@ -13,7 +13,7 @@ use super::params::{ParamSpec, Params, Shorthand};
 use crate::corpus::CorpusStats;
 pub use crate::measure::{Decided, Undecided};
 use dupsift_core::error::Result;
-use dupsift_text::text::{Analysis, Field};
+use dupsift_text::{Analysis, Field};
 pub use one_key::{Key, KeySigner};
 pub use signer::{AllWithAll, Describe, Match, Sign, SignWithEvidence, Signer};
 pub use sketched::Sketched;

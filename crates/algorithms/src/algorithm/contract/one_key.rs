@@ -2,7 +2,7 @@
 
 use super::signer::{Describe, Match, Sign};
 use dupsift_core::row::{Reason, RowShape, Signatures};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// A method with one key a document; documents with equal keys are duplicates. It is a [`Signer`](super::Signer) by this alone.
 pub trait KeySigner: Send + Sync {

@@ -5,7 +5,7 @@ use super::sketched::Sketched;
 use super::verify::{Relating, Verify};
 use crate::measure::Versions;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The method, bound to a corpus: a type that has the three parts.
 pub trait Signer: Sign + Match + Describe {}

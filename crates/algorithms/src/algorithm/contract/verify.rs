@@ -2,7 +2,7 @@
 
 use crate::measure::{Decided, Surplus};
 use dupsift_core::row::{Pair, Score};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// A check of a pair on the texts. Each document's evidence is taken once and kept outside of memory, so a document in a
 /// thousand pairs is cut once.

@@ -28,7 +28,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash64;
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
-use dupsift_text::text::{Analysis, Field};
+use dupsift_text::{Analysis, Field};
 use titles::{TitleParts, own_parts};
 
 /// The member.

@@ -6,8 +6,8 @@ use super::*;
 use crate::algorithm::kit::examples::params;
 use crate::algorithm::kit::in_memory::{all_pairs, run_beside};
 use dupsift_core::hash::splitmix64;
-use dupsift_text::text::FieldValue::{NoColumn, Null, Text};
-use dupsift_text::text::{Pipeline, TextOptions};
+use dupsift_text::FieldValue::{NoColumn, Null, Text};
+use dupsift_text::{Pipeline, TextOptions};
 
 fn signer<'c>(typed: &str, stats: &'c CorpusStats) -> CoreWordsSigner<'c> {
     let params = params(&CoreWords, typed);

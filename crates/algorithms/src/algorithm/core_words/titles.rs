@@ -6,7 +6,7 @@ use crate::algorithm::contract::Features;
 use crate::algorithm::kit::title;
 use crate::corpus::CorpusStats;
 use dupsift_core::hash::{combine, hash64};
-use dupsift_text::text::{Analysis, Field};
+use dupsift_text::{Analysis, Field};
 
 /// A part that stands in no more titles than these is no name of a site.
 const FEW_TITLES: u64 = 3;

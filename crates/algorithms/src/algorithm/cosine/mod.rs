@@ -46,7 +46,7 @@ use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::measure::{Surplus, Versions};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 use heavy::HeavyTerms;
 use heavy_join::{HeavyJoin, MOST_TERMS};
 use vector::{Weighing, idf};

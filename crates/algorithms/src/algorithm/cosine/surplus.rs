@@ -96,7 +96,7 @@ mod tests {
     use crate::algorithm::kit::units::Units;
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::hash64;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn surplus(sublinear: bool, idf: Option<ByCount>, head: f64, a: &str, b: &str) -> [Surplus; 2] {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");

@@ -20,7 +20,7 @@ use crate::algorithm::kit::units::{Unit, Units};
 use crate::corpus::CorpusStats;
 use dupsift_core::float;
 use dupsift_core::hash::combine;
-use dupsift_text::text::{Analysis, Frequency};
+use dupsift_text::{Analysis, Frequency};
 
 /// How documents become vectors.
 pub struct Weighing<'c> {
@@ -66,7 +66,7 @@ pub struct Weighed {
     pub term: Term,
     /// How often it stands in the text, or in the first line.
     pub count: u32,
-    /// Its rank in the corpus: [`Frequency::rank`](dupsift_text::text::Frequency::rank).
+    /// Its rank in the corpus: [`Frequency::rank`](dupsift_text::Frequency::rank).
     pub rank: u64,
 }
 
@@ -181,7 +181,7 @@ impl Weighing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn likeness(head: f64, a: &str, b: &str) -> Option<Likeness> {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");

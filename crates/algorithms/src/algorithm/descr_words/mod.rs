@@ -24,7 +24,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Digest;
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::Reason;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 use support_words::{Goals, STEPS, choose, note_of, word_of};
 
 /// The member.
@@ -236,7 +236,7 @@ mod tests {
     use crate::algorithm::kit::examples::{Pages, counted, params, sign_with};
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::hash64;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn word(word: &str, threshold: u64) -> u64 {
         word_of(hash64(word.as_bytes())) | threshold

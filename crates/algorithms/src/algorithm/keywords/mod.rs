@@ -24,7 +24,7 @@ use crate::corpus::CorpusStats;
 use crate::measure::weight_distance;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
-use dupsift_text::text::{Analysis, Field, Frequency};
+use dupsift_text::{Analysis, Field, Frequency};
 
 /// The member.
 pub struct Keywords;

@@ -6,7 +6,7 @@ use super::*;
 use crate::algorithm::kit::examples::{Emitted, key, sign};
 use crate::algorithm::kit::in_memory::{all_pairs, run, run_beside, texts};
 use dupsift_core::hash::md5;
-use dupsift_text::text::FieldValue;
+use dupsift_text::FieldValue;
 
 #[test]
 fn worked_strings_and_weights() {

@@ -2,8 +2,8 @@
 
 use super::units::pairs_of_han;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::{char_shingles, char_windows, distinct, shingles};
+use dupsift_text::Analysis;
+use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
 
 /// The parameter `features`.
 pub const FEATURES: ParamSpec = ParamSpec {
@@ -101,7 +101,7 @@ fn has_distinct(features: &[u64], least: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// Editions differ in their line ends more than in their words.
     #[test]

@@ -10,7 +10,7 @@ use crate::stage::group::{Compared, Windows};
 use crate::stage::groups::of_rows;
 use dupsift_core::hash::splitmix64;
 use dupsift_core::row::{Pair, Pairs, RowLayout, Signatures, Sketches};
-use dupsift_text::text::{Analysis, FieldValues, Pipeline, TextOptions};
+use dupsift_text::{Analysis, FieldValues, Pipeline, TextOptions};
 
 /// What a run found.
 pub struct Found {

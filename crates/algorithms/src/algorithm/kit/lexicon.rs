@@ -13,7 +13,7 @@ use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::float;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The parameter `lo`.
 pub const LO: ParamSpec = ParamSpec {
@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
     use crate::algorithm::kit::examples::counted;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn the_interval_is_one_of_frequencies() {

@@ -35,7 +35,7 @@ pub mod examples {
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use dupsift_core::hash::hash64;
     use dupsift_core::row::Signatures;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// The first document.
     pub const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::raw_places::RawPlaces;
 use dupsift_core::hash::{Hash64, hash64};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// A line that shows something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +131,7 @@ pub fn is_unspaced(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn cut(raw: &str) -> Vec<String> {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");

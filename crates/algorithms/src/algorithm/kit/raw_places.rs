@@ -6,8 +6,8 @@
 //! before it, white space left out. Cost: one look at every character; a stretch between two spaces with a rare character
 //! in it is normalised by itself.
 
-use dupsift_text::text::Analysis;
-use dupsift_text::text::normal::visible_length;
+use dupsift_text::Analysis;
+use dupsift_text::normal::visible_length;
 
 /// Follows ascending places through both texts of a document.
 pub struct RawPlaces<'t> {
@@ -61,8 +61,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use dupsift_text::text::normal::normal_word;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::normal::normal_word;
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// The normalised text between the places of all line ends and marks, against each stretch normalised by itself.
     fn check(raw: &str, yo_to_e: bool) {

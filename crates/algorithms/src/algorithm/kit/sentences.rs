@@ -8,7 +8,7 @@ use crate::algorithm::contract::{Features, Key};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::hash::hash64;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The parameter `max_sentence_df`.
 pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
@@ -125,7 +125,7 @@ pub fn heaviest_sentences(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn longest(text: &str, count: usize) -> Result<Vec<String>, &'static str> {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");

@@ -1,8 +1,8 @@
 //! The set of shingles of a document: windows of k words (of Han characters, for Han), or of k characters.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::{char_shingles, distinct, shingles};
+use dupsift_text::Analysis;
+use dupsift_text::shingle::{char_shingles, distinct, shingles};
 
 /// The parameter `ngram`.
 pub const NGRAM: ParamSpec = ParamSpec {
@@ -72,7 +72,7 @@ impl Shingling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn a_set_is_appended_and_nothing_before_it_is_touched() {

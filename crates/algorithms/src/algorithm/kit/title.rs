@@ -43,7 +43,7 @@ pub fn longest(title: &str) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn parts_end_at_marks_between_spaces() {

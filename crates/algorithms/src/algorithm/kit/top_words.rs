@@ -1,6 +1,6 @@
 //! The heaviest words of a document, in the order that binds all members: weight descending, then word ascending.
 
-use dupsift_text::text::{Analysis, Counted};
+use dupsift_text::{Analysis, Counted};
 
 /// The distinct words of a document with their counts, stop words left out.
 pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
@@ -87,7 +87,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn shares_are_what_they_say() {

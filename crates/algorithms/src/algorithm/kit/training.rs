@@ -6,7 +6,7 @@ use crate::algorithm::params::{Kind, ParamSpec};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The parameter `sample`; members differ in the default.
 pub const SAMPLE: ParamSpec = ParamSpec {
@@ -69,7 +69,7 @@ pub fn room_for(notes: &dyn Notes, bytes: usize, owner: &str) -> Result<()> {
 mod tests {
     use super::*;
     use crate::algorithm::kit::examples::counted;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn a_sample_has_about_its_size_and_depends_on_the_text_alone() {

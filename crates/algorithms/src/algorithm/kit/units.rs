@@ -3,7 +3,7 @@
 use crate::algorithm::contract::Features;
 use crate::corpus::{CorpusStats, TermTable};
 use dupsift_core::hash::{combine, hash64};
-use dupsift_text::text::{Analysis, Frequency, Token};
+use dupsift_text::{Analysis, Frequency, Token};
 
 /// The names of the kinds of units, as a parameter takes them.
 pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
@@ -113,7 +113,7 @@ pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn units_of_a_mixed_text() {

@@ -6,7 +6,7 @@ use crate::algorithm::contract::{Decided, Verify};
 use crate::algorithm::params::{Kind, ParamSpec};
 use crate::measure::{cosine, jaccard, lcs_similarity};
 use dupsift_core::float;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The checks by name.
 pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
@@ -138,7 +138,7 @@ impl Verify for Cosine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn verify(name: &str, threshold: f64, a: &str, b: &str) -> Option<f32> {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");

@@ -7,7 +7,7 @@ use crate::algorithm::contract::Key;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
-use dupsift_text::text::{Analysis, Frequency};
+use dupsift_text::{Analysis, Frequency};
 
 /// The parameter `words`.
 pub const WORDS: ParamSpec =

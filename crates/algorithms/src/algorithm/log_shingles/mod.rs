@@ -31,7 +31,7 @@ use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{RowShape, Signatures};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 use sample::{Overlap, Sampling, is_divisible};
 
 /// The member.

@@ -5,8 +5,8 @@
 use crate::algorithm::contract::{Decided, Verify};
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::jaccard;
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::distinct;
+use dupsift_text::Analysis;
+use dupsift_text::shingle::distinct;
 
 /// Which shingles of a document are kept.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use dupsift_core::error::Result;
 use dupsift_core::float;
 use dupsift_core::hash::splitmix64;
 use dupsift_core::number::counted;
-use dupsift_text::text::{Analysis, Counted};
+use dupsift_text::{Analysis, Counted};
 
 /// Numbers in front of a model: documents, words, directions.
 const HEAD: usize = 3;

@@ -28,7 +28,7 @@ use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pairs, RowShape, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 use latent::{Latent, LatentLearner, dot};
 use signs::{AllPairs, Signs};
 
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
     use crate::algorithm::kit::examples::{Emitted, Pages, counted, params, sign_with};
     use crate::corpus::CorpusStats;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// Documents of two subjects, 20 each, of eight words out of twelve.
     fn texts() -> Vec<String> {
@@ -298,7 +298,7 @@ mod tests {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let vector = |text: &str| -> Vec<(u64, f64)> {
             let document = pipeline.analyse(text);
-            let of = |one: &dupsift_text::text::Counted| {
+            let of = |one: &dupsift_text::Counted| {
                 (one.word.hash, (1.0 + f64::from(one.tf).ln()) * stats.idf(stats.df(one.word.hash)))
             };
             let mut vector: Vec<(u64, f64)> = document.counted().iter().map(of).collect();

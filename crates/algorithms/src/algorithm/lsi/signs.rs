@@ -4,7 +4,7 @@ use super::latent::dot;
 use dupsift_core::float;
 use dupsift_core::hash::{combine, splitmix64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// The signs along random directions, so many to a table.
 pub struct Signs {
@@ -156,7 +156,7 @@ fn most(a: &[u8], b: &[u8]) -> f64 {
 mod tests {
     use super::*;
     use dupsift_core::row::RowLayout;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     /// A vector of unit length at a cosine to `base`, for numbers from 0 on.
     fn near(base: &[f32], cosine: f64, number: u64) -> Vec<f32> {

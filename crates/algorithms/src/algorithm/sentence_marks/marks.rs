@@ -6,7 +6,7 @@
 use crate::algorithm::kit::passages::is_unspaced;
 use crate::algorithm::kit::raw_places::RawPlaces;
 use dupsift_core::hash::hash64;
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 
 /// Which characters are marks, what is taken beside them, and how that is cut.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,7 +142,7 @@ fn last_unit(piece: &str, letters: bool) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     const EXAMPLE: &str = "今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。";
     const PLAIN: Marks = Marks { letters: false, more: false, by_chars: false };

@@ -23,7 +23,7 @@ use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::{Analysis, Field};
+use dupsift_text::{Analysis, Field};
 use marks::Marks;
 
 /// The member.
@@ -247,8 +247,8 @@ mod tests {
     use crate::algorithm::kit::in_memory::{all_pairs, run_beside};
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::splitmix64;
-    use dupsift_text::text::FieldValue;
-    use dupsift_text::text::FieldValue::{NoColumn, Null, Text};
+    use dupsift_text::FieldValue;
+    use dupsift_text::FieldValue::{NoColumn, Null, Text};
 
     const EXAMPLE: &str = "今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。";
 

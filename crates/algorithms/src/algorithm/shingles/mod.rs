@@ -31,7 +31,7 @@ use all_pairs::{AllPairs, SIZE, Size};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::Analysis;
+use dupsift_text::Analysis;
 use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
 

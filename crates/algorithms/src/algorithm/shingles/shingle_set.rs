@@ -15,8 +15,8 @@ use crate::corpus::CorpusStats;
 use crate::measure::{common, common_at_least};
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, hash64, mix64};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::shingle::{char_shingles, distinct, shingles};
+use dupsift_text::Analysis;
+use dupsift_text::shingle::{char_shingles, distinct, shingles};
 
 const GRAPHEMES: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
@@ -326,7 +326,7 @@ fn occurrences_in(a: &[u64], times: &[u64], b: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_text::text::{Pipeline, TextOptions};
+    use dupsift_text::{Pipeline, TextOptions};
 
     const PLAIN: ShingleSets = ShingleSets {
         ngram: 2,

@@ -24,7 +24,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{hash64, md5};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use dupsift_text::text::{Analysis, Frequency};
+use dupsift_text::{Analysis, Frequency};
 
 /// The member.
 pub struct Sim;

@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::{Source, WorkFolder};
-use dupsift_text::text::Pipeline;
+use dupsift_text::Pipeline;
 
 /// What an earlier run has left for one of these options over these files, as a line for the reader; none where there is nothing.
 ///

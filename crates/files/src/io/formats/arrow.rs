@@ -1,12 +1,12 @@
 //! Arrow IPC: batches of columns, as files (`.feather` too) or as streams.
 
-use crate::batch::{Documents, IdRef, read_as};
 use crate::io::coding::Coding;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Stretch, Unusable};
 use crate::io::ipc::{self, Layout, batches};
 use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns};
 use crate::io::want::MAX_BATCH_ROWS;
+use crate::tables::{Documents, IdRef, read_as};
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use dupsift_core::error::{Error, Result};

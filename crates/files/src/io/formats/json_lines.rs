@@ -1,6 +1,5 @@
 //! JSON lines: an object a line.
 
-use crate::batch::{Documents, RejectReason, Rejection};
 use crate::io::before_damage::before_damage;
 use crate::io::coding::{Coding, Text};
 use crate::io::copying::Copying;
@@ -11,6 +10,7 @@ use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::{copy_lines, json_paths, jsonl};
+use crate::tables::{Documents, RejectReason, Rejection};
 use arrow_schema::DataType;
 use dupsift_core::error::Result;
 use serde::de::IgnoredAny;

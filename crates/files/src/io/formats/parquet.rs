@@ -1,6 +1,5 @@
 //! Parquet: row groups of columns.
 
-use crate::batch::Documents;
 use crate::io::bounded::{Bounded, check_pages};
 use crate::io::coding::Coding;
 use crate::io::copy_parquet;
@@ -16,6 +15,7 @@ use crate::io::parquet_rows;
 use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns, Shown};
 use crate::io::want::MAX_BATCH_ROWS;
+use crate::tables::Documents;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use ::parquet::file::metadata::ParquetMetaData;
 use arrow_schema::DataType;

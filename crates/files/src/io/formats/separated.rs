@@ -1,6 +1,5 @@
 //! Separated values: tables as text, the first line the names of the columns.
 
-use crate::batch::{Documents, RejectReason, Rejection};
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
 use crate::io::copy_lines;
@@ -12,6 +11,7 @@ use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::separated::{self, Names};
+use crate::tables::{Documents, RejectReason, Rejection};
 use arrow_schema::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;

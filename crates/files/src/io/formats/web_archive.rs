@@ -1,12 +1,12 @@
 //! Web archives: WARC, and WET, which holds the texts of pages.
 
-use crate::batch::Documents;
-use crate::batch::id::IdKind;
 use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};
 use crate::io::repacking::Repacking;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::warc::{self, COLUMNS};
+use crate::tables::Documents;
+use crate::tables::id::IdKind;
 use arrow_schema::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;

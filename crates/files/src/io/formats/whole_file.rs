@@ -1,13 +1,13 @@
 //! Files that are one document each: text, and pages. Their id is their name below the folder.
 
-use crate::batch::document::{MAX_TEXT_BYTES, too_long};
-use crate::batch::id::{IdKind, IdsSeen};
-use crate::batch::{Documents, RejectReason, Rejection};
 use crate::io::coding::{Coding, decode};
 use crate::io::format::{Format, Opened, Piece, Reading, Unusable};
 use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns};
+use crate::tables::document::{MAX_TEXT_BYTES, too_long};
+use crate::tables::id::{IdKind, IdsSeen};
+use crate::tables::{Documents, RejectReason, Rejection};
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, StringViewArray};
 use arrow_schema::DataType;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lowest::Lowest;
 use dupsift_core::error::Result;
-use dupsift_files::batch::Clustered;
+use dupsift_files::tables::Clustered;
 
 /// Documents that are shown of a cluster besides its representative.
 const MEMBERS: usize = 2;

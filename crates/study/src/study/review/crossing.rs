@@ -167,7 +167,7 @@ impl Group for Files {
 mod tests {
     use super::*;
     use dupsift_engine::job::InputReport;
-    use dupsift_index::index::IndexReport;
+    use dupsift_index::IndexReport;
 
     #[test]
     fn pairs_within_and_across_files() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::tally::{BINS, bin};
 use dupsift_core::error::Result;
-use dupsift_files::batch::RemovalFound;
+use dupsift_files::tables::RemovalFound;
 
 /// Rows between two looks at whether to go on.
 const ASKED: usize = 4096;

@@ -11,10 +11,10 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::reading::document::{Columns, View};
 use dupsift_engine::reading::kept_texts::KeptText;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::Cell;
 use dupsift_files::io::{RowFilter, Want};
-use dupsift_text::text::Analysis;
-use dupsift_text::text::numbers::numbers;
+use dupsift_files::tables::Cell;
+use dupsift_text::Analysis;
+use dupsift_text::numbers::numbers;
 
 /// Characters that are kept of a text: what differs may stand far behind its beginning.
 const SHOWN_CHARACTERS: usize = 20_000;

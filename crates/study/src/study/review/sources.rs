@@ -11,8 +11,8 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::guests::Guests;
 use dupsift_engine::reading::inputs::SOURCE_COLUMNS;
 use dupsift_engine::reading::reader::Reader;
-use dupsift_files::batch::Cell;
 use dupsift_files::io::Want;
+use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicCells;
 
 /// Different values that a column may have; one with more is no column of sources.

@@ -2,7 +2,7 @@
 
 use super::lowest::Lowest;
 use dupsift_core::hash::{combine, mix64};
-use dupsift_files::batch::PairFound;
+use dupsift_files::tables::PairFound;
 
 /// Checked pairs shown for their low similarity.
 pub const LEAST: usize = 10;

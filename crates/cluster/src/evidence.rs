@@ -1,0 +1,79 @@
+//! What checks need of the documents that stand in candidates, and what documents in pairs say: a reading of these documents alone.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::cluster::Pass;
+use super::kind::{Kind, What};
+use super::known::Known;
+use super::opened::{Machine, Opened};
+use super::spool::{Blocks, Spool};
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::measure::write_contents;
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::parts::put;
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_files::tables::Cell;
+use dupsift_spill::shuffle::AtomicBits;
+
+/// A row of evidence: the document, and its numbers.
+pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
+    to.clear();
+    to.extend_from_slice(&doc.to_le_bytes());
+    put(bytemuck::cast_slice(numbers), to);
+}
+
+/// Takes the evidence of one task, for the buckets of its documents.
+///
+/// # Errors
+/// Damaged files, a full disk.
+pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
+    let (machine, reader) = (Machine::new(&opened.options)?, opened.reader(task)?);
+    let engine = machine.engine(dir);
+    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let bound = opened.options.recipe.bind_where(&corpus, &known.models, |at| pass.evidence.contains(&at))?;
+    let checks: Vec<_> =
+        pass.evidence.iter().zip(&bound).filter_map(|(at, bound)| Some((*at, bound.verify_candidates()?))).collect();
+    let view = if pass.after_count {
+        View::after_count(&engine, &reader, None, &known.stats)
+    } else {
+        View::first(&engine, &reader)
+    };
+    let met = Arc::new(AtomicBits::new(dir, "met", reader.documents() as usize)?);
+    for split in reader.part.iter().flatten() {
+        let docs = split.first_doc..(split.first_doc + split.rows).min(reader.documents());
+        docs.filter(|&doc| known.place(doc).is_some()).for_each(|doc| _ = met.set(doc as usize));
+    }
+    let spool = Mutex::new(Spool::new(dir)?);
+    let asked = met.clone();
+    let filter = RowFilter::Where(Arc::new(move |doc| asked.get(doc as usize)));
+    let want = Want { rows: Some(filter), ..view.want() };
+    let each = |(numbers, bytes): &mut (Vec<u64>, Vec<u8>), batch: &dupsift_files::tables::Documents| {
+        let columns = view.columns(batch)?;
+        for at in 0..batch.len() {
+            let (doc, Cell::Text(text)) = (batch.doc(at), batch.text(at)) else { continue };
+            let Some(bucket) = known.place(doc) else { continue };
+            let _long = engine.long_document(View::bytes(text, &columns, at))?;
+            let analysis = view.document(doc, text, &columns, at);
+            let mut spool = spool.lock().unwrap_or_else(PoisonError::into_inner);
+            for (member, check) in &checks {
+                numbers.clear();
+                check.evidence(&analysis, numbers);
+                row(doc, numbers, bytes);
+                spool.push(Kind::member(What::Evidence, *member), bucket, bytes)?;
+            }
+            if pass.contents {
+                numbers.clear();
+                write_contents(&analysis, numbers);
+                row(doc, numbers, bytes);
+                spool.push(Kind::of(What::Contents), bucket, bytes)?;
+            }
+        }
+        Ok(())
+    };
+    if met.count() > 0 {
+        reader.read(&engine, "read candidates", &want, || Ok(Default::default()), each, |_| Ok(()))?;
+    }
+    spool.into_inner().map_err(|_| Error::Internal("a task broke off".into()))?.finish()
+}

@@ -1,0 +1,234 @@
+//! A pass over the documents of one task: what the local driver does in a reading, with the rows given out as blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+
+use serde::{Deserialize, Serialize};
+
+use super::cluster::Pass;
+use super::evidence::evidence;
+use super::kind::{Kind, What};
+use super::known::Known;
+use super::learn::learn;
+use super::opened::{Layout, Machine, Opened};
+use super::spool::{Blocks, Spool};
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::parts::Parts;
+use dupsift_algorithms::stage::plan::Plan;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::Sketches as _;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::AlgorithmReport;
+use dupsift_engine::job::count::Counting;
+use dupsift_engine::job::intake::{Intake, Taken};
+use dupsift_engine::job::member::Member;
+use dupsift_engine::job::reading::{Asked, Share, read};
+use dupsift_engine::job::sign::{SignedRows, Signing};
+use dupsift_engine::reading::content_hashes::Sum;
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::keep_column::Tally as ColumnTally;
+use dupsift_engine::reading::parts::put;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::tables::{IdsSeen, LostValues};
+use dupsift_spill::shuffle::Sorted;
+
+/// What a task counted; sums over tasks are those of the corpus.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub struct Tally {
+    /// Kinds of ids.
+    pub ids_seen: IdsSeen,
+    /// Documents with a text.
+    pub used: u64,
+    /// Rows without one.
+    pub rejected: u64,
+    /// Bytes of texts.
+    pub text_bytes: u64,
+    /// They by writing and by length.
+    pub parts: Parts,
+    /// Hashes of what was read of files, by their places.
+    pub contents: BTreeMap<usize, Sum>,
+    /// What the values of the columns of `--keep` are.
+    pub keep: Vec<ColumnTally>,
+    /// Values besides the texts that count as null.
+    pub lost: LostValues,
+    /// Documents that count in the statistics, and their words.
+    pub counted: (u64, u64),
+    /// Han characters that went through the dictionary.
+    pub segmented: u64,
+    /// Of algorithms that signed, by their places.
+    pub reports: Vec<(usize, AlgorithmReport)>,
+}
+
+/// Documents whose notes go together.
+const NOTED: u64 = 4096;
+
+/// Makes a pass over one task.
+///
+/// # Errors
+/// Damaged files, a full disk; with `strict` the first bad row.
+pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
+    if pass.contents || !pass.evidence.is_empty() {
+        return evidence(opened, pass, known, task, dir);
+    }
+    if pass.learns {
+        return learn(opened, known, task, dir);
+    }
+    let (machine, reader) = (Machine::new(&opened.options)?, opened.reader(task)?);
+    let engine = machine.engine(dir);
+    let recipe = &opened.options.recipe;
+    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let bound = recipe.bind_where(&corpus, &known.models, |at| pass.signs.contains(&at))?;
+    let view = if pass.after_count {
+        View::after_count(&engine, &reader, None, &known.stats)
+    } else {
+        View::first(&engine, &reader)
+    };
+    let copies = known.copies.as_ref();
+    let plan = Plan::new(recipe, reader.documents(), false, false)?;
+    let needs = plan.counts.map(|counts| counts.needs).unwrap_or_default();
+    let counting = pass.counts.then(|| Counting::of_part(&engine, &reader, needs)).transpose()?;
+    let intake = pass.notes.then(|| Intake::new(&engine, &reader, copies.is_none())).transpose()?;
+    let signing = Signing::new(&engine, &reader, &bound, copies, None, None)?;
+    let asked = Asked {
+        intake: intake.as_ref(),
+        counting: counting.as_ref(),
+        signing: Some(&signing),
+        copies,
+        ..Asked::default()
+    };
+    let (mut took, mut counted, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
+    for share in read(&engine, &reader, "read a task", &view.with_copies(copies), asked)? {
+        let Share { took: notes, counted: counts, signed } = share;
+        took.extend(notes);
+        counted.extend(counts);
+        tallies.extend(signed);
+    }
+    let mut out = Out { engine: &engine, reader: &reader, layout: &opened.layout, spool: Spool::new(dir)? };
+    let mut tally = Tally { segmented: reader.segmented.load(Relaxed), ..Tally::default() };
+    if let Some(intake) = intake {
+        tally.keep = intake.tallies();
+        let (taken, ids) = intake.end(took)?;
+        let of_task = taken.contents.iter().copied().enumerate().filter(|(_, sum)| *sum != Sum::default());
+        tally.contents = of_task.collect();
+        out.notes(taken, &ids, &mut tally)?;
+    }
+    if let Some(counting) = counting {
+        tally.counted = counted.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        for (counts, what) in counting.end()?.into_iter().zip([What::Words, What::Features]) {
+            counts.map_or(Ok(()), |counts| out.rows(&counts, Kind::of(what)))?;
+        }
+    }
+    let signed = signing.finish(tallies)?;
+    for ((at, bound), rows) in pass.signs.iter().zip(bound).zip(signed) {
+        tally.reports.push((*at, out.signed(*at, bound, rows)?));
+    }
+    let tally = serde_json::to_vec(&tally).map_err(Error::table("tell what a task counted"))?;
+    let mut line = Vec::new();
+    put(&tally, &mut line);
+    out.spool.push(Kind::of(What::Tally), 0, &line)?;
+    out.spool.finish()
+}
+
+/// What a task gives out.
+struct Out<'o> {
+    engine: &'o Engine<'o>,
+    reader: &'o Reader<'o>,
+    layout: &'o Layout,
+    spool: Spool,
+}
+
+impl Out<'_> {
+    /// The documents of the task, in stretches.
+    fn documents(&self) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
+        let most = self.reader.documents();
+        let splits: Vec<_> = self.reader.part.iter().flatten().map(|split| (split.first_doc, split.rows)).collect();
+        splits.into_iter().flat_map(move |(first, rows)| {
+            let end = (first + rows).min(most);
+            (first..end).step_by(NOTED as usize).map(move |begin| begin..(begin + NOTED).min(end))
+        })
+    }
+
+    fn notes(&mut self, taken: Taken, ids: &Sorted, tally: &mut Tally) -> Result<()> {
+        let mut bytes = Vec::new();
+        for docs in self.documents() {
+            bytes.clear();
+            taken.put_part(docs, &mut bytes);
+            self.spool.push(Kind::of(What::Notes), 0, &bytes)?;
+        }
+        let spool = &mut self.spool;
+        taken.rejected.each(self.engine, |doc, reason, detail| {
+            bytes.clear();
+            bytes.extend_from_slice(&doc.to_le_bytes());
+            bytes.extend_from_slice(&u32::from(reason.code()).to_le_bytes());
+            put(detail.as_bytes(), &mut bytes);
+            tally.rejected += 1;
+            spool.push(Kind::of(What::Rejected), 0, &bytes)
+        })?;
+        (tally.ids_seen, tally.lost) = (taken.ids_seen, taken.lost);
+        (tally.used, tally.text_bytes, tally.parts) = (taken.used, taken.text_bytes, taken.parts);
+        self.rows(ids, Kind::of(What::Ids))?;
+        taken.hashes.map_or(Ok(()), |hashes| self.rows(&hashes, Kind::of(What::Copies)))
+    }
+
+    /// Rows by the buckets of their groups.
+    fn rows(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
+        self.rows_and(sorted, kind, |_, _| ())
+    }
+
+    /// The same; `look` sees the rows of each group.
+    fn rows_and(&mut self, sorted: &Sorted, kind: Kind, mut look: impl FnMut(u32, &[u8])) -> Result<()> {
+        let (width, group_width) = sorted.widths();
+        for partition in 0..sorted.partitions() {
+            let records = sorted.load(partition, self.engine.budget.a_thread)?;
+            for group in records.groups() {
+                let rows = &records.bytes()[group.start * width..group.end * width];
+                let bucket = self.layout.bucket(&rows[..group_width]);
+                look(bucket, rows);
+                self.spool.push_all(kind, bucket, rows, width)?;
+            }
+            sorted.remove(partition)?;
+        }
+        Ok(())
+    }
+
+    /// The rows of an algorithm, and what stands beside them; says what the record will say of it.
+    fn signed(&mut self, at: usize, bound: Bound<'_>, signed: SignedRows) -> Result<AlgorithmReport> {
+        let words = bound.signer.sketch_words();
+        let text_bytes = self.reader.part.iter().flatten().map(|split| split.text_bytes).sum();
+        let chosen = &self.reader.options.recipe.algorithms[at];
+        let Member { report, now, .. } = Member::signed(bound, chosen, signed, text_bytes);
+        let mut row = Vec::new();
+        for doc in self.documents().flatten() {
+            if let Some(evidence) = &now.evidence {
+                let numbers = evidence.of(doc);
+                if !numbers.is_empty() {
+                    row.clear();
+                    row.extend_from_slice(&doc.to_le_bytes());
+                    put(bytemuck::cast_slice(&numbers), &mut row);
+                    self.spool.push(Kind::member(What::Evidence, at), 0, &row)?;
+                }
+            }
+        }
+        let mut meets = BTreeSet::new();
+        let kind = Kind::member(What::Rows, at);
+        self.rows_and(&now.rows, kind, |bucket, rows| {
+            if words > 0 {
+                let docs = rows.chunks_exact(now.layout.width()).map(|row| now.layout.decode(row).doc);
+                meets.extend(docs.map(|doc| (bucket, doc)));
+            }
+        })?;
+        // A document's sketch goes to each bucket that has a row of it, once.
+        let mut sketch = vec![0; words];
+        for (bucket, doc) in meets {
+            let Some(sketches) = &now.sketches else { break };
+            sketches.copy(doc, &mut sketch);
+            row.clear();
+            row.extend_from_slice(&doc.to_le_bytes());
+            row.extend_from_slice(bytemuck::cast_slice(&sketch));
+            self.spool.push(Kind::member(What::Sketches, at), bucket, &row)?;
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,141 @@
+//! The corpus as one process of a cluster has it open: the same files as the driver, cut into the same tasks.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
+
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::{hash64, hash128};
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::engine::resources::Resources;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::inputs::{Inputs, look};
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::{Source, Split, absolute};
+use dupsift_text::Pipeline;
+
+/// What the driver tells all processes.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Layout {
+    /// A hash of the files as the driver has them.
+    pub corpus: String,
+    /// The folder of the driver: inputs that are relative paths begin there in all processes.
+    pub folder: PathBuf,
+    /// Bytes of text of one task, about.
+    pub task_bytes: u64,
+    /// Buckets that rows are spread over.
+    pub buckets: u32,
+}
+
+impl Layout {
+    /// The bucket of rows with this group.
+    pub fn bucket(&self, group: &[u8]) -> u32 {
+        (hash64(group) % u64::from(self.buckets.max(1))) as u32
+    }
+}
+
+/// The corpus, opened.
+pub struct Opened {
+    /// What was asked.
+    pub options: RunOptions,
+    /// What the driver said.
+    pub layout: Layout,
+    /// The files.
+    pub source: Source,
+    pipeline: Pipeline,
+    tasks: Vec<Vec<Split>>,
+}
+
+impl Opened {
+    /// Opens the files of the options; none of them is read.
+    ///
+    /// # Errors
+    /// Inputs that are not there, or not the ones that the driver has.
+    pub fn open(options: RunOptions, layout: Layout) -> Result<Opened> {
+        let options = RunOptions { folder: layout.folder.clone(), ..options };
+        let Inputs { source, .. } = look(&options, &AtomicBool::new(false))?;
+        let pipeline = Pipeline::new(&options.recipe.text)?;
+        let corpus = corpus(&source);
+        if corpus != layout.corpus {
+            return Err(Error::usage(format!(
+                "the input files are not the same here as where the run was started ({} files, {} rows here): all machines have to \
+                 see one file system, and its files have to stay as they are",
+                source.files.len(),
+                source.documents()
+            )));
+        }
+        let tasks = tasks(&Reader::new(&options, &source, &pipeline), layout.task_bytes);
+        Ok(Opened { options, layout, source, pipeline, tasks })
+    }
+
+    /// A reader of one task.
+    ///
+    /// # Errors
+    /// There is no such task.
+    pub fn reader(&self, task: usize) -> Result<Reader<'_>> {
+        let no = || Error::Internal(format!("there is no task {task}, of {}", self.tasks.len()));
+        let part = self.tasks.get(task).ok_or_else(no)?;
+        let mut reader = self.all();
+        reader.part = Some(part.clone());
+        Ok(reader)
+    }
+
+    /// A reader of no task: for what is done with rows.
+    pub fn all(&self) -> Reader<'_> {
+        Reader::new(&self.options, &self.source, &self.pipeline)
+    }
+}
+
+/// The pieces of each task: the same in all processes.
+pub fn tasks(reader: &Reader<'_>, bytes: u64) -> Vec<Vec<Split>> {
+    let (mut tasks, mut filled): (Vec<Vec<Split>>, u64) = (Vec::new(), u64::MAX);
+    for split in reader.source.splits(bytes.max(1) as usize) {
+        if split.first_doc >= reader.documents() {
+            continue;
+        }
+        if filled.saturating_add(split.text_bytes) > bytes {
+            tasks.push(Vec::new());
+            filled = 0;
+        }
+        filled += split.text_bytes;
+        if let Some(task) = tasks.last_mut() {
+            task.push(split);
+        }
+    }
+    tasks
+}
+
+/// A hash of what all processes have to see alike.
+pub fn corpus(source: &Source) -> String {
+    let lines = source.files.iter().map(|file| {
+        let (label, path) = (&file.label, absolute(&file.path));
+        format!("{label:?} {path:?} {} {} {}\n", file.bytes, file.rows, file.html)
+    });
+    let lines: String = lines.collect();
+    format!("{:032x}", hash128(lines.as_bytes()))
+}
+
+/// What a task runs on.
+pub struct Machine {
+    resources: Resources,
+    progress: Progress,
+    cancel: AtomicBool,
+}
+
+impl Machine {
+    /// One thread, and the memory of the options.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn new(options: &RunOptions) -> Result<Machine> {
+        let resources = Resources::new(options.memory, 1)?;
+        Ok(Machine { resources, progress: Progress::hidden(), cancel: AtomicBool::new(false) })
+    }
+
+    /// The engine, with work files in that folder. A damaged file ends the task.
+    pub fn engine<'e>(&'e self, dir: &'e Path) -> Engine<'e> {
+        self.resources.engine(false, true, dir, &self.progress, &self.cancel)
+    }
+}

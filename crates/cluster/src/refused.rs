@@ -1,0 +1,113 @@
+//! What a run on a cluster does not do, said before it begins.
+
+use bytesize::ByteSize;
+
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::algorithm::contract::AllWithAll;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::number::{counted, thousands};
+use dupsift_core::spelling::opt;
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::inputs::Inputs;
+
+/// The most documents that are compared all with all.
+pub const MOST_COMPARED: u64 = 20_000;
+
+/// Comparisons of so many documents, all with all.
+pub fn all_with_all_of(documents: u64) -> f64 {
+    documents as f64 * documents.saturating_sub(1) as f64 / 2.0
+}
+
+/// Checks the options, and the inputs.
+///
+/// # Errors
+/// [`Error::Usage`] with the way out.
+pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
+    let given = [
+        (options.index.is_some(), "index"),
+        (options.reference.is_some(), "reference"),
+        (options.stats.is_some(), "stats"),
+        (options.recipe.within.is_some(), "scope"),
+    ];
+    if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
+        return Err(Error::wrong(
+            opt(name),
+            format_args!("a run on a cluster does not take it; leave it out, or run on one machine (dupsift run)"),
+        ));
+    }
+    if options.sift {
+        return Err(Error::wrong(
+            opt("sift"),
+            format_args!("a run on a cluster does not take it, and it changes no result; leave it out"),
+        ));
+    }
+    if inputs.source.has_pages() {
+        return Err(Error::usage(format!(
+            "the texts are pages, which a run on a cluster does not take apart; take them apart first (dupsift purify INPUT {out}) \
+             and run on what comes of it, or run on one machine (dupsift run)",
+            out = opt("out").with("PAGES")
+        )));
+    }
+    let documents = inputs.source.documents();
+    all_with_all(&options.recipe, options.limit.map_or(documents, |limit| limit.min(documents)))
+}
+
+/// Joins of all with all, said with what they take: no number of machines makes n^2 / 2 cheap.
+fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
+    if documents <= MOST_COMPARED {
+        return Ok(());
+    }
+    let stats = CorpusStats::none();
+    for bound in recipe.bind(&Corpus::new(documents, &stats), &[])? {
+        let Some(AllWithAll { rows, instead }) = bound.signer.all_with_all() else { continue };
+        let bytes = rows.saturating_mul(bound.layout(documents).width() as u64).saturating_mul(documents);
+        return Err(Error::usage(format!(
+            "{} compares all documents with all, which a run on a cluster does for up to {} documents: of {} these are {:.1e} \
+             comparisons, and {} a document, {} to shuffle; use {instead}, or run on one machine (dupsift run)",
+            bound.label,
+            thousands(MOST_COMPARED),
+            thousands(documents),
+            all_with_all_of(documents),
+            counted(rows, "row"),
+            ByteSize(bytes)
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_pages::PurifyOptions;
+    use dupsift_text::TextOptions;
+
+    #[test]
+    fn all_with_all_is_refused_above_a_number_of_documents() {
+        let refused = |recipe: &str, documents| {
+            let recipe = Recipe {
+                algorithms: Recipe::parse_algorithms(recipe).unwrap(),
+                text: TextOptions::default(),
+                count_copies: true,
+                within: None,
+                purify: PurifyOptions::default(),
+            };
+            all_with_all(&recipe, documents).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        for recipe in ["shingles:join=exact", "lsi:join=exact", "shingles,lsi,cosine,minhash"] {
+            assert_eq!(refused(recipe, MOST_COMPARED), "", "{recipe}");
+        }
+        for recipe in ["shingles,lsi,cosine,minhash", "shingles:join=lsh,lsi:join=bits", "shingles:preset=contained"] {
+            assert_eq!(refused(recipe, 1_000_000_000), "", "{recipe}");
+        }
+        let shingles = refused("exact,shingles:join=exact", 1_000_000);
+        for part in ["shingles compares all", "5.0e11 comparisons", "667 rows a document", "use join=lsh"] {
+            assert!(shingles.contains(part), "{part}: {shingles}");
+        }
+        for (recipe, part) in [("lsi:join=exact", "use join=bits"), ("shingles:exact_limit=10000000", "use join=lsh")] {
+            let told = refused(recipe, MOST_COMPARED + 1);
+            assert!(told.contains(part) && told.contains("2.0e8 comparisons"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Joins whose comparisons the words of the corpus decide: how many there would be, by a sample that the driver signs and compares
+//! once terms are counted, before the cluster signs anything.
+//!
+//! ```text
+//! comparisons of the corpus = those of the sample * N (N - 1) / (n (n - 1))       N, n: documents, surplus copies left out
+//! ```
+
+use std::sync::Arc;
+
+use super::driver::Driver;
+use super::refused::{MOST_COMPARED, all_with_all_of};
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::splitmix64;
+use dupsift_core::number::thousands;
+use dupsift_core::row::Sketches;
+use dupsift_engine::job::group::compare_part;
+use dupsift_engine::job::sign::{SignedRows, Signing, SigningThread};
+use dupsift_engine::reading::classes::Classes;
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::{RowFilter, Split, Want};
+use dupsift_files::tables::{Cell, Documents};
+
+/// Documents of a sample, about.
+const SAMPLE: u64 = 4096;
+/// They are read from so many pieces of the files at most, which lie at equal distances.
+const PIECES: usize = 64;
+/// Bytes of text of a piece, about.
+const PIECE_BYTES: usize = 8 << 20;
+/// Which documents they are.
+const SEED: u64 = 0x5a;
+
+/// Documents that stand for all.
+struct Sample {
+    pieces: Vec<Split>,
+    docs: Arc<[u64]>,
+}
+
+impl Sample {
+    fn of(reader: &Reader<'_>, copies: &Classes) -> Sample {
+        let mut all = reader.source.splits(PIECE_BYTES);
+        all.retain(|split| split.first_doc < reader.documents());
+        let apart = all.len().div_ceil(PIECES).max(1);
+        let pieces: Vec<Split> = all.into_iter().step_by(apart).collect();
+        let docs_of = |split: &Split| split.first_doc..(split.first_doc + split.rows).min(reader.documents());
+        let there: u64 = pieces.iter().map(docs_of).map(|docs| docs.end - docs.start).sum();
+        let is_drawn = |doc: &u64| splitmix64(SEED, *doc) % there < SAMPLE && !copies.is_surplus(*doc);
+        let docs = pieces.iter().flat_map(docs_of).filter(is_drawn).collect();
+        Sample { pieces, docs }
+    }
+
+    /// What so many comparisons of the sample are in a corpus of so many documents.
+    fn scaled(&self, comparisons: u64, documents: u64) -> f64 {
+        let pairs = |documents: u64| documents as f64 * documents.saturating_sub(1) as f64;
+        let own = pairs(self.docs.len() as u64);
+        if own > 0.0 { comparisons as f64 * (pairs(documents) / own) } else { 0.0 }
+    }
+}
+
+impl Driver<'_> {
+    /// Refuses an algorithm that would compare a document with more others, on the average, than a join of all with all may here.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the comparisons and the way out; damaged files, a full disk.
+    pub fn check_sampled(&self, stats: &CorpusStats, copies: &Classes, missing: &[usize]) -> Result<()> {
+        let reader = self.reader;
+        if reader.documents() <= MOST_COMPARED {
+            return Ok(());
+        }
+        let corpus = Corpus::new(reader.documents(), stats);
+        let mut bound = reader.options.recipe.bind_where(&corpus, &[], |at| missing.contains(&at))?;
+        bound.retain(|bound| bound.signer.may_be_quadratic().is_some());
+        if bound.is_empty() {
+            return Ok(());
+        }
+        let running = self.engine.clock.stage("compare a sample");
+        let sample = Sample::of(reader, copies);
+        let documents = reader.documents() - copies.surplus();
+        let comparisons = self.comparisons(&sample, &bound, stats, copies)?;
+        running.end(sample.docs.len() as u64, comparisons.iter().sum(), 0);
+        for (bound, comparisons) in bound.iter().zip(comparisons) {
+            let (all, Some(instead)) = (sample.scaled(comparisons, documents), bound.signer.may_be_quadratic()) else {
+                continue;
+            };
+            if all > all_with_all_of(MOST_COMPARED) / MOST_COMPARED as f64 * documents as f64 {
+                return Err(Error::usage(format!(
+                    "{} would make about {all:.1e} comparisons, by a sample of {} documents: one document is compared with {} others, \
+                     and a run on a cluster does that with up to {}; use {instead}, or run on one machine (dupsift run)",
+                    bound.label,
+                    thousands(sample.docs.len() as u64),
+                    thousands((2.0 * all / documents as f64) as u64),
+                    thousands(MOST_COMPARED - 1),
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Comparisons that each algorithm makes of the sample.
+    fn comparisons(
+        &self,
+        sample: &Sample,
+        bound: &[Bound<'_>],
+        stats: &CorpusStats,
+        copies: &Classes,
+    ) -> Result<Vec<u64>> {
+        let (engine, all) = (self.engine, self.reader);
+        let mut reader = Reader::new(all.options, all.source, all.pipeline);
+        reader.part = Some(sample.pieces.clone());
+        let view = match self.plan.counts {
+            Some(_) => View::after_count(engine, &reader, None, stats),
+            None => View::first(engine, &reader),
+        };
+        let view = view.with_copies(Some(copies));
+        let signing = Signing::new(engine, &reader, bound, Some(copies), None, None)?;
+        let each = |thread: &mut SigningThread<'_>, batch: &Documents| {
+            let columns = view.columns(batch)?;
+            for at in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(at), batch.text(at)) else { continue };
+                let _long = engine.long_document(View::bytes(text, &columns, at))?;
+                signing.sign(thread, doc, &view.document(doc, text, &columns, at), text.len() as u64)?;
+            }
+            Ok(())
+        };
+        let want = Want { rows: Some(RowFilter::Docs(sample.docs.clone())), ..view.want() };
+        let tallies = reader.read(engine, "read a sample", &want, || Ok(signing.thread()), each, Signing::close)?;
+        let compare = |(bound, signed): (&Bound<'_>, SignedRows)| {
+            let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
+            let rows = (&signed.rows, signed.layout);
+            let (_, counts) = compare_part(engine, &reader, bound, rows, Some(copies), sketches)?;
+            Ok(counts.made + counts.left_out)
+        };
+        bound.iter().zip(signing.finish(tallies)?).map(compare).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_algorithms::algorithm::ALGORITHMS;
+    use dupsift_algorithms::stage::recipe::Recipe;
+
+    #[test]
+    fn comparisons_grow_with_the_pairs() {
+        let sample = Sample { pieces: Vec::new(), docs: (0..5).collect() };
+        // 10 pairs of 5 documents, 45 of 10.
+        assert_eq!((sample.scaled(2, 10), sample.scaled(10, 10), sample.scaled(0, 10)), (9.0, 45.0, 0.0));
+        for few in [0, 1] {
+            assert_eq!(Sample { pieces: Vec::new(), docs: (0..few).collect() }.scaled(0, 10), 0.0);
+        }
+    }
+
+    #[test]
+    fn joins_by_words_are_sampled() {
+        let is_sampled = |typed: &str| {
+            let chosen = Recipe::parse_algorithms(typed).unwrap();
+            let stats = CorpusStats::none();
+            let signer = chosen[0].algorithm.signer(&chosen[0].params, &Corpus::new(1_000_000, &stats)).unwrap();
+            signer.may_be_quadratic().is_some()
+        };
+        let by_default: Vec<&str> = ALGORITHMS.iter().map(|one| one.name()).filter(|name| is_sampled(name)).collect();
+        assert_eq!(by_default, ["cosine"]);
+        assert!(is_sampled("cosine:preset=hanzi_cosine") && is_sampled("shingles:preset=contained"));
+        assert!(!is_sampled("cosine:join=heavy") && !is_sampled("shingles:join=lsh"));
+    }
+}

@@ -1,0 +1,150 @@
+//! A later night that is looked at again: its tables name documents of earlier nights, whose ids and texts the index has.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use arrow_array::Array as _;
+
+use super::join::Joining;
+use super::place::is_same;
+use super::published::state;
+use super::upkeep::each_id;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::number::counted;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::read_back::Frozen;
+use dupsift_engine::reading::meeting::Numbered;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::tables::read_as;
+use dupsift_index::{BATCHES, Index, IndexReport, Manifest, read_rows};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// A later night, and the index that it was matched against.
+pub struct Again<'a> {
+    index: Index,
+    manifest: Manifest,
+    night: &'a IndexReport,
+}
+
+impl<'a> Again<'a> {
+    /// Of the record of a night, and where its index stands; it is not locked, for what a look reads never changes.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the index is not there, or is another one by now.
+    pub fn open(night: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
+        let Some(index) = Index::look(dir, state)? else {
+            return Err(match night.generation == night.read_generation {
+                true => Error::usage(
+                    "the run was matched against a reference of which nothing was kept: what it met can only be seen in the tables, where removed/ says for which document each one goes",
+                ),
+                false => Error::usage(format!(
+                    "the night was matched against the index {}, which is not there; expected it there, or at the same place relative to the output",
+                    dir.display()
+                )),
+            });
+        };
+        let manifest = index.manifest.clone().unwrap_or_default();
+        if !is_same(&manifest, night) {
+            return Err(Error::usage(format!(
+                "the index {} is another one than that which the night was matched against: it has {}; expected the index of that run",
+                dir.display(),
+                counted(manifest.next_doc, "document")
+            )));
+        }
+        Ok(Again { index, manifest, night })
+    }
+
+    /// The counts and models that the night was signed by.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub fn statistics(&self, engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Frozen> {
+        self.index.check_statistics()?;
+        Frozen::read(engine, reader, self.index.dir())
+    }
+
+    /// The documents before the night that have this id, ascending.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub fn with_id(&self, engine: &Engine<'_>, id: &str) -> Result<Vec<u64>> {
+        let mut found = Vec::new();
+        each_id(&self.index, &self.manifest, &mut |doc, known| {
+            if known == id && doc < self.night.first_doc && !self.manifest.is_forgotten(doc) {
+                found.push(doc);
+            }
+            engine.go_on()
+        })?;
+        Ok(found)
+    }
+
+    /// Whether a document was to be forgotten since: its text is not to be seen any more.
+    pub fn is_forgotten(&self, doc: u64) -> bool {
+        self.manifest.is_forgotten(doc)
+    }
+
+    /// The ids of documents before the night, given in ascending order; of those that the index has.
+    ///
+    /// # Errors
+    /// A damaged index.
+    pub fn ids(&self, docs: &[u64]) -> Result<BTreeMap<u64, String>> {
+        let mut found = BTreeMap::new();
+        for batch in &self.manifest.batches {
+            for part in &batch.parts {
+                let rows = docs.iter().filter_map(|doc| doc.checked_sub(part.first_doc).filter(|&row| row < part.rows));
+                let rows: Vec<u64> = rows.collect();
+                if rows.is_empty() {
+                    continue;
+                }
+                let (path, mut next) = (self.index.folder(BATCHES, &batch.folder).join(&part.file.name), rows.iter());
+                read_rows(&path, Some(&rows), Some(&["id"]), &mut |read| {
+                    let Some(column) = read.column_by_name("id") else { return Ok(()) };
+                    let spelled = read_as::spelled(column).map_err(Error::columns("read the ids of an index"))?;
+                    for (row, at) in (0..read.num_rows()).zip(&mut next) {
+                        if spelled.is_valid(row) {
+                            found.insert(part.first_doc + at, spelled.value(row).to_owned());
+                        }
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The night that a document came in, and its row there.
+    pub fn place(&self, doc: u64) -> (String, u64) {
+        let at = self.manifest.batches.partition_point(|batch| batch.first_doc <= doc);
+        match at.checked_sub(1).map(|at| &self.manifest.batches[at]) {
+            Some(batch) => (batch.out.display().to_string(), doc - batch.first_doc),
+            None => (self.index.dir().display().to_string(), doc),
+        }
+    }
+
+    /// Does work on the corpus of the night, with these documents of the index before it, as the run had them.
+    ///
+    /// # Errors
+    /// What `work` returns; a damaged index; a full disk.
+    pub fn joined<T>(
+        &self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        numbers: impl IntoIterator<Item = u64>,
+        work: impl FnOnce(&Reader<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let met = AtomicBits::new(engine.dir, "met-again", self.night.first_doc as usize)?;
+        numbers
+            .into_iter()
+            .filter(|&number| number < self.night.first_doc)
+            .for_each(|number| _ = met.set(number as usize));
+        let base = met.count();
+        let numbered = Numbered { base, next_doc: self.night.first_doc, documents_planned: u64::MAX };
+        let source = reader.source.shifted(base);
+        let night = reader.shifted(&source, base);
+        let mut joining = Joining::new(&self.index, reader.options, numbered);
+        joining.look_up(engine, &self.manifest, &met)?;
+        let (guests, known) = joining.guests(engine)?;
+        let source = guests.map_or_else(|| night.source.shifted(0), |guests| night.source.after(&guests));
+        work(&night.joined(&source, known))
+    }
+}

@@ -1,0 +1,429 @@
+//! What a night adds to the index: its new texts with ids and fates, and the keys that later nights meet them by.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::builder::{FixedSizeBinaryBuilder, Int64Builder, StringBuilder};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+
+use super::batch::absolute;
+use super::job::{COPIES, Job};
+use super::known_by::{KnownBy, Noted};
+use super::rows::{write_rows, write_run, write_sketches};
+use dupsift_algorithms::stage::copies;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash128;
+use dupsift_core::number::{counted, thousands};
+use dupsift_core::safe_fs;
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::removals::{self, Decided};
+use dupsift_engine::job::run_report::RemovalReport;
+use dupsift_engine::reading::classes::Classes;
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::meeting::{Keys, Numbered};
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::{RowFilter, SUCCESS, Split, Stage, Want};
+use dupsift_files::tables::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
+use dupsift_index::{
+    BATCHES, Batch, FORMAT, Generations, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema,
+    seal, seal_below, stop_at, sums_of,
+};
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
+use dupsift_text::Field;
+
+/// Bytes of texts that are encoded at once.
+const AT_ONCE: usize = 4 << 20;
+
+/// What is known of a night when its tables stand.
+pub struct Night<'n> {
+    /// By label: what its documents meet others by.
+    pub keys: Vec<(String, Keys)>,
+    /// The hashes of its texts, likewise.
+    pub copy_keys: Option<Keys>,
+    /// What was noted of its pairs and first lines.
+    pub noted: Vec<Noted>,
+    /// The exact copies.
+    pub copies: &'n Arc<Classes>,
+    /// What is removed.
+    pub decided: Option<&'n Decided>,
+    /// Kinds of ids.
+    pub ids: &'n IdsSeen,
+    /// A hash of what was read of its files.
+    pub contents: String,
+}
+
+/// Writes what a night adds, under names that nothing knows yet; gives the generation that would have it. A night that adds nothing
+/// leaves the index as it is.
+///
+/// # Errors
+/// A full disk.
+pub fn append(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    job: &Job<'_>,
+    numbered: Numbered,
+    night: Night<'_>,
+    removal: Option<&RemovalReport>,
+) -> Result<Manifest> {
+    let mut next = job.index.manifest.clone().unwrap_or_default();
+    if !job.appends {
+        return Ok(next);
+    }
+    let running = engine.clock.stage("append to the index");
+    // A batch that is made again does not get the number that it had.
+    let newest = Generations::newest(job.index.dir())?.0.map_or(0, |manifest| manifest.generation);
+    let read_generation = next.generation;
+    next.generation = newest + 1;
+    next.format = FORMAT;
+    next.dupsift = env!("CARGO_PKG_VERSION").to_owned();
+    next.documents_planned = job.documents_planned;
+    next.recipe = super::recipe::lines(job.options)?;
+    let name = |kind: &str| format!("{kind}-{:08}", next.generation);
+    if next.statistics.is_empty() {
+        next.statistics = name("s");
+    }
+    let stored = AtomicBits::new(engine.dir, "stored", reader.documents() as usize)?;
+    let (folder, rows_folder) = (name("b"), name("r"));
+    let fates = fates(engine, reader, &night)?;
+    let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, &night, (&fates, &stored))?;
+    stop_at("documents");
+    let dir = job.index.begin(ROWS, &rows_folder)?;
+    let mut written = write_keys(engine, &dir, &night, (numbered, &fates.known), &stored)?;
+    for noted in night.noted {
+        let name = noted.name.clone();
+        written += write_run(engine, &dir, &name, fates.known.rename(engine, noted, numbered)?, false)?;
+    }
+    stop_at("rows");
+    let first_doc = next.next_doc;
+    next.next_doc += reader.rows();
+    next.texts += stored.count();
+    next.rows.push(Rows { folder: rows_folder, first_doc, end_doc: next.next_doc, files: seal(&dir)? });
+    next.batches.push(Batch {
+        name: job.batch.name.clone(),
+        folder,
+        first_doc,
+        rows: reader.rows(),
+        texts: stored.count(),
+        inputs: job.batch.inputs.clone(),
+        stamps: job.batch.stamps.clone(),
+        contents: night.contents,
+        out: absolute(&job.options.out),
+        read_generation,
+        generation: next.generation,
+        publication: publication(),
+        seen: removal.and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
+        parts,
+        ..Batch::default()
+    });
+    forget_again(job, &mut next, reader.rows())?;
+    running.end(stored.count(), written, 0);
+    Ok(next)
+}
+
+/// Forgets the documents of a batch again that is made again: its rows have the numbers that they had.
+fn forget_again(job: &Job<'_>, next: &mut Manifest, rows: u64) -> Result<()> {
+    let Some(again) = job.again.as_ref().filter(|again| !again.forgotten.is_empty()) else { return Ok(()) };
+    if rows != again.rows {
+        let name = opt("batch").with(&job.batch.name);
+        return Err(Error::usage(format!(
+            "{name} had {} and has {} now, so it is not known which of them were forgotten; give it another name by {}",
+            counted(again.rows, "row"),
+            thousands(rows),
+            opt("batch")
+        )));
+    }
+    next.forget(again.forgotten.clone());
+    Ok(())
+}
+
+/// A value that no other publication has, on any machine.
+fn publication() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // The address of a new allocation differs from process to process where two clocks agree.
+    let (process, place) = (std::process::id(), Box::new(0u8));
+    let host = sysinfo::System::host_name().unwrap_or_default();
+    format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
+}
+
+/// What documents meet others by, and the words that rule most of them out.
+fn write_keys(
+    engine: &Engine<'_>,
+    dir: &Path,
+    night: &Night<'_>,
+    names: (Numbered, &KnownBy<'_>),
+    stored: &AtomicBits,
+) -> Result<u64> {
+    let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
+    let mut written = 0;
+    for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
+        written += write_rows(engine, dir, label, &keys.rows, names, stored)?;
+        if let Some(sketches) = &keys.sketches {
+            write_sketches(engine, dir, label, sketches, names, stored)?;
+        }
+    }
+    Ok(written)
+}
+
+/// Writes down what the next generation will be, and names its folders; the output is complete, but has no name yet.
+///
+/// # Errors
+/// A full disk.
+pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
+    place(index, stage.path(), next)
+}
+
+/// Does the same for a batch whose result a guard holds back in `folder`, so that it can be accepted.
+///
+/// # Errors
+/// A full disk.
+pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
+    place(index, folder, &mut next)?;
+    index.hold(&next)
+}
+
+/// Gives the folders their names; those of the statistics are copied out of the first result.
+fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
+    let is_first = !index.folder(STATISTICS, &next.statistics).exists();
+    if is_first {
+        let dir = index.begin(STATISTICS, &next.statistics)?;
+        copy_below(&result.join("stats"), &dir.join("stats"))?;
+        copy(&result.join("run.json"), &dir.join("run.json"))?;
+        safe_fs::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
+        next.statistics_files = seal_below(&dir)?;
+    }
+    // This batch takes the place of one that is held back.
+    index.hold_none()?;
+    index.intend(next)?;
+    stop_at("intent");
+    if is_first {
+        index.place(STATISTICS, &next.statistics)?;
+    }
+    stop_at("statistics named");
+    if let (Some(batch), Some(rows)) = (next.batches.last(), next.rows.last()) {
+        index.place(BATCHES, &batch.folder)?;
+        stop_at("documents named");
+        index.place(ROWS, &rows.folder)?;
+    }
+    stop_at("rows named");
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    safe_fs::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
+}
+
+fn copy_below(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to).map_err(Error::io("create the folder", to))?;
+    if !from.exists() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(from).map_err(Error::io("list the folder", from))? {
+        let path = entry.map_err(Error::io("list the folder", from))?.path();
+        let to = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() { copy_below(&path, &to)? } else { copy(&path, &to)? }
+    }
+    Ok(())
+}
+
+/// The documents of the night: a file for each piece of the corpus, a row for each number.
+fn write_parts(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    dir: &Path,
+    night: &Night<'_>,
+    (fates, stored): (&Fates<'_>, &AtomicBits),
+) -> Result<Vec<Part>> {
+    let id = night.ids.id_type().0;
+    let view = View::first(engine, reader);
+    let chosen = fates.chosen.clone();
+    let rows = RowFilter::Where(Arc::new(move |doc| chosen.get(doc as usize)));
+    let want = reader.within_limit(&Want { id: true, rows: Some(rows), ..view.want() });
+    let pieces = reader.pieces(engine).into_iter().filter(|piece| piece.first_doc >= reader.base).collect::<Vec<_>>();
+    let written = Mutex::new(Vec::new());
+    let room = engine.room();
+    engine.work(
+        pieces.len(),
+        || Ok(()),
+        |(), at| {
+            let name = format!("part-{at:06}.parquet");
+            let mut part = Rewriting::new(reader, &dir.join(&name), id, &pieces[at])?;
+            let mut each = |batch: &Documents| part.batch(engine, reader, &view, batch, &fates.kept, stored);
+            reader.read_piece(engine, &room, &pieces[at], &want, &mut each)?;
+            let rows = part.end(reader)?;
+            let first_doc = reader.number(pieces[at].first_doc);
+            written.lock().unwrap_or_else(PoisonError::into_inner).push((name, first_doc, rows));
+            Ok(())
+        },
+        Ok,
+    )?;
+    engine.none_bad()?;
+    let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+    written.sort_unstable();
+    let mut files: BTreeMap<String, Named> = seal(dir)?.into_iter().map(|file| (file.name.clone(), file)).collect();
+    let mut take = |path: PathBuf| {
+        let name = path.to_string_lossy();
+        files.remove(&*name).ok_or_else(|| Error::Internal(format!("{name} of the index was not written")))
+    };
+    let part = |(name, first_doc, rows): (String, u64, u64)| {
+        let (file, sums) = (take(PathBuf::from(&name))?, take(sums_of(Path::new(&name)))?);
+        Ok(Part { file, sums, first_doc, rows })
+    };
+    written.into_iter().map(part).collect()
+}
+
+/// What became of the documents of a batch.
+struct Fates<'f> {
+    /// For each document of the batch the number in the index of the kept one that it is removed in favor of, plus one; 0 if it is kept.
+    kept: AtomicCells<u64>,
+    /// The documents by which the index knows texts.
+    known: KnownBy<'f>,
+    /// The same as bits.
+    chosen: Arc<AtomicBits>,
+}
+
+fn fates<'f>(engine: &Engine<'_>, reader: &Reader<'_>, night: &Night<'f>) -> Result<Fates<'f>> {
+    let kept_for = AtomicCells::new(engine.dir, "fates", reader.rows() as usize)?;
+    let removed = AtomicBits::new(engine.dir, "removed", reader.documents() as usize)?;
+    if let Some(decided) = night.decided {
+        removals::each(decided, engine.budget.a_thread, |doc, kept| {
+            removed.set(doc as usize);
+            if let Some(own) = doc.checked_sub(reader.base) {
+                kept_for.store(own as usize, reader.number(kept) + 1);
+            }
+            Ok(())
+        })?;
+    }
+    let known = KnownBy::new(engine, reader, night.copies, &removed)?;
+    let chosen = AtomicBits::new(engine.dir, "chosen", reader.documents() as usize)?;
+    (reader.base..reader.documents()).filter(|&doc| known.has(doc)).for_each(|doc| _ = chosen.set(doc as usize));
+    Ok(Fates { kept: kept_for, known, chosen: Arc::new(chosen) })
+}
+
+/// A file of documents while it is written.
+struct Rewriting<'p> {
+    writer: PartWriter,
+    schema: SchemaRef,
+    id: IdType,
+    ids: IdBuilder,
+    texts: StringBuilder,
+    fields: Vec<(Field, StringBuilder)>,
+    hashes: FixedSizeBinaryBuilder,
+    kept: Int64Builder,
+    rows: usize,
+    bytes: usize,
+    /// The number of the next document.
+    next: u64,
+    piece: &'p Split,
+}
+
+impl<'p> Rewriting<'p> {
+    /// Of a piece of a file. A column that the file does not have is in the new one neither: a value that is missing is another
+    /// thing than a column that is.
+    fn new(reader: &Reader<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
+        let has = |field: &&Field| {
+            reader.source.files[piece.file].others.contains(&reader.options.field_columns[**field as usize])
+        };
+        let fields: Vec<Field> = reader.fields.iter().filter(has).copied().collect();
+        let names: Vec<String> = fields.iter().map(|field| field.name().to_owned()).collect();
+        let schema = part_schema(IdBuilder::new(id).finish().data_type().clone(), &names);
+        Ok(Rewriting {
+            writer: PartWriter::create(path, schema.clone())?,
+            schema,
+            id,
+            ids: IdBuilder::new(id),
+            texts: StringBuilder::new(),
+            fields: fields.into_iter().map(|field| (field, StringBuilder::new())).collect(),
+            hashes: FixedSizeBinaryBuilder::new(16),
+            kept: Int64Builder::new(),
+            rows: 0,
+            bytes: 0,
+            next: piece.first_doc,
+            piece,
+        })
+    }
+
+    fn batch(
+        &mut self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        view: &View<'_>,
+        batch: &Documents,
+        fates: &AtomicCells<u64>,
+        stored: &AtomicBits,
+    ) -> Result<()> {
+        engine.go_on()?;
+        let columns = view.columns(batch)?;
+        for row in 0..batch.len() {
+            let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+            let document = view.document(doc, text, &columns, row);
+            if copies::row(doc, &document).is_none() {
+                continue;
+            }
+            self.fill(doc)?;
+            match batch.id(row) {
+                Some(id) => self.ids.push(id)?,
+                None => self.ids.push(IdRef::Text(&reader.source.name_of(doc)))?,
+            }
+            self.texts.append_value(text);
+            for (field, builder) in &mut self.fields {
+                let cell = columns[*field as usize].as_ref().map(|column| column.get(row));
+                builder.append_option(if let Some(Cell::Text(value)) = cell { Some(value) } else { None });
+            }
+            let failed = Error::table("write documents of the index");
+            self.hashes.append_value(document.copy_hash().to_be_bytes()).map_err(failed)?;
+            let kept = fates.load((doc - reader.base) as usize).checked_sub(1);
+            self.kept.append_option(kept.map(|kept| kept as i64));
+            stored.set(doc as usize);
+            self.next = doc + 1;
+            self.rows += 1;
+            self.bytes += text.len();
+            if self.bytes >= AT_ONCE {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows of documents that are not stored, up to this one.
+    fn fill(&mut self, doc: u64) -> Result<()> {
+        while self.next < doc {
+            match self.id {
+                IdType::Text | IdType::Bytes => self.ids.push(IdRef::Text(""))?,
+                IdType::Int32 | IdType::Int64 => self.ids.push(IdRef::Int(0))?,
+            }
+            self.texts.append_null();
+            self.fields.iter_mut().for_each(|(_, field)| field.append_null());
+            self.hashes.append_null();
+            self.kept.append_null();
+            self.next += 1;
+            self.rows += 1;
+            if self.rows >= 1 << 16 {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut columns: Vec<ArrayRef> = vec![self.ids.finish(), Arc::new(self.texts.finish())];
+        columns.extend(self.fields.iter_mut().map(|(_, field)| Arc::new(field.finish()) as ArrayRef));
+        columns.push(Arc::new(self.hashes.finish()));
+        columns.push(Arc::new(self.kept.finish()));
+        (self.rows, self.bytes) = (0, 0);
+        let batch = RecordBatch::try_new(self.schema.clone(), columns);
+        self.writer.write(&batch.map_err(Error::table("write documents of the index"))?)
+    }
+
+    /// Ends the file: it has a row for each number of the piece.
+    fn end(mut self, reader: &Reader<'_>) -> Result<u64> {
+        self.fill((self.piece.first_doc + self.piece.rows).min(reader.documents()))?;
+        self.flush()?;
+        self.writer.close()
+    }
+}

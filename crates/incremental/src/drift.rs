@@ -1,0 +1,109 @@
+//! Drift: under counts of another time more and more documents meet without being alike. What a night costs tells it: candidates a
+//! document, against those of the nights before.
+//!
+//! A document of a later night has more others that it can meet, and candidates grow no faster than these are more. So what is expected
+//! of a night is what an earlier one had, as many times as there are more documents to meet; of several the median. A small first night
+//! does not make all later ones suspicious, and one night of another kind stands out.
+//!
+//! ```text
+//! night 1: 1,000 documents meet 500 others each, 0.2 candidates a document      night 2: 2,000 meet 1,000 + 1,000 others
+//! expected: 0.2 x 2,000 / 500 = 0.8                                             told from 3.2 on
+//! ```
+
+use dupsift_algorithms::stage::guard::{Fired, candidates};
+use dupsift_core::number::{counted, thousands};
+use dupsift_core::spelling::opt;
+use dupsift_engine::job::run_report::RunReport;
+use dupsift_index::{Batch, Manifest};
+
+/// So many times the candidates a document are worth a warning.
+const FACTOR: f64 = 4.0;
+/// Fewer candidates say nothing.
+const LEAST: u64 = 1_000;
+/// So many times the documents of the first night are worth another one.
+const GROWN: u64 = 8;
+
+/// So many nights before are looked at, those with an eighth of tonight's documents at the least.
+const NIGHTS: usize = 7;
+const EIGHTH: u64 = 8;
+
+/// Notes what the night cost, and warns where it is much more than was to be expected; gives the guards that fired, which are for more than
+/// `factor` times as many candidates.
+pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
+    let mut fired = Vec::new();
+    let Some(night) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
+    night.used = report.documents.used;
+    night.candidates = report.algorithms.iter().map(|one| (one.label.clone(), one.candidates)).collect();
+    let Some((night, earlier)) = manifest.batches.split_last() else { return fired };
+    for (label, _) in night.candidates.iter().filter(|(_, count)| **count >= LEAST) {
+        let now = rate(night, label);
+        let Some(expected) = expected(earlier, night, label) else { continue };
+        match candidates(label, now, expected, factor) {
+            Some(guard) => fired.push(guard),
+            None if now > FACTOR * expected => report.warnings.push(format!(
+                "{label}: {now:.2} candidates a document, where {expected:.2} were to be expected by earlier nights: the statistics of the index may not be of these documents any more"
+            )),
+            None => {}
+        }
+    }
+    let made_of = manifest.batches[0].rows;
+    if report.statistics.is_some() && manifest.batches.len() > 1 && manifest.next_doc >= GROWN * made_of.max(1) {
+        report.warnings.push(format!(
+            "the index has {}, and its statistics are of {}; one that is made with {} of a larger run knows more words",
+            counted(manifest.next_doc, "document"),
+            thousands(made_of),
+            opt("stats")
+        ));
+    }
+    fired
+}
+
+/// Candidates a document.
+fn rate(night: &Batch, label: &str) -> f64 {
+    night.candidates.get(label).copied().unwrap_or_default() as f64 / night.used.max(1) as f64
+}
+
+/// How many others a document of the night can meet: all of the index, and half of the night.
+fn others(night: &Batch) -> f64 {
+    night.first_doc as f64 + night.used.max(1) as f64 / 2.0
+}
+
+/// What is to be expected of tonight; none where nothing came before.
+fn expected(earlier: &[Batch], tonight: &Batch, label: &str) -> Option<f64> {
+    let is_large = |night: &&Batch| night.used * EIGHTH >= tonight.used && night.candidates.contains_key(label);
+    let mut nights: Vec<&Batch> = earlier.iter().rev().filter(is_large).take(NIGHTS).collect();
+    if nights.is_empty() {
+        nights = earlier.iter().rev().take(NIGHTS).collect();
+    }
+    let grown = |night: &Batch| {
+        rate(night, label).max(1.0 / night.used.max(1) as f64) * (others(tonight) / others(night)).max(1.0)
+    };
+    let mut rates: Vec<f64> = nights.into_iter().map(grown).collect();
+    rates.sort_unstable_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn night(first_doc: u64, used: u64, candidates: u64) -> Batch {
+        Batch { first_doc, used, candidates: [("cosine".to_owned(), candidates)].into(), ..Batch::default() }
+    }
+
+    #[test]
+    fn what_is_expected_grows_with_the_index_and_is_of_the_nights_before() {
+        let first = night(0, 1_000, 200);
+        assert_eq!(expected(&[], &first, "cosine"), None);
+        let second = night(1_000, 2_000, 0);
+        assert_eq!(expected(std::slice::from_ref(&first), &second, "cosine"), Some(0.8));
+        // Nights of much the same size: the median of the seven before, of which one was of another kind and one had three documents.
+        let mut nights: Vec<Batch> = (0..9).map(|at| night(1_000_000 + 10 * at, 1_000, 2_000)).collect();
+        nights[4] = night(1_000_040, 1_000, 900_000);
+        nights.push(night(1_000_095, 3, 0));
+        let found = expected(&nights, &night(1_000_100, 1_000, 0), "cosine").expect("some");
+        assert!((found - 2.0).abs() < 0.001, "{found}");
+        // After a night without candidates one in a thousand documents is taken.
+        assert_eq!(expected(&[night(0, 1_000, 0)], &night(0, 1_000, 5), "cosine"), Some(0.001));
+    }
+}

@@ -1,0 +1,187 @@
+//! What earlier nights found, where a run is matched against an index: the pairs of the guests, and who has a first line. A rule that
+//! looks at all pairs of a document asks for both, and this night's are noted for the next one.
+//!
+//! ```text
+//! +pairs-LABEL.run   document | partner | similarity     both ways, as they were judged, before any rule took one out
+//! +lines.run         hash of a first line | document
+//! ```
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use super::known_by::Noted;
+use dupsift_algorithms::stage::headings;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::number;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::links::{Earlier, LINK, read, row};
+use dupsift_engine::job::pair_list::PairList;
+use dupsift_engine::reading::meeting::Numbered;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_index::{Groups, Index, ROWS, meet};
+use dupsift_spill::shuffle::run::{Run, buckets_of};
+use dupsift_spill::shuffle::{Records, Sorted};
+use dupsift_text::Heading;
+
+/// Bytes of a document in a row of a pair.
+const DOC: usize = 8;
+/// The name of the rows of first lines.
+const LINES: &str = "+lines";
+
+/// What an index knows of pairs and first lines, and what this night adds.
+pub struct Kept<'e> {
+    index: &'e Index,
+    numbered: Numbered,
+    noted: Mutex<Vec<Noted>>,
+    /// Bytes of the index's rows that were read.
+    pub scanned: AtomicU64,
+}
+
+impl<'e> Kept<'e> {
+    /// Of an index, for a night that is numbered so.
+    pub fn new(index: &'e Index, numbered: Numbered) -> Kept<'e> {
+        Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
+    }
+
+    /// Returns what the batch adds.
+    pub fn noted(&self) -> Vec<Noted> {
+        std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn add(&self, noted: Noted) {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(noted);
+    }
+
+    fn runs(&self, name: &str, width: usize) -> Result<Vec<Run>> {
+        let folders = self.index.manifest.iter().flat_map(|manifest| &manifest.rows);
+        let open = |folder: &str| {
+            let path = self.index.folder(ROWS, folder).join(format!("{name}.run"));
+            let run = Run::open(&path)?;
+            if (run.width(), run.group_width()) == (width, DOC) {
+                return Ok(run);
+            }
+            let why = format!("it has rows of {} bytes; expected {width}", run.width());
+            Err(Error::Damaged { path, why })
+        };
+        folders.map(|rows| open(&rows.folder)).collect()
+    }
+
+    fn is_forgotten(&self, doc: u64) -> bool {
+        self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
+    }
+
+    /// Hands on the rows of runs that have a group of these records, which are a partition of so many.
+    fn meet(
+        &self,
+        runs: &[Run],
+        (records, partition, partitions): (&Records, usize, usize),
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let groups = Groups::new(records.groups().map(|group| &records.record(group.start)[..DOC]));
+        for run in runs {
+            let bytes = meet(run, buckets_of(partition, partitions), &groups, |_, row| each(row))?;
+            self.scanned.fetch_add(bytes, Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl Earlier for Kept<'_> {
+    fn note(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str, pairs: &PairList) -> Result<()> {
+        let rows = engine.shuffle(&format!("{label}-noted"), LINK, DOC, 2 * pairs.rows())?;
+        engine.work(
+            pairs.parts(),
+            || Ok(rows.writer()),
+            |writer, part| {
+                engine.go_on()?;
+                pairs.each_of(part, |pair| {
+                    if pair.a.max(pair.b) < reader.base {
+                        return Ok(());
+                    }
+                    let [a, b] = [pair.a, pair.b].map(|doc| reader.number(doc));
+                    writer.push(&row(a, b, pair.score.similarity))?;
+                    writer.push(&row(b, a, pair.score.similarity))
+                })
+            },
+            |mut writer| writer.flush(),
+        )?;
+        self.add(Noted { name: pairs_of(label), rows: rows.finish()?, docs: vec![0..DOC, DOC..2 * DOC] });
+        Ok(())
+    }
+
+    fn links(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Option<Sorted>> {
+        let Some(guests) = reader.guests.as_ref().filter(|guests| guests.count() > 0) else { return Ok(None) };
+        let runs = self.runs(&pairs_of(label), LINK)?;
+        let keys = engine.shuffle(&format!("{label}-guests"), DOC, DOC, guests.count())?;
+        let mut writer = keys.writer();
+        for guest in (guests.first_from(0)..reader.base).filter(|&guest| !guests.is_copied(guest)) {
+            writer.push(&guests.number(guest).to_be_bytes())?;
+        }
+        writer.flush()?;
+        drop(writer);
+        let keys = keys.finish()?;
+        let partitions = keys.partitions();
+        let found = engine.shuffle(&format!("{label}-earlier"), LINK, DOC, keys.rows())?;
+        engine.work(
+            partitions,
+            || Ok(found.writer()),
+            |writer, partition| {
+                engine.go_on()?;
+                let records = keys.load(partition, engine.budget.a_thread)?;
+                self.meet(&runs, (&records, partition, partitions), |kept| {
+                    let (doc, partner, similarity) = read(kept);
+                    let Some(doc) = guests.place(doc).filter(|_| !self.is_forgotten(partner)) else { return Ok(()) };
+                    match guests.place(partner) {
+                        Some(partner) if guests.is_copied(partner) => Ok(()),
+                        Some(partner) => writer.push(&row(doc, partner, similarity)),
+                        None => writer.push(&row(doc, reader.documents() + partner, similarity)),
+                    }
+                })?;
+                keys.remove(partition)
+            },
+            |mut writer| writer.flush(),
+        )?;
+        found.finish().map(Some)
+    }
+
+    fn note_lines(&self, engine: &Engine<'_>, lines: &mut dyn Iterator<Item = (Heading, u64)>) -> Result<()> {
+        let room = self.numbered.room();
+        let width = headings::width(room);
+        let rows = engine.shuffle("lines-noted", width, headings::GROUP, 0)?;
+        let mut writer = rows.writer();
+        for (line, doc) in lines {
+            engine.go_on()?;
+            writer.push(&headings::row(room, line, self.numbered.number(doc))[..width])?;
+        }
+        writer.flush()?;
+        drop(writer);
+        self.add(Noted {
+            name: LINES.to_owned(),
+            rows: rows.finish()?,
+            docs: std::iter::once(headings::GROUP..width).collect(),
+        });
+        Ok(())
+    }
+
+    fn lines(&self) -> Result<Vec<Run>> {
+        self.runs(LINES, headings::width(self.numbered.room()))
+    }
+
+    fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>> {
+        let mut counts = HashMap::new();
+        self.meet(lines, records, |row| {
+            let (line, doc) = row.split_at(headings::GROUP);
+            if !self.is_forgotten(number(doc)) {
+                *counts.entry(number(line)).or_default() += 1;
+            }
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+}
+
+/// The name of the rows of an algorithm's pairs.
+fn pairs_of(label: &str) -> String {
+    format!("+pairs-{label}")
+}

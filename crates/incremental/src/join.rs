@@ -1,0 +1,370 @@
+//! A night meets the index: whose keys are those of the night is found by a scan of the index's rows, and these documents become guests:
+//! their texts are copied out of the index, and read as documents that stand before the night.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema};
+
+use super::job::COPIES;
+use super::rule_out::RulingOut;
+use super::scan::{Scan, Shared};
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::number;
+use dupsift_core::safe_fs::private;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::guests::Guests;
+use dupsift_engine::reading::inputs::columns;
+use dupsift_engine::reading::meeting::{Keys, Meeting, Numbered};
+use dupsift_files::io::{GUESTS, Source, find_all, open};
+use dupsift_index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWriter, TEXT, field_column, read_rows};
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
+use dupsift_text::Analysis;
+
+/// What a night needs of an index, and what came of it.
+pub struct Joining<'i> {
+    index: &'i Index,
+    options: &'i RunOptions,
+    /// How its documents are numbered.
+    pub numbered: Numbered,
+    met: OnceLock<Met>,
+    /// Guests for which there was no room.
+    pub beyond: AtomicU64,
+    /// Bytes of the index's rows that were read.
+    pub scanned: AtomicU64,
+    /// Bytes of its files of documents that were read.
+    pub looked_up: AtomicU64,
+}
+
+/// The guests, while they are read.
+struct Met {
+    source: Source,
+    first: u64,
+    numbers: Mapped<u64>,
+    fates: AtomicCells<u64>,
+    hashes: [AtomicCells<u64>; 2],
+}
+
+/// A part with the rows of it that are asked for, and the guest that the first of them is.
+struct Wanted<'p> {
+    path: PathBuf,
+    part: &'p Part,
+    guests: std::ops::Range<usize>,
+}
+
+/// All become guests.
+struct All<'m>(&'m AtomicBits);
+
+impl Shared for All<'_> {
+    fn row(&mut self, _group: usize, doc: u64, _row: &[u8]) -> Result<()> {
+        self.0.set(doc as usize);
+        Ok(())
+    }
+
+    fn end(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<'i> Joining<'i> {
+    /// Of a night whose documents are numbered so.
+    pub fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
+        Joining {
+            index,
+            options,
+            numbered,
+            met: OnceLock::new(),
+            beyond: AtomicU64::new(0),
+            scanned: AtomicU64::new(0),
+            looked_up: AtomicU64::new(0),
+        }
+    }
+
+    /// Makes guests of these documents, as a night that met them does.
+    ///
+    /// # Errors
+    /// A damaged index; a full disk.
+    pub fn look_up(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
+        if met.count() > 0 {
+            let met = self.copy_out(engine, manifest, met)?;
+            self.met.get_or_init(|| met);
+        }
+        Ok(())
+    }
+
+    /// Hands on these documents, each with the kept one that it was removed in favor of.
+    fn each_kept(
+        &self,
+        engine: &Engine<'_>,
+        manifest: &Manifest,
+        docs: &AtomicBits,
+        each: impl Fn(u64, Option<u64>) + Sync,
+    ) -> Result<()> {
+        let numbers = numbers(engine, docs)?;
+        let wanted = self.wanted(manifest, &numbers);
+        engine.work(
+            wanted.len(),
+            || Ok(()),
+            |(), at| {
+                let mut docs = numbers[wanted[at].guests.clone()].iter();
+                let rows = wanted[at].rows(&numbers);
+                let bytes = read_rows(&wanted[at].path, Some(&rows), Some(&[KEPT_DOC]), &mut |batch| {
+                    for (kept, &doc) in kept_docs(&batch).zip(&mut docs) {
+                        let kept = kept.map(|kept| kept as u64);
+                        if let Some(kept) = kept.filter(|&kept| kept >= self.numbered.next_doc) {
+                            let why =
+                                format!("document {doc} was removed in favor of document {kept}, which is not there");
+                            return Err(Error::Damaged { path: wanted[at].path.clone(), why });
+                        }
+                        each(doc, kept);
+                    }
+                    Ok(())
+                })?;
+                self.looked_up.fetch_add(bytes, Relaxed);
+                Ok(())
+            },
+            Ok,
+        )?;
+        Ok(())
+    }
+
+    /// Returns the documents that take part of those that have a key of the batch, and of those that have a text of it.
+    ///
+    /// A document that was removed in favor of a forgotten one takes no part: no kept document has its text, so a new document like it
+    /// has to be kept. The kept document of a removed one takes part as well: a copy of the removed one is removed in favor of it, and
+    /// with `--chain remove` every document that the removed one connects.
+    fn taking_part(
+        &self,
+        engine: &Engine<'_>,
+        manifest: &Manifest,
+        met: AtomicBits,
+        copied: &AtomicBits,
+    ) -> Result<AtomicBits> {
+        copied.iter().for_each(|doc| _ = met.set(doc));
+        if manifest.forgotten.is_empty() {
+            let removed = if self.options.remove_chains { &met } else { copied };
+            let taking = AtomicBits::new(engine.dir, "kept-in-index", met.len())?;
+            self.each_kept(engine, manifest, removed, |_, kept| {
+                kept.into_iter().for_each(|kept| _ = taking.set(kept as usize));
+            })?;
+            taking.iter().for_each(|doc| _ = met.set(doc));
+            return Ok(met);
+        }
+        let taking = AtomicBits::new(engine.dir, "taking-part", met.len())?;
+        self.each_kept(engine, manifest, &met, |doc, kept| {
+            if kept.is_some_and(|kept| manifest.is_forgotten(kept)) {
+                return;
+            }
+            taking.set(doc as usize);
+            if self.options.remove_chains || copied.get(doc as usize) {
+                kept.into_iter().for_each(|kept| _ = taking.set(kept as usize));
+            }
+        })?;
+        Ok(taking)
+    }
+
+    /// The parts that hold these documents.
+    fn wanted<'m>(&self, manifest: &'m Manifest, numbers: &[u64]) -> Vec<Wanted<'m>> {
+        let mut wanted = Vec::new();
+        for batch in &manifest.batches {
+            for part in &batch.parts {
+                let from = numbers.partition_point(|&number| number < part.first_doc);
+                let to = numbers.partition_point(|&number| number < part.first_doc + part.rows);
+                if from < to {
+                    let path = self.index.folder(BATCHES, &batch.folder).join(&part.file.name);
+                    wanted.push(Wanted { path, part, guests: from..to });
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Copies the texts of these documents out of the index, into files as the night's may be.
+    fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<Met> {
+        let running = engine.clock.stage("look up guests");
+        let numbers = numbers(engine, met)?;
+        let fates = AtomicCells::new(engine.dir, "guest-fates", numbers.len())?;
+        let hashes = [(); 2].map(|()| AtomicCells::new(engine.dir, "guest-hashes", numbers.len()));
+        let [high, low] = hashes;
+        let hashes = [high?, low?];
+        let wanted = self.wanted(manifest, &numbers);
+        let place = |at: usize| engine.dir.join(format!("{at:08}{GUESTS}"));
+        engine.work(
+            wanted.len(),
+            || Ok(()),
+            |(), at| {
+                engine.go_on()?;
+                let (one, mut guest) = (&wanted[at], wanted[at].guests.start);
+                let mut writer = None;
+                let path = place(at);
+                match private::remove(&path) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => {
+                        return Err(Error::io("remove", &path)(error));
+                    }
+                    _ => {}
+                }
+                let bytes = read_rows(&one.path, Some(&one.rows(&numbers)), None, &mut |batch| {
+                    note(&batch, guest, &fates, &hashes);
+                    guest += batch.num_rows();
+                    let batch = self.as_input(&batch)?;
+                    let writer = match &mut writer {
+                        Some(writer) => writer,
+                        None => writer.insert(PartWriter::create_passing(&path, batch.schema())?),
+                    };
+                    writer.write(&batch)
+                })?;
+                self.looked_up.fetch_add(bytes, Relaxed);
+                writer.map_or(Ok(()), |writer| writer.close().map(|_| ()))
+            },
+            Ok,
+        )?;
+        let files = (0..wanted.len()).map(|at| place(at).to_string_lossy().into_owned());
+        let source = self.open(&files.collect::<Vec<_>>())?;
+        let first = self.numbered.base - numbers.len() as u64;
+        if source.documents() != numbers.len() as u64 {
+            return Err(Error::Internal(format!("{} of {} guests were copied", source.documents(), numbers.len())));
+        }
+        running.end(numbers.len() as u64, source.documents(), 0);
+        Ok(Met { source: source.shifted(first), first, numbers, fates, hashes })
+    }
+
+    fn open(&self, files: &[String]) -> Result<Source> {
+        let found = find_all(files, Default::default())?;
+        let (source, bad) = open(found, &columns(self.options), self.options.threads, None)?;
+        match bad.first() {
+            Some(bad) => Err(Error::Damaged { path: bad.path.clone(), why: bad.why.clone() }),
+            None => Ok(source),
+        }
+    }
+
+    /// The columns by the names that those of the night have.
+    fn as_input(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let options = self.options;
+        let mut names = vec![("id".to_owned(), &options.id_column), (TEXT.to_owned(), &options.text_column)];
+        let fields = dupsift_text::Field::ALL.iter().map(|&field| (field, &options.field_columns[field as usize]));
+        names.extend(fields.map(|(field, column)| (field_column(field.name()), column)));
+        let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+        for (stored, asked) in names {
+            if let Some(column) = batch.column_by_name(&stored)
+                && columns.iter().all(|(known, _)| known != asked)
+            {
+                columns.push((asked.clone(), column.clone()));
+            }
+        }
+        let fields = columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        RecordBatch::try_new(schema, columns).map_err(Error::table("copy documents of the index"))
+    }
+
+    /// The guests of the night, and their files where there are some.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn guests(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Guests)> {
+        let Numbered { base, next_doc, .. } = self.numbered;
+        let Some(Met { source, numbers, fates, .. }) = self.met.take() else {
+            let none = (Mapped::new(engine.dir, "no-guests", 0)?, AtomicCells::new(engine.dir, "no-fates", 0)?);
+            return Ok((None, Guests::new(engine, base, next_doc, none.0, none.1)?));
+        };
+        Ok((Some(source), Guests::new(engine, base, next_doc, numbers, fates)?))
+    }
+}
+
+impl Meeting for Joining<'_> {
+    fn numbered(&self) -> Numbered {
+        self.numbered
+    }
+
+    fn meet(
+        &self,
+        engine: &Engine<'_>,
+        bound: &[Bound<'_>],
+        keys: &[Option<Keys>],
+        copies: Option<&Keys>,
+    ) -> Result<Option<&Source>> {
+        let Some(manifest) = &self.index.manifest else { return Ok(None) };
+        let running = engine.clock.stage("meet the index");
+        let met = AtomicBits::new(engine.dir, "met-in-index", self.numbered.next_doc as usize)?;
+        let Joining { index, numbered, ref scanned, .. } = *self;
+        let scan = Scan { engine, index, manifest, numbered, scanned };
+        for (bound, keys) in bound.iter().zip(keys).filter_map(|(bound, keys)| Some((bound, keys.as_ref()?))) {
+            match keys.sketches.as_ref().zip(bound.signer.sketched()) {
+                Some((sketches, by)) => {
+                    let most = self.options.max_candidates;
+                    RulingOut { scan: &scan, bound, sketches, by, max_candidates: most }.meet(&keys.rows, &met)?;
+                }
+                None => scan.rows(&bound.label, &keys.rows, || All(&met))?,
+            }
+        }
+        let copied = AtomicBits::new(engine.dir, "copied-in-index", met.len())?;
+        if let Some(copies) = copies {
+            scan.rows(COPIES, &copies.rows, || All(&copied))?;
+        }
+        let met = self.taking_part(engine, manifest, met, &copied)?;
+        running.end(met.count(), met.count(), 0);
+        if met.count() == 0 {
+            return Ok(None);
+        }
+        if met.count() > self.numbered.base {
+            self.beyond.store(met.count(), Relaxed);
+            return Err(Error::Internal("there are more guests than numbers".into()));
+        }
+        let met = self.copy_out(engine, manifest, &met)?;
+        Ok(Some(&self.met.get_or_init(|| met).source))
+    }
+
+    fn check(&self, doc: u64, document: &Analysis<'_>) -> Result<()> {
+        let Some(met) = self.met.get() else { return Ok(()) };
+        let guest = (doc - met.first) as usize;
+        let [high, low] = [0, 1].map(|part: usize| u128::from(met.hashes[part].load(guest)));
+        if document.copy_hash() == high << 64 | low {
+            return Ok(());
+        }
+        let why =
+            format!("the text of document {} has another hash than it had when it was written", met.numbers[guest]);
+        Err(Error::Damaged { path: self.index.dir().join(BATCHES), why })
+    }
+}
+
+impl Wanted<'_> {
+    /// The rows of the part.
+    fn rows(&self, numbers: &[u64]) -> Vec<u64> {
+        numbers[self.guests.clone()].iter().map(|number| number - self.part.first_doc).collect()
+    }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn numbers(engine: &Engine<'_>, met: &AtomicBits) -> Result<Mapped<u64>> {
+    let mut numbers: Mapped<u64> = Mapped::new(engine.dir, "guest-numbers", met.count() as usize)?;
+    numbers.iter_mut().zip(met.iter()).for_each(|(number, doc)| *number = doc as u64);
+    Ok(numbers)
+}
+
+fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
+    let column = batch.column_by_name(KEPT_DOC).and_then(|column| column.as_primitive_opt::<Int64Type>()).cloned();
+    (0..batch.num_rows())
+        .map(move |row| column.as_ref().filter(|column| column.is_valid(row)).map(|column| column.value(row)))
+}
+
+/// Notes what is known of guests from `guest` on.
+fn note(batch: &RecordBatch, guest: usize, fates: &AtomicCells<u64>, hashes: &[AtomicCells<u64>; 2]) {
+    for (row, kept) in kept_docs(batch).enumerate() {
+        fates.store(guest + row, kept.map_or(0, |kept| kept as u64 + 1));
+    }
+    let Some(column) = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt()) else {
+        return;
+    };
+    for row in (0..batch.num_rows()).filter(|&row| column.is_valid(row)) {
+        let (high, low) = column.value(row).split_at(8);
+        hashes[0].store(guest + row, number(high));
+        hashes[1].store(guest + row, number(low));
+    }
+}

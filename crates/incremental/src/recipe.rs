@@ -1,0 +1,113 @@
+//! What an index was made with, and whether this run is of the same kind.
+
+use std::path::Path;
+
+use dupsift_algorithms::algorithm::kit::margin::MARGIN;
+use dupsift_algorithms::stage::recipe::Chosen;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::inputs::Inputs;
+use dupsift_index::{Line, Manifest};
+use dupsift_text::Pipeline;
+
+/// The number of documents that a new index is made for unless the user says so: at least so many, and so many times those of the first
+/// batch.
+pub const PLANNED: (u64, u64) = (100_000_000, 100);
+
+/// Checks that a run like this can be matched against an index.
+///
+/// # Errors
+/// [`Error::Usage`] with what cannot.
+pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
+    let refused = |what: String| Err(Error::wrong(opt("index"), what));
+    if options.sift {
+        return refused(format!("{} leaves out rows that a later night would meet; leave it out", opt("sift")));
+    }
+    if inputs.source.has_pages() {
+        return refused(
+            "pages cannot be matched against an index yet; run `dupsift purify` first, and this over what comes of it"
+                .into(),
+        );
+    }
+    for chosen in &options.recipe.algorithms {
+        let label = &chosen.label;
+        if chosen.params.margin(MARGIN.name).is_some_and(|margin| margin.whole.is_some()) {
+            return refused(format!(
+                "{label}: margin=M:D looks at whole clusters, which change with each night; leave :D out"
+            ));
+        }
+        let name = chosen.algorithm.name();
+        if name == "repeats" {
+            return refused(format!("{label}: what is repeated is known when all documents are; leave it out"));
+        }
+        let joins = |name: &str| chosen.params.iter().any(|(known, value)| known == "join" && value == name);
+        if matches!(name, "shingles" | "lsi") && joins("exact") {
+            return refused(format!("{label}: join=exact holds each document against all others; take another join"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares the recipe of the run with that of the index; gives the number of documents that table schemes are chosen by.
+///
+/// # Errors
+/// [`Error::Usage`] with each line that differs.
+pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, rows: u64) -> Result<u64> {
+    let default = PLANNED.0.max(rows.saturating_mul(PLANNED.1));
+    let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
+    let mut differences = manifest.differences(&lines(options)?);
+    if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
+        differences.push(format!("{}: {} there, {planned} here", opt("planned-documents"), manifest.documents_planned));
+    }
+    if let Some(stats) = &options.stats {
+        differences.push(format!("{}: its own there, those of {} here", opt("stats"), stats.display()));
+    }
+    if differences.is_empty() {
+        return Ok(manifest.documents_planned);
+    }
+    let dir = dir.display();
+    let option = if options.reference.is_some() { "reference" } else { "index" };
+    Err(Error::usage(format!(
+        "{} was made with another recipe: {}; run with the options that it was made with, or make another index",
+        opt(option).with(dir),
+        differences.join("; ")
+    )))
+}
+
+/// What signatures and pairs depend on, a line each.
+///
+/// # Errors
+/// Words that cannot be cut so.
+pub fn lines(options: &RunOptions) -> Result<Vec<Line>> {
+    let line = |name: &str, value: String| Line { name: name.to_owned(), value };
+    let recipe = &options.recipe;
+    let of = |one: &Chosen| line(&one.label, format!("{one},revision={}", one.algorithm.revision()));
+    let mut lines: Vec<Line> = recipe.algorithms.iter().map(of).collect();
+    lines.push(line("words", Pipeline::new(&recipe.text)?.identity().replace(' ', ",")));
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_engine::options::{OPTIONS, Settings, Verb, resolve};
+
+    /// An index whose signatures are of an earlier program, which made those of one algorithm otherwise.
+    #[test]
+    fn another_revision_is_refused_by_its_line() {
+        let mut settings = Settings::default();
+        let out = OPTIONS.iter().find(|option| option.name == "out").expect("an option");
+        settings.give(out, &"out".into()).expect("taken");
+        let settings = settings.with_defaults(Verb::Run).expect("whole");
+        let options = resolve(vec!["a".into()], &settings).expect("options");
+        let mut there = Manifest { recipe: lines(&options).expect("lines"), ..Manifest::default() };
+        let compare = |there: &Manifest| compare(Some(there), Path::new("index"), &options, 1);
+        assert!(compare(&there).is_ok());
+        let line = there.recipe.iter_mut().find(|line| line.value.contains(",revision=")).expect("of an algorithm");
+        let name = line.name.clone();
+        line.value = line.value.replace(",revision=1", ",revision=0");
+        let said = compare(&there).expect_err("refused").to_string();
+        assert!(said.contains(&format!("{name}: revision=0 there, revision=1 here")), "{said}");
+    }
+}

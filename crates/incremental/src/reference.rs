@@ -1,0 +1,127 @@
+//! `--reference`: documents that a corpus is matched against, and that never go: an index, an earlier output, or plain files, such as
+//! those of a benchmark. Of what is no index one is made for the time of the run.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use super::night::matched;
+use super::published::state;
+use super::recipe::PLANNED;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::run_report::{GuardReport, OtherInputReport, RunReport};
+use dupsift_engine::job::tables::rejected_table;
+use dupsift_engine::options::{CorpusFiles, RunOptions};
+use dupsift_engine::reading::input_notes;
+use dupsift_engine::reading::inputs::{Inputs, look};
+use dupsift_engine::reading::losses::OtherInput;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::io::{MadeFolders, Stage, Unfinished, WORK};
+use dupsift_index::Index;
+
+/// A reference as an index.
+pub struct Reference {
+    dir: PathBuf,
+    /// The index that was made for the run, which is removed with it.
+    made: Option<Unfinished>,
+    /// What was read to make it. A reference that is an index was read when it was made.
+    read: Option<OtherInput>,
+    /// The folders above it that were not there. Dropped last: they are removed if nothing stands in them.
+    _above: Option<MadeFolders>,
+}
+
+impl Reference {
+    /// The index in a folder, or one of the files there.
+    ///
+    /// # Errors
+    /// Files that are not there, or cannot be read.
+    pub fn open(
+        options: &RunOptions,
+        inputs: &Inputs,
+        reference: &Path,
+        progress: &Progress,
+        cancel: &AtomicBool,
+    ) -> Result<Reference> {
+        if Index::look(reference, state)?.is_some() {
+            return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None, _above: None });
+        }
+        let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = options.work.as_deref().unwrap_or(beside);
+        let above = MadeFolders::create(parent).map_err(Error::io("create the folder", parent))?;
+        let made = Unfinished::create_in(parent, WORK).map_err(Error::io("create the work folder in", parent))?;
+        let dir = made.path().join("index");
+        let planned = PLANNED.0.max(inputs.source.documents().saturating_mul(PLANNED.1));
+        let of_files = RunOptions {
+            inputs: files_of(reference)?,
+            out: made.path().join("reference"),
+            previous: None,
+            work: None,
+            corpus: CorpusFiles::default(),
+            limit: None,
+            accept: true,
+            report: false,
+            reference: None,
+            planned_documents: Some(options.planned_documents.unwrap_or(planned)),
+            ..options.clone()
+        };
+        let inputs = look(&of_files, cancel)?;
+        let warnings = RefCell::new(Vec::new());
+        let finish = |_: &Engine<'_>, reader: &Reader<'_>, _: &Stage, report: RunReport| {
+            warnings.replace(input_notes::of_reading(reader, &report.documents.rejections));
+            Ok(report)
+        };
+        let report = matched(&of_files, inputs, progress, cancel, &finish, (&dir, true))?;
+        let fired = report.guards.iter().filter_map(GuardReport::over_reading).collect();
+        let documents = report.documents;
+        let read = OtherInputReport {
+            input: "reference".to_owned(),
+            bad_inputs: report.bad_inputs,
+            rows: documents.rows,
+            used: documents.used,
+            rejections: documents.rejections,
+            warnings: warnings.into_inner(),
+        };
+        let read = OtherInput::new(read, fired, rejected_table(&of_files.out));
+        Ok(Reference { dir, made: Some(made), read: Some(read), _above: Some(above) })
+    }
+
+    /// Returns what was read of the reference, with what could not be read. `None` if it is an index, which was read when it was made.
+    pub fn read(&self) -> Option<OtherInput> {
+        self.read.clone()
+    }
+
+    /// The statistics that are asked for, where those of the reference are not these already.
+    pub fn stats(&self, options: &RunOptions) -> Option<PathBuf> {
+        options.stats.clone().filter(|_| self.made.is_none())
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+/// The inputs of an earlier output, or what is there itself.
+fn files_of(reference: &Path) -> Result<Vec<String>> {
+    let path = reference.join("run.json");
+    if !path.is_file() {
+        return Ok(vec![reference.to_string_lossy().into_owned()]);
+    }
+    let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let report: RunReport = serde_json::from_slice(&json).map_err(|error| {
+        Error::wrong(
+            opt("reference"),
+            format_args!("{}: {error}; expected an index, an output of dupsift run, or files", path.display()),
+        )
+    })?;
+    let stands = |path: &str| {
+        let places = report.places(path, reference);
+        let there = places.iter().find(|place| place.is_file()).or(places.first());
+        there.map_or_else(|| path.to_owned(), |place| place.to_string_lossy().into_owned())
+    };
+    Ok(report.inputs.iter().map(|file| stands(&file.path)).collect())
+}

@@ -1,0 +1,197 @@
+//! Old documents that have a key of the night, and yet can be in no pair with it, are no guests: a few words that the index keeps of
+//! each document say so before its text is looked up.
+//!
+//! ```text
+//! scan     rows of the index with a key of the night, beside the rows of the night that have it: a window
+//! words    those of the old documents in windows, read in order
+//! judge    an old document is a guest where it may be a pair with one of the night in a window, and in windows in which the pairs of
+//!          some documents depend on which others are there
+//! ```
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::rows::{DOC, sketches_of};
+use super::scan::{Scan, Shared};
+use dupsift_algorithms::algorithm::Sketched;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::row::{RowLayout, Sketches as _, number};
+use dupsift_engine::engine::sketches::SketchFile;
+use dupsift_index::ROWS;
+use dupsift_spill::shuffle::run::{Run, buckets_of};
+use dupsift_spill::shuffle::{AtomicBits, Ranks, Records, Sorted, Writer};
+
+/// A run of more bytes than these is read in slices, which threads share.
+const LARGE_RUN: u64 = 4 << 20;
+const SLICES: usize = 16;
+/// So many documents of the night are held in memory while the old ones of a window are judged by them.
+const AT_ONCE: usize = 1024;
+
+/// The meeting of one algorithm.
+pub struct RulingOut<'r> {
+    /// The index.
+    pub scan: &'r Scan<'r>,
+    /// The algorithm.
+    pub bound: &'r Bound<'r>,
+    /// The words of the night's documents, by their place in it.
+    pub sketches: &'r SketchFile,
+    /// The judgement.
+    pub by: &'r dyn Sketched,
+    /// So many comparisons of a window are made.
+    pub max_candidates: u64,
+}
+
+impl RulingOut<'_> {
+    /// Notes the documents of the index that may be in a pair with one of the night.
+    ///
+    /// # Errors
+    /// What is there is damaged; a full disk.
+    pub fn meet(&self, keys: &Sorted, met: &AtomicBits) -> Result<()> {
+        let (engine, label) = (self.scan.engine, &self.bound.label);
+        let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
+        let (width, group_width) = keys.widths();
+        // How many rows the index has of the keys is not known before; of more than these, partitions are sorted on disk.
+        let windows = engine.shuffle(&format!("{label}-windows"), width, group_width, 2 * keys.rows())?;
+        self.scan.rows(label, keys, || Windows { sharing: &sharing, windows: windows.writer(), shared: Vec::new() })?;
+        let windows = windows.finish()?;
+        let ranks = Ranks::new(engine.dir, "sharing-a-key-ranks", &sharing)?;
+        let old = self.words_of(&ranks)?;
+        engine.work(
+            windows.partitions(),
+            || Ok(Judging { ruling: self, ranks: &ranks, old: &old, met, night: Vec::new(), one: Vec::new() }),
+            |judging, partition| {
+                let records = windows.load(partition, engine.budget.a_thread)?;
+                for group in records.groups() {
+                    judging.window(&records.bytes()[group.start * width..group.end * width])?;
+                }
+                windows.remove(partition)
+            },
+            |_| Ok(()),
+        )?;
+        Ok(())
+    }
+
+    /// The words of these documents of the index, by rank.
+    fn words_of(&self, ranks: &Ranks) -> Result<SketchFile> {
+        let (engine, words) = (self.scan.engine, self.by.words());
+        let name = sketches_of(&self.bound.label);
+        let old = SketchFile::new(engine.dir, &format!("{}-old", self.bound.label), ranks.count(), words)?;
+        if ranks.count() == 0 {
+            return Ok(old);
+        }
+        let runs = self.scan.runs(&name, (DOC + 8 * words, DOC))?;
+        let slices = |run: &Run| if run.rows() * run.width() as u64 > LARGE_RUN { SLICES } else { 1 };
+        let work: Vec<(&Run, usize, usize)> =
+            runs.iter().flat_map(|run| (0..slices(run)).map(move |at| (run, at, slices(run)))).collect();
+        let found = AtomicU64::new(0);
+        engine.work(
+            work.len(),
+            || Ok(vec![0; words]),
+            |sketch, at| {
+                let (run, at, of) = work[at];
+                let mut reader = run.read(buckets_of(at, of));
+                while let Some(block) = reader.next_block()? {
+                    engine.go_on()?;
+                    self.scan.scanned.fetch_add(block.len() as u64, Relaxed);
+                    for row in block.chunks_exact(run.width()) {
+                        let doc = number(&row[..DOC]) as usize;
+                        let Some(rank) = (doc < ranks.len()).then(|| ranks.rank(doc)).flatten() else { continue };
+                        let bytes = row[DOC..].as_chunks::<8>().0;
+                        sketch.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u64::from_be_bytes(*bytes));
+                        old.put(rank as u64, sketch);
+                        found.fetch_add(1, Relaxed);
+                    }
+                }
+                Ok(())
+            },
+            |_| Ok(()),
+        )?;
+        if found.load(Relaxed) == ranks.count() {
+            return Ok(old);
+        }
+        let why = format!("{name} has {} of {} documents that rows name", found.load(Relaxed), ranks.count());
+        Err(Error::Damaged { path: self.scan.index.dir().join(ROWS), why })
+    }
+
+    fn layout(&self) -> RowLayout {
+        self.scan.numbered.rows(self.bound)
+    }
+}
+
+/// The rows of keys that night and index both have.
+struct Windows<'w> {
+    sharing: &'w AtomicBits,
+    windows: Writer<'w>,
+    /// Of each group of the partition, up to the last one that the index has: whether it has it. Each folder of rows may name it.
+    shared: Vec<bool>,
+}
+
+impl Shared for Windows<'_> {
+    fn row(&mut self, group: usize, doc: u64, row: &[u8]) -> Result<()> {
+        self.sharing.set(doc as usize);
+        if self.shared.len() <= group {
+            self.shared.resize(group + 1, false);
+        }
+        self.shared[group] = true;
+        self.windows.push(row)
+    }
+
+    fn partition(&mut self, night: &Records) -> Result<()> {
+        for (group, _) in night.groups().zip(self.shared.drain(..)).filter(|(_, shared)| *shared) {
+            group.into_iter().try_for_each(|at| self.windows.push(night.record(at)))?;
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<()> {
+        self.windows.flush()
+    }
+}
+
+/// What one thread judges windows with.
+struct Judging<'j, 'r> {
+    ruling: &'j RulingOut<'r>,
+    ranks: &'j Ranks,
+    old: &'j SketchFile,
+    met: &'j AtomicBits,
+    night: Vec<u64>,
+    one: Vec<u64>,
+}
+
+impl Judging<'_, '_> {
+    /// Notes the guests of a window.
+    fn window(&mut self, rows: &[u8]) -> Result<()> {
+        let RulingOut { scan, sketches, by, max_candidates, .. } = *self.ruling;
+        let layout = self.ruling.layout();
+        let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
+        let docs = || rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
+        let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
+        // Where comparisons are left out, which these are depends on all rows.
+        let all = count * (count - 1) / 2 <= max_candidates;
+        if !all || !by.judges_each(key, count) {
+            docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc as usize));
+            return scan.engine.go_on();
+        }
+        let words = by.words();
+        self.one.resize(words, 0);
+        let mut of_night = docs().filter(|&doc| doc >= next_doc).peekable();
+        while of_night.peek().is_some() {
+            scan.engine.go_on()?;
+            self.night.clear();
+            for doc in of_night.by_ref().take(AT_ONCE) {
+                let begin = self.night.len();
+                self.night.resize(begin + words, 0);
+                sketches.copy(doc - next_doc, &mut self.night[begin..]);
+            }
+            for doc in docs().filter(|&doc| doc < next_doc).map(|doc| doc as usize) {
+                let Some(rank) = self.ranks.rank(doc).filter(|_| !self.met.get(doc)) else { continue };
+                self.old.copy(rank as u64, &mut self.one);
+                if self.night.chunks_exact(words).any(|night| by.may_be_pair(&self.one, night)) {
+                    self.met.set(doc);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,287 @@
+//! What is done with an index between nights: a look at it, a check of its files, fewer and larger files of rows, and documents that are
+//! to be forgotten.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use arrow_array::Array as _;
+use arrow_array::cast::AsArray as _;
+
+use super::published::state;
+use super::rows::write_run;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::engine::resources::Resources;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_files::io::{Unfinished, WORK};
+use dupsift_files::tables::read_as;
+pub use dupsift_index::Restored;
+use dupsift_index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, read_rows, seal};
+use dupsift_spill::shuffle::run::Run;
+
+/// So many files of rows of about one size become one.
+const TOGETHER: usize = 8;
+/// More folders than this are merged, also where their sizes are uneven.
+const MANY: usize = 20;
+
+/// Opens an index that stands, for changes.
+///
+/// # Errors
+/// [`Error::Usage`] where none stands in the folder; as [`Index::open`].
+fn open(dir: &Path) -> Result<Index> {
+    look(dir)?;
+    let index = Index::open(dir, state)?;
+    if index.manifest.is_some() { Ok(index) } else { Err(no_index(dir)) }
+}
+
+/// Opens an index that stands, with all its generations, and changes nothing.
+fn look(dir: &Path) -> Result<Index> {
+    Index::look_at_all(dir, state)?.ok_or_else(|| no_index(dir))
+}
+
+fn no_index(dir: &Path) -> Error {
+    Error::usage(format!("{} is no index; expected the DIR of dupsift run {}", dir.display(), opt("index").with("DIR")))
+}
+
+/// An index, and what it takes.
+pub struct Held {
+    /// What it consists of.
+    pub manifest: Manifest,
+    /// Bytes of rows.
+    pub rows_bytes: u64,
+    /// Bytes of files of documents.
+    pub text_bytes: u64,
+}
+
+/// What an index holds.
+///
+/// # Errors
+/// [`Error::Usage`] if no index stands in the folder; [`Error::DamagedIndex`].
+pub fn info(dir: &Path) -> Result<Held> {
+    let manifest = look(dir)?.manifest.clone().unwrap_or_default();
+    let rows_bytes = manifest.rows.iter().flat_map(|rows| &rows.files).map(|file| file.bytes).sum();
+    let text_bytes = manifest.batches.iter().flat_map(|batch| &batch.parts).map(|part| part.file.bytes).sum();
+    Ok(Held { manifest, rows_bytes, text_bytes })
+}
+
+/// Compares all files with what was written; gives how many there are and their bytes. Nothing is changed.
+///
+/// # Errors
+/// As [`info`]; [`Error::Damaged`] with the first that is another one.
+pub fn verify(dir: &Path, cancel: &AtomicBool) -> Result<(u64, u64)> {
+    let go_on = || if cancel.load(Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    look(dir)?.verify(&go_on)
+}
+
+/// Merges files of rows of about one size, eight by eight; gives how many folders there were and are. Texts are never written anew.
+///
+/// # Errors
+/// A full disk; a damaged file.
+pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> Result<(usize, usize)> {
+    let mut index = open(dir)?;
+    let resources = Resources::new(memory, threads)?;
+    let folder = Unfinished::create_in(dir.parent().unwrap_or(Path::new(".")), WORK);
+    let folder = folder.map_err(Error::io("create the work folder beside", dir))?;
+    let progress = Progress::hidden();
+    let engine = resources.engine(false, true, folder.path(), &progress, cancel);
+    let before = index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len());
+    while let Some(at) = index.manifest.as_ref().and_then(mergeable) {
+        let Some(mut next) = index.manifest.clone() else { break };
+        next.generation += 1;
+        let merged = merge(&engine, &index, &next, at)?;
+        let name = merged.folder.clone();
+        next.rows.splice(at..at + TOGETHER, [merged]);
+        // What is held back was matched against the generation before, and cannot be accepted any more.
+        index.hold_none()?;
+        index.intend(&next)?;
+        index.place(ROWS, &name)?;
+        index.publish(next)?;
+    }
+    Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
+}
+
+/// The place of the first of eight neighbours of about one size: the largest has no more than twice the mean. So a row is written anew
+/// when its folder becomes four times as large at the least. Where sizes go up and down, and folders become many, the smallest
+/// neighbours are merged. The last night stays by itself, for it may be made again.
+fn mergeable(manifest: &Manifest) -> Option<usize> {
+    let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
+    mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())
+}
+
+fn mergeable_of(sizes: &[u64]) -> Option<usize> {
+    let is_even = |sizes: &[u64]| {
+        let largest = sizes.iter().max().copied().unwrap_or_default();
+        largest * TOGETHER as u64 <= 2 * sizes.iter().sum::<u64>()
+    };
+    let smallest = || {
+        let sums = sizes.windows(TOGETHER).map(|sizes| sizes.iter().sum::<u64>()).enumerate();
+        sums.min_by_key(|(_, sum)| *sum).map(|(at, _)| at)
+    };
+    let even = sizes.windows(TOGETHER).position(is_even);
+    even.or_else(|| if sizes.len() > MANY { smallest() } else { None })
+}
+
+fn merge(engine: &Engine<'_>, index: &Index, next: &Manifest, at: usize) -> Result<Rows> {
+    let old = &next.rows[at..at + TOGETHER];
+    let name = format!("r-{:08}", next.generation);
+    let dir = index.begin(ROWS, &name)?;
+    for file in &old[0].files {
+        let Some(label) = file.name.strip_suffix(".run") else { continue };
+        let mut runs = Vec::new();
+        for rows in old {
+            runs.push(Run::open(&index.folder(ROWS, &rows.folder).join(&file.name))?);
+        }
+        let (width, group_width) = (runs[0].width(), runs[0].group_width());
+        let rows = engine.shuffle(&format!("{label}-merged"), width, group_width, runs.iter().map(Run::rows).sum())?;
+        engine.work(
+            runs.len(),
+            || Ok(rows.writer()),
+            |writer, at| {
+                let mut reader = runs[at].read(0..dupsift_spill::shuffle::run::BUCKETS);
+                while let Some(block) = reader.next_block()? {
+                    engine.go_on()?;
+                    block.chunks_exact(width).try_for_each(|row| writer.push(row))?;
+                }
+                Ok(())
+            },
+            |mut writer| writer.flush(),
+        )?;
+        write_run(engine, &dir, label, rows.finish()?, runs[0].is_filtered())?;
+    }
+    let files = seal(&dir)?;
+    Ok(Rows { folder: name, first_doc: old[0].first_doc, end_doc: old[TOGETHER - 1].end_doc, files })
+}
+
+/// Which documents are to be forgotten.
+pub enum Forget {
+    /// Those with these ids.
+    Ids(BTreeSet<String>),
+    /// Those of a night.
+    Batch(String),
+}
+
+/// Forgets documents: no later batch is matched against them, nor against documents that were removed in favor of them. Returns how many
+/// documents are forgotten.
+///
+/// # Errors
+/// [`Error::Usage`] for a night or an id that is not there.
+pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
+    let mut index = open(dir)?;
+    let Some(mut next) = index.manifest.clone() else { return Ok(0) };
+    let found = match what {
+        Forget::Batch(name) => {
+            let Some(night) = next.batches.iter().find(|batch| batch.name == *name) else {
+                let names: Vec<&str> = next.batches.iter().map(|batch| batch.name.as_str()).collect();
+                let hint = dupsift_core::error::did_you_mean(name, names.iter().copied());
+                return Err(Error::wrong(
+                    opt("batch"),
+                    format_args!("there is no night {name:?} in {}{hint}", dir.display()),
+                ));
+            };
+            vec![[night.first_doc, night.first_doc + night.rows]]
+        }
+        Forget::Ids(ids) => documents_of(&index, &next, ids)?,
+    };
+    let before = next.forgotten();
+    next.forget(found);
+    if next.forgotten() == before {
+        return Ok(0);
+    }
+    let count = next.forgotten() - before;
+    next.generation += 1;
+    index.hold_none()?;
+    index.intend(&next)?;
+    index.publish(next)?;
+    Ok(count)
+}
+
+/// Makes an earlier generation the newest one.
+///
+/// # Errors
+/// As [`restore`](dupsift_index::restore).
+pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
+    dupsift_index::restore(dir, generation, state)
+}
+
+/// Hands on each document by which the index knows a text, with its id.
+///
+/// # Errors
+/// A damaged file; what `each` returns.
+pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u64, &str) -> Result<()>) -> Result<()> {
+    for night in &manifest.batches {
+        for part in &night.parts {
+            let path = index.folder(BATCHES, &night.folder).join(&part.file.name);
+            let mut doc = part.first_doc;
+            read_rows(&path, None, Some(&["id", COPY_HASH]), &mut |batch| {
+                let hashes = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt());
+                let Some(column) = batch.column_by_name("id") else { return Ok(()) };
+                let spelled = read_as::spelled(column).map_err(Error::columns("read the ids of an index"))?;
+                for row in 0..batch.num_rows() {
+                    let is_there = hashes.is_some_and(|hashes| hashes.is_valid(row));
+                    if is_there && spelled.is_valid(row) {
+                        each(doc, spelled.value(row))?;
+                    }
+                    doc += 1;
+                }
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of the documents with these ids, as ranges.
+fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> Result<Vec<[u64; 2]>> {
+    let (mut found, mut left) = (Vec::new(), ids.clone());
+    each_id(index, manifest, &mut |doc, id| {
+        if ids.contains(id) {
+            left.remove(id);
+            found.push([doc, doc + 1]);
+        }
+        Ok(())
+    })?;
+    match left.first() {
+        None => Ok(found),
+        Some(missing) => Err(Error::usage(format!(
+            "{} has no document with the id {missing:?}{}; the index knows a text by the id of the document that was kept",
+            index.dir().display(),
+            if left.len() > 1 { format!(", nor {} others", left.len() - 1) } else { String::new() }
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Merges after each night, as `compact` does; gives what was written anew, and how many folders there were at most.
+    fn nights(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
+        let (mut folders, mut anew, mut most): (Vec<u64>, u64, usize) = (Vec::new(), 0, 0);
+        for size in sizes {
+            folders.push(size);
+            while let Some(at) = mergeable_of(&folders[..folders.len() - 1]) {
+                let merged: u64 = folders[at..at + TOGETHER].iter().sum();
+                anew += merged;
+                folders.splice(at..at + TOGETHER, [merged]);
+            }
+            most = most.max(folders.len());
+        }
+        (anew as f64 / folders.iter().sum::<u64>() as f64, most)
+    }
+
+    #[test]
+    fn rows_are_written_anew_seldom_and_folders_stay_few() {
+        let (anew, most) = nights((0..30).map(|_| 100));
+        assert!(anew <= 1.0 && most <= 12, "{anew} {most}");
+        let (anew, most) = nights((0..365).map(|_| 100));
+        assert!(anew <= 3.0 && most <= MANY, "{anew} {most}");
+        // Nights of very different sizes, some nearly empty.
+        let size = |night: u64| {
+            [1_000, 10, 30, 1, 700, 2, 90, 5, 3, 300][(dupsift_core::hash::splitmix64(3, night) % 10) as usize]
+        };
+        let (anew, most) = nights((0..365).map(size));
+        assert!(anew <= 6.0 && most <= MANY + 2, "{anew} {most}");
+    }
+}

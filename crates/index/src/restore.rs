@@ -1,0 +1,210 @@
+//! The way back from an index that is damaged: an earlier generation becomes the newest one, because somebody asked for it.
+
+use std::path::Path;
+
+use super::generations::{self, Listed};
+use super::manifest::{Batch, Manifest};
+use super::open::{Index, State, no_reader};
+use dupsift_core::error::{Error, Result};
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Restored {
+    /// The generation that counts now.
+    pub manifest: Manifest,
+    /// The names of batches that other readable generations had, and this one does not have.
+    pub left_out: Vec<String>,
+    /// Whether a later generation could not be read, so that nobody knows what it had.
+    pub unknown: bool,
+}
+
+/// Makes a generation the newest one. All later generations, those that do not lead up to it without a gap, intents and what is held
+/// back are removed, with the files that only they name. Documents that a readable later generation forgot stay forgotten.
+///
+/// # Errors
+/// [`Error::Usage`] if that generation cannot be read or a file of it is missing, or another process reads the index; then nothing is
+/// changed.
+pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result<State>) -> Result<Restored> {
+    if !generations::is_index(dir)? {
+        return Err(Error::usage(format!("{} is no index", dir.display())));
+    }
+    let mut index = Index::locked(dir)?;
+    let mut listed = Listed::of(dir)?;
+    finish(dir, &listed, published)?;
+    listed = Listed::of(dir)?;
+    let readable = generations::readable(dir, &listed);
+    let Some(at) = readable.iter().position(|manifest| manifest.generation == generation) else {
+        let wrong = format!("generation {generation} of {} cannot be read; {}", dir.display(), named(&readable));
+        return Err(Error::usage(wrong));
+    };
+    let manifest = readable[at].clone();
+    index.check_there(&manifest).map_err(|error| {
+        Error::usage(format!("generation {generation} cannot be restored: {error}; {}", named(&readable)))
+    })?;
+    let Some(_alone) = no_reader(dir) else {
+        return Err(Error::usage(format!("another process reads {}; run this again when it has ended", dir.display())));
+    };
+    // Those that lead up to it, each of which can be read.
+    let mut first = at;
+    while first > 0 && readable[first - 1].generation + 1 == readable[first].generation {
+        first -= 1;
+    }
+    let kept = &readable[first..=at];
+    let gone: Vec<u64> =
+        listed.manifests.iter().copied().filter(|n| kept.iter().all(|one| one.generation != *n)).collect();
+    // From here on this generation is the newest one, whenever the process ends.
+    generations::record(dir, generation)?;
+    generations::remove(dir, &gone, &listed.intents, listed.held)?;
+    index.keep_only(kept)?;
+    let later = &readable[at + 1..];
+    let known = |batch: &&Batch| manifest.batches.iter().all(|one| one.publication != batch.publication);
+    let mut left_out: Vec<String> =
+        later.iter().flat_map(|one| one.batches.iter().filter(known)).map(|batch| batch.name.clone()).collect();
+    left_out.sort_unstable();
+    left_out.dedup();
+    let unknown = gone.iter().any(|&gone| gone > generation && later.iter().all(|one| one.generation != gone));
+    index.manifest = Some(manifest.clone());
+    let manifest = forget_again(&mut index, manifest, later)?;
+    Ok(Restored { manifest, left_out, unknown })
+}
+
+/// Finishes what a process that died was publishing, if that can be read and its output stands.
+fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<State>) -> Result<()> {
+    let Some(&number) = listed.intents.last() else { return Ok(()) };
+    let follows = listed.manifests.last().map_or(0, |newest| *newest) + 1 == number;
+    let Ok(intended) = generations::read_intent(dir, number) else { return Ok(()) };
+    let last = intended.batches.last().filter(|batch| follows && batch.generation == number);
+    match last.map(published).transpose()? {
+        Some(State::Published) => generations::come_true(dir, &intended),
+        _ => Ok(()),
+    }
+}
+
+/// Forgets what later generations have forgotten of documents that are the same ones there.
+fn forget_again(index: &mut Index, manifest: Manifest, later: &[Manifest]) -> Result<Manifest> {
+    let mut next = manifest.clone();
+    for one in later {
+        let same = |batch: &&Batch| one.batches.iter().any(|other| other.publication == batch.publication);
+        for batch in manifest.batches.iter().filter(same) {
+            next.forget(one.forgotten_in(batch.first_doc, batch.first_doc + batch.rows));
+        }
+    }
+    if next.forgotten == manifest.forgotten {
+        return Ok(manifest);
+    }
+    next.generation += 1;
+    index.intend(&next)?;
+    index.publish(next.clone())?;
+    Ok(next)
+}
+
+fn named(readable: &[Manifest]) -> String {
+    let numbers: Vec<String> = readable.iter().map(|one| one.generation.to_string()).collect();
+    match &numbers[..] {
+        [] => "no generation of it can be read; make another index".to_owned(),
+        numbers => format!("these can: {}", numbers.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::generations::Generations;
+    use crate::manifest::FORMAT;
+    use crate::{BATCHES, STATISTICS};
+
+    fn batch(n: u64) -> Batch {
+        Batch {
+            name: format!("n{n}"),
+            folder: format!("b-{n}"),
+            publication: n.to_string(),
+            first_doc: 10 * (n - 1),
+            rows: 10,
+            generation: n,
+            ..Batch::default()
+        }
+    }
+
+    fn lost(_: &Batch) -> Result<State> {
+        Ok(State::Lost)
+    }
+
+    /// An index of five batches, the last generation of which forgets documents.
+    fn made() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let mut index = Index::open(folder.path(), lost).unwrap();
+        for generation in 1..=6 {
+            let batches: Vec<Batch> = (1..=generation.min(5)).map(batch).collect();
+            let mut next =
+                Manifest { format: FORMAT, generation, statistics: "s-1".into(), batches, ..Manifest::default() };
+            next.next_doc = 10 * generation.min(5);
+            if generation == 6 {
+                next.forget(vec![[3, 5], [38, 42]]);
+            }
+            index.intend(&next).unwrap();
+            for (kind, name) in next.folders() {
+                if !index.folder(kind, name).exists() {
+                    index.begin(kind, name).unwrap();
+                    index.place(kind, name).unwrap();
+                }
+            }
+            index.publish(next).unwrap();
+        }
+        folder
+    }
+
+    fn manifest_of(folder: &Path, generation: u64) -> std::path::PathBuf {
+        folder.join(format!("manifest-{generation:08}.json"))
+    }
+
+    #[test]
+    fn an_earlier_generation_becomes_the_newest() {
+        let folder = made();
+        fs::write(manifest_of(folder.path(), 5), "{").unwrap();
+        assert!(Index::open(folder.path(), lost).is_err());
+        let restored = restore(folder.path(), 4, lost).unwrap();
+        // What generation 6 forgot of the batches that are left stays forgotten.
+        assert_eq!((restored.manifest.generation, &restored.manifest.forgotten[..]), (5, &[[3, 5], [38, 40]][..]));
+        assert_eq!((restored.left_out, restored.unknown), (vec!["n5".to_owned()], true));
+        let index = Index::open(folder.path(), lost).unwrap();
+        assert_eq!(index.manifest.as_ref().unwrap(), &restored.manifest);
+        assert!(index.folder(BATCHES, "b-4").is_dir() && !index.folder(BATCHES, "b-5").exists());
+        assert!(index.folder(STATISTICS, "s-1").is_dir());
+        assert_eq!(Generations::read(folder.path()).unwrap().manifests.len(), 5);
+    }
+
+    #[test]
+    fn a_missing_newest_generation_is_given_up_only_by_name() {
+        let folder = made();
+        fs::remove_file(manifest_of(folder.path(), 6)).unwrap();
+        let said = Index::open(folder.path(), lost).unwrap_err().to_string();
+        assert!(
+            said.contains("manifest-00000006.json is missing") && said.contains("restore") && said.ends_with(" 5"),
+            "{said}"
+        );
+        let refused = restore(folder.path(), 6, lost).unwrap_err().to_string();
+        assert!(refused.contains("generation 6") && refused.ends_with("1, 2, 3, 4, 5"), "{refused}");
+        assert_eq!(restore(folder.path(), 5, lost).unwrap().manifest.generation, 5);
+        assert_eq!(Index::open(folder.path(), lost).unwrap().manifest.as_ref().unwrap().batches.len(), 5);
+    }
+
+    #[test]
+    fn generations_before_a_gap_go_and_readers_are_waited_for() {
+        let folder = made();
+        fs::remove_file(manifest_of(folder.path(), 3)).unwrap();
+        let reader = Index::look(folder.path(), lost).unwrap();
+        assert!(restore(folder.path(), 6, lost).unwrap_err().to_string().contains("another process reads"));
+        assert!(manifest_of(folder.path(), 2).exists());
+        drop(reader);
+        let restored = restore(folder.path(), 6, lost).unwrap();
+        assert_eq!((restored.manifest.forgotten(), restored.unknown), (6, false));
+        let left: Vec<u64> =
+            Generations::read(folder.path()).unwrap().manifests.iter().map(|one| one.generation).collect();
+        assert_eq!(left, [4, 5, 6]);
+        let nothing = tempfile::tempdir().unwrap();
+        assert!(restore(nothing.path(), 1, lost).unwrap_err().to_string().contains("is no index"));
+        assert_eq!(fs::read_dir(nothing.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,175 @@
+//! The abstract of a page, by docs/methods/docview.md: its clauses with most to say, up to 200 characters.
+//!
+//! A clause scores by the sum of the weights of the keywords in it, each once, over the square root of its length in
+//! characters. The best come first, of equal ones the first by code points; one that does not fit into what is left is passed over, and of
+//! clauses with the same letters one is taken. If none fits at all, the best is cut. What was taken stands in the order
+//! and spelling of the page, each clause with its own marks, white space folded; a comma or semicolon at the very end goes.
+//!
+//! ```text
+//! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
+//! the cat sleeps: 2 / sqrt(15) = .516    the cat and the dog play: 3 / sqrt(25) = .6    all is quiet: 0      [by hand]
+//! -> The cat sleeps, The cat and the dog play.
+//! ```
+
+use std::ops::Range;
+
+use super::keywords::{ClauseWords, Gathered};
+use dupsift_text::is_clause_mark;
+
+/// The most characters of an abstract.
+pub const MOST_CHARACTERS: usize = 200;
+
+/// A clause that has something to say.
+struct Scored {
+    /// The number of the clause.
+    number: usize,
+    place: Range<usize>,
+    characters: usize,
+    score: f64,
+}
+
+/// The abstract of a body whose keywords, given by hash, have these weights; empty where no clause has any of them.
+pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
+    let score = |(number, clause): (usize, &ClauseWords)| {
+        let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
+        // In the order of the keywords, so that equal clauses have equal sums.
+        let sum: f64 = keywords.iter().filter(|(hash, _)| has(hash)).map(|(_, weight)| weight).sum();
+        if sum <= 0.0 {
+            return None;
+        }
+        let place = clause.place.clone();
+        let characters = folded(&body[place.clone()]).count();
+        Some(Scored { number, place, characters, score: sum / (characters as f64).sqrt() })
+    };
+    let mut scored: Vec<Scored> = words.clauses.iter().enumerate().filter_map(score).collect();
+    let letters = |clause: &Scored| &body[clause.place.clone()];
+    scored.sort_unstable_by(|a, b| {
+        b.score.total_cmp(&a.score).then_with(|| letters(a).cmp(letters(b))).then(a.number.cmp(&b.number))
+    });
+    // Clauses of the same letters have the same score, so that they stand side by side.
+    scored.dedup_by(|b, a| letters(a) == letters(b));
+    let mut taken: Vec<&Scored> = Vec::new();
+    let mut left = MOST_CHARACTERS;
+    for clause in &scored {
+        // One for the space before it.
+        let needed = clause.characters + usize::from(!taken.is_empty());
+        if needed <= left {
+            left -= needed;
+            taken.push(clause);
+        }
+    }
+    if taken.is_empty() {
+        return scored.first().map_or_else(String::new, |best| shortened(letters(best)));
+    }
+    taken.sort_unstable_by_key(|clause| clause.number);
+    let mut out = String::new();
+    let mut before: Option<&Scored> = None;
+    for clause in taken {
+        if before.is_some_and(|before| needs_space(body, before, clause)) {
+            out.push(' ');
+        }
+        out.extend(folded(letters(clause)));
+        before = Some(clause);
+    }
+    let length = out.trim_end_matches(|c| is_clause_mark(c) || c == ' ').len();
+    out.truncate(length);
+    out
+}
+
+/// Whether a space stands between two clauses: not where none stood between neighbours, nor behind a mark of full width.
+fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
+    if before.number + 1 == clause.number && before.place.end == clause.place.start {
+        return false;
+    }
+    let wide = |c: char| matches!(c, '\u{3001}'..='\u{303F}' | '\u{FF01}'..='\u{FF65}');
+    !body[..before.place.end].ends_with(wide)
+}
+
+/// The characters of a clause, each run of white space as one U+0020.
+fn folded(clause: &str) -> impl Iterator<Item = char> {
+    let mut in_space = false;
+    clause.chars().filter_map(move |c| {
+        let again = in_space && c.is_whitespace();
+        in_space = c.is_whitespace();
+        if again { None } else { Some(if in_space { ' ' } else { c }) }
+    })
+}
+
+/// The beginning of a clause that is too long, up to a space if one stands in the latter half, and U+2026.
+fn shortened(clause: &str) -> String {
+    let beginning: String = folded(clause).take(MOST_CHARACTERS - 1).collect();
+    let end = beginning.rfind(' ').filter(|end| *end >= beginning.len() / 2).unwrap_or(beginning.len());
+    format!("{}…", &beginning[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use super::super::page::Page;
+    use super::*;
+    use dupsift_text::{Pipeline, TextOptions, clauses};
+
+    /// One for all tests, for the Chinese dictionary is slow to load.
+    static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
+
+    fn of(body: &str) -> String {
+        let page = Page { body: Some(body.to_owned()), ..Page::default() };
+        let words = Gathered::of(&page, &clauses(body), &PIPELINE);
+        let keywords: Vec<(u64, f64)> =
+            words.keywords(None).into_iter().map(|(hash, keyword)| (hash, keyword.weight)).collect();
+        abstract_of(body, &words, &keywords)
+    }
+
+    #[test]
+    fn clauses_stand_in_the_order_and_spelling_of_the_page() {
+        assert_eq!(
+            of("The cat sleeps, all is so. The cat\nand the  dog play."),
+            "The cat sleeps, The cat and the dog play."
+        );
+        assert_eq!(of("今天网页很好，我们看公园。网页公园！"), "今天网页很好，我们看公园。网页公园！");
+        assert_eq!(of("1, 2 and 3; the."), "");
+        assert_eq!(of(""), "");
+        // Same letters, taken once; the comma at the end goes.
+        assert_eq!(of("Red fox, red fox, Red fox,"), "Red fox, red fox");
+        assert_eq!(of("red fox\u{3000}；"), "red fox");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_passed_over_and_what_never_fits_is_cut() {
+        let filler = "zebra ".repeat(40);
+        assert_eq!(of(&format!("{filler}, zebra crossing.")), "zebra crossing.");
+        let cut = of(&filler);
+        assert!(cut.ends_with("zebra…") && cut.chars().count() <= MOST_CHARACTERS, "{cut}");
+        let han = of(&"网页去重".repeat(60));
+        assert_eq!(han.chars().count(), MOST_CHARACTERS);
+        assert!(han.ends_with('…'));
+    }
+
+    #[test]
+    fn the_best_clauses_by_hand() {
+        // Weights: cat 3, dog 2, owl 1. Scores: "cat dog." 5 / sqrt 8 = 1.77; "cat" clauses of 93 and 97 characters
+        // 3 / 9.6 and 3 / 9.8; "dog owl." 3 / sqrt 8 = 1.06; these two first, then one of the long ones (17 + 94 < 200), and
+        // with 111 taken the other (98 > 89) is passed over.
+        let (first, second) =
+            (format!("cat {}.", "0 ".repeat(44).trim_end()), format!("cat {}.", "0 ".repeat(46).trim_end()));
+        let body = format!("{second} {first} dog owl. cat dog.");
+        assert_eq!(of(&body), format!("{first} dog owl. cat dog."));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn never_longer_than_allowed_and_of_clauses_of_the_page(
+            body in "([a-f]{2,9}|網頁|дубликат|[,;.!，；。、]|\u{3000}| |\n){0,120}"
+        ) {
+            let found = of(&body);
+            proptest::prop_assert!(found.chars().count() <= MOST_CHARACTERS);
+            proptest::prop_assert!(found.trim() == found && !found.contains("  "));
+            // Each word of it stands in the body.
+            let marks = |c: char| c.is_whitespace() || ",;.!，；。、…".contains(c);
+            for word in found.split(marks) {
+                proptest::prop_assert!(body.contains(word), "{word:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The words of Chinese, Russian and English that stand in every text and name nothing: the, и, 的.
+//!
+//! By number alone they would be the keywords of every page. The lists are those of the collection stopwords-iso, as the
+//! crate `stop-words` carries them. They are generous: next to function words they hold some common nouns (system, Россия),
+//! which are then no keywords; a list of the user's own takes their place.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use dupsift_core::hash::hash64;
+use dupsift_text::normal::{Letters, normal_word};
+
+/// The languages of the lists.
+const LANGUAGES: [&str; 3] = ["zh", "ru", "en"];
+
+/// The hashes of the words in every spelling that a normalised text may have them in: ё or е, both apostrophes.
+static WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
+    let mut words = HashSet::new();
+    for word in LANGUAGES.iter().filter_map(stop_words::lookup).flatten() {
+        for yo_to_e in [false, true] {
+            let word = normal_word(word, Letters { yo_to_e, ..Letters::default() });
+            words.insert(hash64(word.as_bytes()));
+            words.insert(hash64(word.replace('\'', "’").as_bytes()));
+        }
+    }
+    words
+});
+
+/// Whether a normalised word, not its stem, is one of them.
+pub fn is_function_word(word: &str) -> bool {
+    WORDS.contains(&hash64(word.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_are_there_and_know_the_commonest_words() {
+        for language in LANGUAGES {
+            assert!(stop_words::lookup(language).is_some_and(|words| words.len() > 500), "{language}");
+        }
+        for word in ["the", "and", "of", "can't", "can’t", "и", "это", "который", "ещё", "еще", "的", "因为", "我们"]
+        {
+            assert!(is_function_word(word), "{word}");
+        }
+        for word in ["purification", "дубликат", "去重", ""] {
+            assert!(!is_function_word(word), "{word}");
+        }
+    }
+}

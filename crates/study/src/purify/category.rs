@@ -1,0 +1,347 @@
+//! `purify --train`: labelled pages in, a model of categories out; and that model read back.
+
+use dupsift_engine::job::Guarded;
+use dupsift_engine::reading::purified::of_corpus;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::{combine, hash64};
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::StageReport;
+use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::progress::{Progress, Unit};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::check::check;
+use dupsift_engine::job::guards;
+use dupsift_engine::job::last_reading;
+use dupsift_engine::job::run::carry_out;
+use dupsift_engine::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
+use dupsift_engine::job::tables::write_rejected;
+use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::RejectionsReport;
+use dupsift_engine::reading::inputs::{look_into, notes};
+use dupsift_engine::reading::losses::Losses;
+use dupsift_engine::reading::purified::{Seen, each_page};
+use dupsift_engine::reading::purify_report::PurifyReport;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::reading::rejected::Rejecter;
+use dupsift_files::io::{Asked, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
+use dupsift_files::tables::{
+    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, categories_found,
+    category_schema,
+};
+use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
+
+/// Where the table stands in the output.
+const TABLE: &str = "model/part-00000.parquet";
+/// Bytes of pages that a thread takes at a time.
+const PIECE_BYTES: usize = 16 << 20;
+/// Bytes that a count takes while pages come in.
+const A_COUNT: usize = 64;
+
+/// `run.json` of a training.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct TrainingReport {
+    /// Version of this record and of the table beside it.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub dupsift: String,
+    /// The column of labels.
+    pub label_column: String,
+    /// Tokenizer, normalisation and their versions: the model is of these words.
+    pub text: String,
+    /// What became of the pages.
+    pub purified: PurifyReport,
+    /// Input files that could not be used at all.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// The inputs besides the corpus whose rows were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_inputs: Vec<OtherInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    #[serde(default)]
+    pub unread: std::collections::BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub skipped_folders: std::collections::BTreeMap<String, String>,
+    /// Rows of all usable files, or those within `--limit`.
+    pub rows: u64,
+    /// Pages with a label and a text.
+    pub pages: u64,
+    /// Rows without a label.
+    pub unlabelled: u64,
+    /// Rows that could not be used.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
+    /// Classes, each with its pages.
+    pub classes: std::collections::BTreeMap<String, u64>,
+    /// Words that the model knows.
+    pub words: u64,
+    /// Words in a single page, which it does not know.
+    pub rare_words: u64,
+    /// Words beyond the number that is kept.
+    pub words_beyond: u64,
+    /// One of 2 to this power of all words was counted; 0 where all were.
+    pub halvings: u32,
+    /// The share of all occurrences of words that the model knows.
+    pub known_share: f64,
+    /// A hash of the model, in hexadecimal.
+    pub model: String,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    #[serde(default)]
+    pub guards: Vec<GuardReport>,
+    /// One entry a stage, in order.
+    pub stages: Vec<StageReport>,
+    /// What a reader should know besides.
+    pub warnings: Vec<String>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// User and system CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory that was sampled, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+impl Guarded for TrainingReport {
+    fn guards(&self) -> &[GuardReport] {
+        &self.guards
+    }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
+}
+
+/// Learns the categories of the pages from the column of labels.
+///
+/// # Errors
+/// No labelled page, a column that is not there, and what keeps a run from its end.
+pub fn train(
+    options: RunOptions,
+    label_column: &str,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<TrainingReport> {
+    let mut options = options;
+    options.other_columns = vec![label_column.to_owned()];
+    check(&options)?;
+    let labels = Asked { option: opt("train"), column: label_column.to_owned(), plain: false };
+    let run = options.clone();
+    let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
+    carry_out(&options, inputs, progress, cancel, |engine, reader, stage, losses, _| {
+        attempt(engine, reader, label_column, stage, losses)
+    })
+}
+
+fn attempt(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    label_column: &str,
+    stage: &Stage,
+    losses: &Losses<'_>,
+) -> Result<TrainingReport> {
+    let running = engine.clock.stage("train");
+    let rejecter = Rejecter::new(engine, reader)?;
+    let (trainer, counts) = read_pages(engine, reader, label_column, &rejecter)?;
+    let pages = trainer.documents();
+    let (model, left_out) = trainer.finish()?;
+    let (rows, bytes) = write(stage, &model)?;
+    running.end(reader.documents(), rows, bytes);
+    let Counts { purified, unlabelled, ids_seen } = counts;
+    let rejected = rejecter.finish()?;
+    let ids = last_reading::ids_of_rejected(engine, reader, &ids_seen, &rejected)?;
+    write_rejected(engine, reader, stage, &rejected, losses, &ids)?;
+    let rejections = rejected.report();
+    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
+    let guards = guards::of_reading(reader, stage, losses, reader.documents() - rejections.rows, &rejections)?;
+    let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
+    let documents = model.rows().take_while(|row| row.word.is_none());
+    Ok(TrainingReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        label_column: label_column.to_owned(),
+        text: reader.pipeline.identity(),
+        purified,
+        bad_inputs: losses.bad_inputs(),
+        other_inputs: losses.other_inputs(),
+        unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
+        rows: reader.documents(),
+        pages,
+        unlabelled,
+        rejections,
+        classes: documents.map(|row| (row.class.to_owned(), row.count)).collect(),
+        words: model.words() as u64,
+        rare_words: rare,
+        words_beyond: beyond,
+        halvings,
+        known_share: if occurrences == 0 { 0.0 } else { kept as f64 / occurrences as f64 },
+        model: digest(&model),
+        guards,
+        stages: engine.clock.stages(),
+        warnings: notes(reader, losses.bad),
+        seconds,
+        cpu_seconds,
+        peak_memory_bytes,
+    })
+}
+
+/// What came of the rows.
+struct Counts {
+    purified: PurifyReport,
+    unlabelled: u64,
+    ids_seen: IdsSeen,
+}
+
+/// Reads the pages, and hands those with a label to a trainer.
+fn read_pages(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    label_column: &str,
+    rejecter: &Rejecter,
+) -> Result<(Trainer, Counts)> {
+    // One trainer for all threads: what it has to let go for want of room then depends on the memory, and not on the threads.
+    let max_held = (engine.budget.rows / A_COUNT).max(1);
+    let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
+    let want = Want {
+        others: vec![label_column.to_owned()],
+        spelled: true,
+        id: true,
+        batch_bytes: engine.budget.batch,
+        ..Want::default()
+    };
+    let purifier = Purifier::new(reader.options.recipe.purify);
+    let splits = reader.source.splits(PIECE_BYTES);
+    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < reader.documents()).collect();
+    let bar = engine.progress.stage("train", reader.documents(), Unit::Documents);
+    let room = engine.room();
+    let counts = engine.work(
+        splits.len(),
+        || Ok((PurifyReport::default(), 0u64, IdsSeen::default(), rejecter.writer())),
+        |(purified, unlabelled, ids_seen, rejected), piece| {
+            let mut each = |batch: &Documents| {
+                let labels = batch.spelled_column(label_column)?;
+                each_page(engine, reader, &purifier, batch, purified, |row, seen| {
+                    let page = match seen {
+                        Seen::Page(page) => page,
+                        Seen::Null => {
+                            return rejecter.push(reader, rejected, batch, row, &RejectReason::NullText.into());
+                        }
+                        Seen::Bad(why) => return rejecter.push(reader, rejected, batch, row, why),
+                    };
+                    let label = match labels.as_ref().map_or(Cell::Null, |labels| labels.get(row)) {
+                        Cell::Text(label) => label,
+                        Cell::Null => return Ok(*unlabelled += 1),
+                        Cell::Bad(why) => return rejecter.push(reader, rejected, batch, row, &why),
+                    };
+                    let text = category_text(page.title.as_deref(), page.body.as_deref());
+                    let document = reader.pipeline.analyse(&text);
+                    // The words are cut before the others have to wait.
+                    document.counted();
+                    trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
+                })?;
+                ids_seen.merge(batch.ids_seen());
+                bar.add(batch.len() as u64);
+                Ok(())
+            };
+            reader.read_piece(engine, &room, &splits[piece], &want, &mut each)
+        },
+        |(purified, unlabelled, ids_seen, mut rejected)| rejected.flush().map(|()| (purified, unlabelled, ids_seen)),
+    )?;
+    engine.none_bad()?;
+    let trainer = trainer.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut purified = of_corpus(PurifyReport::default(), reader);
+    let (mut unlabelled, mut ids_seen) = (0, IdsSeen::default());
+    for (thread, without, ids) in counts {
+        purified.merge(&thread);
+        unlabelled += without;
+        ids_seen.merge(&ids);
+    }
+    Ok((trainer, Counts { purified, unlabelled, ids_seen }))
+}
+
+fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
+    let mut writer = TableWriter::create(&stage.file(TABLE)?, category_schema())?;
+    let mut builder = CategoryBuilder::default();
+    for row in model.rows() {
+        builder.push(row.class, row.word, row.count);
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    writer.write(&builder.finish()?)?;
+    writer.close()
+}
+
+/// A hash of all rows, as the record has it.
+fn digest(model: &Model) -> String {
+    let row = |hash: u64, row: ModelRow<'_>| {
+        let word = row.word.map_or(0, |word| hash64(word.as_bytes()));
+        combine(combine(combine(hash, hash64(row.class.as_bytes())), word), row.count)
+    };
+    format!("{:016x}", model.rows().fold(1, row))
+}
+
+/// A model that a training left, and its hash.
+pub struct Categories {
+    /// What it learnt.
+    pub model: Model,
+    /// Its hash, in hexadecimal.
+    pub digest: String,
+}
+
+impl Categories {
+    /// Checks that the folder is the output of a training on words that are cut as `text` says; gives its record.
+    ///
+    /// # Errors
+    /// As [`Categories::open`].
+    pub fn check(dir: &Path, text: &str) -> Result<TrainingReport> {
+        let record = dir.join("run.json");
+        if !dir.join(SUCCESS).is_file() || !dir.join(TABLE).is_file() {
+            return Err(Error::usage(format!(
+                "{} is no output of a training; expected the DIR of dupsift purify {} {}",
+                dir.display(),
+                opt("train").with("COLUMN"),
+                opt("out").with("DIR")
+            )));
+        }
+        let json = safe_fs::read(&record, MOST_JSON).map_err(Error::reading("read", &record))?;
+        let report: TrainingReport = serde_json::from_slice(&json).map_err(|error| bad(&record, &error.to_string()))?;
+        if report.text != text {
+            return Err(Error::usage(format!(
+                "the model in {} is of other words: it was trained with {}, and here words are cut with {text}; train again, or type the same options",
+                dir.display(),
+                report.text,
+            )));
+        }
+        Ok(report)
+    }
+
+    /// Reads the model in the output of a training, which must have cut words as this job does.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the folder is none of a training, or its words are others; [`Error::BadFile`] where it is damaged.
+    pub fn open(dir: &Path, reader: &Reader<'_>) -> Result<Categories> {
+        let report = Categories::check(dir, &reader.pipeline.identity())?;
+        let path = dir.join(TABLE);
+        let mut rows: Vec<CategoryRow> = Vec::new();
+        for batch in TableReader::open(&path, &CATEGORY_COLUMNS)? {
+            rows.append(&mut categories_found(&batch?).ok_or_else(|| bad(&path, "a column is of another type"))?);
+        }
+        let borrowed = rows.iter().map(|(class, word, count)| ModelRow { class, word: word.as_deref(), count: *count });
+        let model = Model::from_rows(borrowed).map_err(|why| bad(&path, &why))?;
+        let digest = digest(&model);
+        if digest != report.model {
+            return Err(bad(&path, "it is not what the training learnt, as its record says"));
+        }
+        Ok(Categories { model, digest })
+    }
+}
+
+fn bad(path: &Path, why: &str) -> Error {
+    Error::BadFile { path: PathBuf::from(path), why: format!("{why}; train again") }
+}

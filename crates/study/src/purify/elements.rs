@@ -1,0 +1,121 @@
+//! The elements of a page as the columns of its table have them.
+
+use super::PagesOptions;
+use super::category::Categories;
+use crate::study::finished::Finished;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_core::error::Result;
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::read_back;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_files::tables::PageRow;
+use dupsift_pages::{CorpusWords, Page, category_text, elements};
+use dupsift_text::Pipeline;
+
+/// What elements are taken with.
+pub struct Elements {
+    stats: Option<CorpusStats>,
+    categories: Option<Categories>,
+}
+
+/// The elements of one page, spelled out; the same buffers for one page after the other.
+#[derive(Default)]
+pub(super) struct Spelled {
+    pub title: Option<String>,
+    keywords: String,
+    weights: String,
+    abstract_text: String,
+    links: String,
+    category: Option<String>,
+}
+
+impl Elements {
+    /// Reads the statistics and the model that the options name.
+    ///
+    /// # Errors
+    /// Folders that are none of a run or a training, or of other words.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, options: &PagesOptions) -> Result<Elements> {
+        let stats = options
+            .stats
+            .as_deref()
+            .map(|dir| read_back::words(engine, reader, Finished::open(dir)?.of()))
+            .transpose()?;
+        let categories = options.model.as_deref().map(|dir| Categories::open(dir, reader)).transpose()?;
+        Ok(Elements { stats, categories })
+    }
+
+    /// Checks what can be known of both before an input is opened: that they are outputs of a run and of a training, and that the
+    /// model is of words that are cut as here.
+    ///
+    /// # Errors
+    /// As [`Elements::new`].
+    pub fn check(options: &PagesOptions) -> Result<()> {
+        if let Some(dir) = &options.stats {
+            read_back::counted_words(Finished::open(dir)?.of())?;
+        }
+        match &options.model {
+            Some(dir) => Categories::check(dir, &Pipeline::new(&options.run.recipe.text)?.identity()).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// The snapshot of the statistics that weigh keywords.
+    pub fn snapshot(&self) -> Option<u64> {
+        self.stats.as_ref().map(CorpusStats::snapshot)
+    }
+
+    /// The hash of the model that says categories.
+    pub fn model(&self) -> Option<&str> {
+        self.categories.as_ref().map(|categories| categories.digest.as_str())
+    }
+
+    /// Takes the elements of a page.
+    pub(super) fn spell(&self, reader: &Reader<'_>, page: &Page, out: &mut Spelled) {
+        let corpus = self.stats.as_ref().map(|stats| CorpusWords { documents: stats.documents(), frequencies: stats });
+        let elements = elements(page, reader.pipeline, corpus.as_ref());
+        out.clear();
+        for keyword in &elements.keywords {
+            let comma = if out.keywords.is_empty() { "" } else { ", " };
+            out.keywords += comma;
+            out.keywords += &keyword.word;
+            out.weights += &format!("{comma}{:.4}", keyword.weight);
+        }
+        out.abstract_text = elements.abstract_text;
+        for link in &elements.links {
+            if !out.links.is_empty() {
+                out.links.push('\n');
+            }
+            out.links += &link.url;
+            out.links.push('\t');
+            out.links += &link.text;
+        }
+        if let Some(Categories { model, .. }) = &self.categories {
+            let text = category_text(page.title.as_deref(), page.body.as_deref());
+            out.category = model.classify(&reader.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
+        }
+        // A page without a title is called by its heaviest keyword (docs/methods/docview.md).
+        out.title = page.title.clone().or_else(|| elements.keywords.first().map(|keyword| keyword.word.clone()));
+    }
+}
+
+impl Spelled {
+    fn clear(&mut self) {
+        self.keywords.clear();
+        self.weights.clear();
+        self.links.clear();
+        (self.title, self.category) = (None, None);
+    }
+
+    /// The columns that elements fill.
+    pub fn row(&self) -> PageRow<'_> {
+        let some = |text: &'_ str| !text.is_empty();
+        PageRow {
+            category: self.category.as_deref(),
+            keywords: Some(self.keywords.as_str()).filter(|text| some(text)),
+            keyword_weights: Some(self.weights.as_str()).filter(|text| some(text)),
+            abstract_text: Some(self.abstract_text.as_str()).filter(|text| some(text)),
+            links: Some(self.links.as_str()).filter(|text| some(text)),
+            ..PageRow::default()
+        }
+    }
+}

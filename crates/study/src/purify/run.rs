@@ -1,0 +1,390 @@
+//! `purify`: pages in, and beside the columns of their file the elements of each page out.
+//!
+//! Every piece of a file becomes one table, made by one thread from end to end: nothing waits for another, no more than the
+//! batch at hand and the unfinished row group is in memory, and how the corpus is cut depends on it alone, so that the same
+//! pages give the same bytes on any threads and in any memory.
+
+use super::PagesOptions;
+use dupsift_engine::reading::purified::of_corpus;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use bytesize::ByteSize;
+
+use super::elements::{Elements, Spelled};
+use super::report::{PagesReport, report};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::spelling::opt;
+use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::progress::{Progress, Unit};
+use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::check::check;
+use dupsift_engine::job::guards;
+use dupsift_engine::job::last_reading;
+use dupsift_engine::job::run::carry_out;
+use dupsift_engine::job::tables::write_rejected;
+use dupsift_engine::reading::inputs::{check_named, look_into};
+use dupsift_engine::reading::losses::Losses;
+use dupsift_engine::reading::purified::{Seen, each_page};
+use dupsift_engine::reading::purify_report::PurifyReport;
+use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::reading::rejected::Rejecter;
+use dupsift_files::io::{
+    Asked, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns,
+};
+use dupsift_files::tables::{
+    Documents, IdsSeen, LostValues, PageBuilder, PageRow, RejectReason, apart, page_fields, utf8,
+};
+use dupsift_pages::Purifier;
+use dupsift_spill::shuffle::Writer;
+
+/// Bytes of pages in one table, about.
+const PART_BYTES: usize = 64 << 20;
+
+/// Rows of fewer bytes beside their page need no more than any table has.
+const LONG_ROW: u64 = 4 << 20;
+
+/// A row of more bytes may hold values that are written in another way, see [`TableWriter::create_for_long_values`].
+const LONG_LINE: u64 = 16 << 20;
+
+/// Purifies.
+///
+/// # Errors
+/// Columns that cannot stand beside the page's, and what keeps a run from its end.
+pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
+    let mut options = options;
+    check(&options.run)?;
+    Elements::check(&options)?;
+    let asked = options.clone();
+    let (found, own) = heard(cancel, move || {
+        let found = find_all(&asked.run.inputs, asked.run.taking())?;
+        // The columns that files have themselves are known when all of their lines are read.
+        check_named(&asked.run, &found.files, columns_asked(&asked))?;
+        let own = own(&asked, &found.files)?;
+        Ok((found, own))
+    })?;
+    options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
+    let run = options.run.clone();
+    let inputs = heard(cancel, move || look_into(&run, found, Vec::new()))?;
+    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, _| {
+        attempt(engine, reader, &options, &own, stage, losses)
+    })
+}
+
+/// The columns of `--columns`.
+fn columns_asked(options: &PagesOptions) -> Vec<Asked> {
+    let names = options.columns.iter().flatten();
+    names.map(|name| Asked { option: opt("columns"), column: name.clone(), plain: false }).collect()
+}
+
+/// The columns of the files that will be written.
+fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
+    let page = &options.run.text_column;
+    let own = own_columns(found, page)?;
+    let own = match &options.columns {
+        Some(names) => {
+            let mut names = names.clone();
+            if options.keep_html && own.columns.iter().any(|column| column.name == *page) && !names.contains(page) {
+                names.push(page.clone());
+            }
+            own.only(&names, found)?
+        }
+        None => {
+            let mut own = own;
+            own.columns.retain(|column| options.keep_html || column.name != *page);
+            own
+        }
+    };
+    // Some readers do not tell capitals from small letters in names.
+    let ours = page_fields(&options.prefix);
+    let is_ours = |name: &str| ours.iter().any(|field| field.name().eq_ignore_ascii_case(name));
+    if let Some(same) = own.columns.iter().find(|column| is_ours(&column.name)) {
+        return Err(Error::usage(format!(
+            "the input has a column {:?}, as the output would; expected another {prefix}, or {columns} without it",
+            same.name,
+            prefix = opt("prefix"),
+            columns = opt("columns")
+        )));
+    }
+    Ok(own)
+}
+
+/// The bytes of the longest row of each file in the columns beside its page, where these are many. No row is more than what may
+/// be written at a time.
+///
+/// # Errors
+/// [`Error::LongRow`] with the least memory that would do.
+fn long_rows(engine: &Engine<'_>, reader: &Reader<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
+    let (mut names, budget, source) = (asked(reader, own), engine.budget, reader.source);
+    names.retain(|name| *name != reader.options.text_column);
+    let mut all = Vec::with_capacity(source.files.len());
+    for (at, file) in source.files.iter().enumerate() {
+        let line = file.longest_line();
+        if budget.fits_row(line, 0) && !file.holds_more(LONG_ROW) {
+            all.push(line);
+            continue;
+        }
+        let bytes = heard(engine.cancel, {
+            let (file, names) = (file.clone(), names.clone());
+            move || file.longest_of(&names, LONG_ROW)
+        })?;
+        let page = if bytes > line { source.beyond_in(at..at + 1, &|bytes, _| bytes == 0)? } else { None };
+        // What is held of a long page itself is promised besides.
+        let held = page.map_or(0, |page| page.bytes.saturating_sub(budget.promised_for(page.longest)));
+        if !budget.fits_row(bytes, held) {
+            let size = |bytes| ByteSize(bytes).to_string();
+            let (least, asked) = (size(budget.least_for_row(bytes, held)), size(budget.memory));
+            return Err(Error::LongRow { path: file.path.clone(), bytes: size(bytes), asked, least });
+        }
+        all.push(line.max(bytes));
+    }
+    Ok(all)
+}
+
+/// What a thread has found.
+struct Found<'f> {
+    sums: Sums,
+    rejected: Writer<'f>,
+}
+
+/// What was found and written.
+#[derive(Default)]
+struct Sums {
+    purified: PurifyReport,
+    elements_seconds: f64,
+    seen: IdsSeen,
+    lost: LostValues,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Sums {
+    /// Adds what another thread found.
+    fn add(&mut self, other: &Sums) {
+        self.purified.merge(&other.purified);
+        self.elements_seconds += other.elements_seconds;
+        self.seen.merge(&other.seen);
+        self.lost.merge(&other.lost);
+        (self.rows, self.bytes) = (self.rows + other.rows, self.bytes + other.bytes);
+    }
+}
+
+fn attempt(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    options: &PagesOptions,
+    own: &OwnColumns,
+    stage: &Stage,
+    losses: &Losses<'_>,
+) -> Result<PagesReport> {
+    // An earlier attempt, before a file turned out to be damaged, may have left its tables.
+    let pages = stage.path().join("pages");
+    if pages.exists() {
+        std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
+    }
+    let long_rows = long_rows(engine, reader, own)?;
+    let elements = Elements::new(engine, reader, options)?;
+    let rejecter = Rejecter::new(engine, reader)?;
+    let running = engine.clock.stage("purify");
+    let Sums { purified, elements_seconds, seen, lost, rows, bytes } =
+        write_tables(engine, reader, (options, own, &elements), stage, &long_rows, &rejecter)?;
+    running.end(reader.documents(), rows, bytes);
+    let rejected = rejecter.finish()?;
+    let ids = last_reading::ids_of_rejected(engine, reader, &seen, &rejected)?;
+    write_rejected(engine, reader, stage, &rejected, losses, &ids)?;
+    let mut report = report(
+        engine,
+        reader,
+        &options.prefix,
+        own,
+        &elements,
+        losses,
+        of_corpus(purified, reader),
+        elements_seconds,
+        rows,
+        rejected.report(),
+    );
+    report.warnings.extend(lost.warnings());
+    report.guards = guards::of_reading(reader, stage, losses, rows, &report.rejections)?;
+    Ok(report)
+}
+
+/// Writes the tables of pages; `long_rows` says of each file what its longest row takes.
+fn write_tables(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    (options, own, elements): (&PagesOptions, &OwnColumns, &Elements),
+    stage: &Stage,
+    long_rows: &[u64],
+    rejecter: &Rejecter,
+) -> Result<Sums> {
+    let purifier = Purifier::new(options.run.recipe.purify);
+    let schema = schema(own, &options.prefix);
+    let splits = reader.source.splits(PART_BYTES);
+    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < reader.documents()).collect();
+    let bar = engine.progress.stage("purify", reader.documents(), Unit::Documents);
+    let want = reader.within_limit(&Want {
+        id: true,
+        others: asked(reader, own),
+        spelled: true,
+        batch_bytes: engine.budget.batch,
+        ..Want::default()
+    });
+    let room = engine.room();
+    let parts = parts(reader, &splits);
+    let found = engine.work_on(
+        tables(engine, reader, long_rows)?,
+        parts.len(),
+        || Ok(Found { sums: Sums::default(), rejected: rejecter.writer() }),
+        |found, part| {
+            let path = stage.path().join(format!("pages/part-{part:05}.parquet"));
+            let longest = parts[part].iter().map(|split| long_rows[split.file]).max();
+            let create =
+                if longest > Some(LONG_LINE) { TableWriter::create_for_long_values } else { TableWriter::create };
+            let mut writer = create(&path, schema.clone())?;
+            for split in parts[part] {
+                reader.read_piece(engine, &room, split, &want, &mut |batch| {
+                    let part = Part { engine, reader, purifier: &purifier, elements, own, schema: &schema };
+                    writer.write(&part.table(found, rejecter, batch)?)?;
+                    bar.add(batch.len() as u64);
+                    Ok(())
+                })?;
+            }
+            let (rows, bytes) = writer.close()?;
+            (found.sums.rows, found.sums.bytes) = (found.sums.rows + rows, found.sums.bytes + bytes);
+            Ok(())
+        },
+        |mut found| found.rejected.flush().map(|()| found.sums),
+    )?;
+    engine.none_bad()?;
+    let mut sums = Sums::default();
+    found.iter().for_each(|one| sums.add(one));
+    Ok(sums)
+}
+
+/// The pieces that become one table: one each, but of files that are one page each as many as fill a table.
+fn parts<'s>(reader: &Reader<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
+    let is_page = |split: &Split| reader.source.files[split.file].format.is_whole();
+    let mut bytes = 0;
+    let together = |before: &Split, next: &Split| {
+        bytes += before.text_bytes;
+        let fits = is_page(before) && is_page(next) && bytes + next.text_bytes <= PART_BYTES as u64;
+        bytes = if fits { bytes } else { 0 };
+        fits
+    };
+    splits.chunk_by(together).collect()
+}
+
+/// How many tables are made at a time, beside what readers hold of the files.
+fn tables(engine: &Engine<'_>, reader: &Reader<'_>, long_rows: &[u64]) -> Result<usize> {
+    let small = engine.budget.free_pages();
+    let largest = reader.source.beyond(&|bytes, _| bytes <= small)?;
+    let (bytes, longest) = largest.map_or((small, 0), |page| (page.bytes, page.longest));
+    let long_row = long_rows.iter().copied().filter(|&bytes| bytes > LONG_ROW).max().unwrap_or(0);
+    Ok(engine.budget.tables_of_pages(bytes, longest.max(long_row)))
+}
+
+/// The names that a reading asks for besides page and id.
+fn asked(reader: &Reader<'_>, own: &OwnColumns) -> Vec<String> {
+    let mut names: Vec<String> = own.columns.iter().map(|column| column.name.clone()).collect();
+    for name in [&reader.options.content_type_column, &reader.options.url_column] {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn schema(own: &OwnColumns, prefix: &str) -> SchemaRef {
+    let own = own.columns.iter().map(|column| Field::new(&column.name, column.data_type.clone(), true));
+    Arc::new(Schema::new(own.chain(page_fields(prefix)).collect::<Vec<_>>()))
+}
+
+/// What makes the table of one piece.
+struct Part<'p> {
+    engine: &'p Engine<'p>,
+    reader: &'p Reader<'p>,
+    purifier: &'p Purifier,
+    elements: &'p Elements,
+    own: &'p OwnColumns,
+    schema: &'p SchemaRef,
+}
+
+impl Part<'_> {
+    fn table(&self, found: &mut Found<'_>, rejecter: &Rejecter, batch: &Documents) -> Result<RecordBatch> {
+        let (engine, reader) = (self.engine, self.reader);
+        let mut pages = PageBuilder::default();
+        let mut taken = Vec::with_capacity(batch.len());
+        let mut spelled = Spelled::default();
+        let Found { sums: Sums { purified, elements_seconds, seen: ids_seen, lost, .. }, rejected } = found;
+        each_page(engine, reader, self.purifier, batch, purified, |row, seen| {
+            let page = match seen {
+                Seen::Page(page) => page,
+                Seen::Null => {
+                    taken.push(false);
+                    return rejecter.push(reader, rejected, batch, row, &RejectReason::NullText.into());
+                }
+                Seen::Bad(why) => {
+                    taken.push(false);
+                    return rejecter.push(reader, rejected, batch, row, why);
+                }
+            };
+            taken.push(true);
+            let begun = Instant::now();
+            self.elements.spell(reader, page, &mut spelled);
+            *elements_seconds += begun.elapsed().as_secs_f64();
+            let id = batch.id(row).map_or_else(|| reader.source.name_of(batch.doc(row)), |id| id.to_string());
+            let cut = page.cut.names().collect::<Vec<_>>().join(",");
+            pages.push(&PageRow {
+                id: &id,
+                kind: page.kind.name(),
+                title: spelled.title.as_deref(),
+                body: page.body.as_deref(),
+                meta_keywords: page.keywords.as_deref(),
+                description: page.description.as_deref(),
+                charset: page.charset,
+                cut: Some(cut.as_str()).filter(|cut| !cut.is_empty()),
+                ..spelled.row()
+            });
+            Ok(())
+        })?;
+        ids_seen.merge(batch.ids_seen());
+        lost.merge(&batch.lost_values());
+        let mut columns =
+            self.own.columns.iter().map(|column| own_column(batch, column, lost)).collect::<Result<Vec<_>>>()?;
+        if taken.contains(&false) {
+            let taken = BooleanArray::from(taken);
+            for column in &mut columns {
+                *column = arrow_select::filter::filter(column, &taken).map_err(Error::table("leave out rows"))?;
+            }
+        }
+        columns.extend(pages.finish());
+        RecordBatch::try_new(self.schema.clone(), columns).map_err(Error::table("put together the table of pages"))
+    }
+}
+
+/// A column of the file as it is written.
+fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Result<ArrayRef> {
+    let there = match batch.column(&own.name) {
+        Some(column) if *column.data_type() == own.data_type => Some(column.clone()),
+        // Pages in a column of strings come as bytes, for they may be in any charset.
+        Some(pages) if own.data_type == DataType::Utf8View && *pages.data_type() == DataType::BinaryView => {
+            let (pages, wrong) = utf8::checked(pages.as_binary_view().clone());
+            lost.add(&own.name, utf8::NOT_UTF8, wrong.len() as u64);
+            Some(Arc::new(pages) as ArrayRef)
+        }
+        Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
+        _ => None,
+    };
+    // Rows wait for their table when the pages of the file that they came from have to be gone.
+    Ok(match there {
+        Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),
+        Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(apart(bytes.as_binary_view())),
+        Some(numbers) => numbers,
+        None => new_null_array(&own.data_type, batch.len()),
+    })
+}

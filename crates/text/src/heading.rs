@@ -1,0 +1,98 @@
+//! The first line of a text: what a page is called, where it is a title.
+//!
+//! ```text
+//! "\nRates rise\nThe bank said ..."    -> "rates rise", and may be a title
+//! "> Rates rise:\nno, they fall"       -> "> rates rise:", and is none: a quotation, a half sentence
+//! ```
+
+use super::analysis::Analysis;
+use dupsift_core::hash::hash64;
+
+/// Characters of the longest first line that is taken for a line of its own; a longer one is a text.
+const LONGEST: usize = 200;
+/// Bytes that these have at most, with white space behind them.
+const LONGEST_BYTES: usize = 1024;
+/// What begins a quotation or a table.
+const NO_TITLE_BEGINS: [char; 2] = ['>', '|'];
+/// What ends half a sentence.
+const NO_TITLE_ENDS: [char; 8] = [',', ':', ';', '-', '、', '，', '：', '；'];
+
+/// The first line that is not white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// A hash of its normal form; the lowest bit says whether it may be a title.
+    packed: u64,
+}
+
+impl Heading {
+    /// The one of a text; none for a text that begins with a line of more than 200 characters, or has no line.
+    pub fn of(document: &Analysis<'_>) -> Option<Heading> {
+        // No more of a text is looked at than its first two lines begin with.
+        let raw = document.raw().trim_start();
+        let end = match memchr::memchr2(b'\n', b'\r', &raw.as_bytes()[..raw.len().min(LONGEST_BYTES + 1)]) {
+            Some(end) => end,
+            None if raw.len() <= LONGEST_BYTES => raw.len(),
+            None => return None,
+        };
+        let first = raw[..end].trim_end();
+        if first.is_empty() || first.chars().nth(LONGEST).is_some() {
+            return None;
+        }
+        // A title has a text behind it, and that does not go on with the sentence.
+        let goes_on = raw[end..].trim_start().chars().next().is_none_or(char::is_lowercase);
+        let may_be_title = !goes_on && !first.starts_with(NO_TITLE_BEGINS) && !first.ends_with(NO_TITLE_ENDS);
+        let hash = hash64(document.beside(first).text().as_bytes());
+        Some(Heading { packed: (hash & !1).max(2) | u64::from(may_be_title) })
+    }
+
+    /// As a number that is not 0.
+    pub fn pack(self) -> u64 {
+        self.packed
+    }
+
+    /// From [`Heading::pack`]; none for 0.
+    pub fn unpack(packed: u64) -> Option<Heading> {
+        (packed != 0).then_some(Heading { packed })
+    }
+
+    /// The same for equal lines.
+    pub fn line(self) -> u64 {
+        self.packed & !1
+    }
+
+    /// Whether the line reads like a title.
+    pub fn may_be_title(self) -> bool {
+        self.packed & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Pipeline, TextOptions};
+
+    fn of(text: &str) -> Option<Heading> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        Heading::of(&pipeline.analyse(text))
+    }
+
+    #[test]
+    fn lines_are_equal_in_their_normal_form() {
+        let line = |text: &str| of(text).map(Heading::line);
+        assert_eq!(line("Rates rise\nThe bank"), line("\r\n \n  RATES\u{3000} rise\t\r\nAnother text"));
+        assert_ne!(line("Rates rise\nThe bank"), line("Rates fall\nThe bank"));
+        assert_eq!(line("网页 １\n正文"), line("网页 1\n另一篇"));
+        assert!(of("").is_none() && of(" \n\t\n").is_none());
+        assert!(of(&"а".repeat(200)).is_some() && of(&"а".repeat(201)).is_none());
+        assert_eq!(of("a\nB").map(|heading| Heading::unpack(heading.pack())), Some(of("a\nB")));
+        assert_eq!(Heading::unpack(0), None);
+    }
+
+    #[test]
+    fn a_title_has_a_text_behind_it_and_is_no_half_sentence() {
+        let is_title = |text: &str| of(text).is_some_and(Heading::may_be_title);
+        assert!(is_title("Rates rise\n\nThe bank said") && is_title("通知\n各位") && is_title("Rates rise\n1. of all"));
+        assert!(!is_title("Rates rise") && !is_title("Rates rise\nand fall"));
+        assert!(!is_title("> Rates rise\nNo") && !is_title("John wrote:\nNo") && !is_title("今天，\nNo"));
+    }
+}

@@ -1,0 +1,345 @@
+//! What the user chose about text, made once into something that every thread can use.
+
+use std::ops::Range;
+
+use hashbrown::HashSet;
+
+use super::choices::{TextOptions, TokenizerKind};
+use super::normal::{Letters, Normal, normal_word};
+use super::pool;
+use super::stem::Stems;
+use super::tokenizer::bigram::Bigram;
+use super::tokenizer::char::Char;
+use super::tokenizer::dict::{Dict, JIEBA};
+use super::tokenizer::starts::Starts;
+use super::tokenizer::{Tokenizer, Unspaced, for_each_word, room_for_words};
+use super::traditional::TABLE as TRADITIONAL;
+use super::word::{Cut, Token, Word};
+use dupsift_core::error::Result;
+use dupsift_core::hash::{hash64, hash64_of_3, hash128};
+
+/// The choices, checked and ready: shared by all threads.
+pub struct Pipeline {
+    han: Box<dyn Tokenizer + Send + Sync>,
+    unspaced: Unspaced,
+    has_dictionary: bool,
+    /// Whether words of Han characters, one after another, are the text: then shingle tokens can be had from words.
+    han_words_are_text: bool,
+    letters: Letters,
+    pub(super) stems: Option<Stems>,
+    /// The hashes of the stop words before stemming: at 64 bits, one in 10^15 of other words would be taken for one.
+    stop_words: HashSet<u64>,
+    identity: String,
+}
+
+impl Pipeline {
+    /// Checks the options. The Chinese dictionary is loaded later, when the first Chinese word is wanted.
+    ///
+    /// # Errors
+    /// `Error::Usage` that names the bad line of the user dictionary, whichever the tokenizer.
+    pub fn new(options: &TextOptions) -> Result<Pipeline> {
+        let letters = options.letters();
+        let dict = Dict::new(options.dictionary.as_deref(), letters)?;
+        let (han, unspaced): (Box<dyn Tokenizer + Send + Sync>, Unspaced) = match options.tokenizer {
+            TokenizerKind::Dict => (Box::new(dict), Unspaced::words()),
+            TokenizerKind::Bigram => (Box::new(Bigram), Unspaced::characters()),
+            TokenizerKind::Char => (Box::new(Char), Unspaced::characters()),
+        };
+        let mut stop_words = normal_stop_words(options);
+        let identity = identity_of(options, &stop_words);
+        Ok(Pipeline {
+            han,
+            unspaced,
+            has_dictionary: options.tokenizer == TokenizerKind::Dict,
+            han_words_are_text: options.tokenizer != TokenizerKind::Bigram,
+            letters,
+            stems: options.stem.then(Stems::new),
+            stop_words: stop_words.drain(..).map(|word| hash64(word.as_bytes())).collect(),
+            identity,
+        })
+    }
+
+    /// Everything that words, and so signatures, depend on, as one line of `name=value` for the manifest: equal texts
+    /// and equal identities give equal words.
+    pub fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    /// Whether words of Han characters come from a dictionary, so that it pays to note them.
+    pub fn has_dictionary(&self) -> bool {
+        self.has_dictionary
+    }
+
+    /// Whether the user gave stop words.
+    pub fn has_stop_words(&self) -> bool {
+        !self.stop_words.is_empty()
+    }
+
+    /// Calls `each` with the place of every word before stemming; `known` is as for [`Pipeline::analyse_again`].
+    pub(super) fn each_place(&self, normal: &Normal, known: &[u8], each: &mut dyn FnMut(Range<usize>)) {
+        let mut each = |place, _| each(place);
+        if self.has_dictionary {
+            for_each_word(&normal.text, &Starts::new(known), &self.unspaced, &mut each);
+        } else {
+            for_each_word(&normal.text, self.han.as_ref(), &self.unspaced, &mut each);
+        }
+    }
+
+    pub(super) fn normalise(&self, raw: &str) -> Option<Normal> {
+        Normal::of(raw, self.letters)
+    }
+
+    /// Cuts the words and sentences of a text; `known` says where words of Han characters begin, if that is known.
+    pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
+        match known {
+            Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
+            None => self.cut_words_by(self.han.as_ref(), self.has_dictionary, normal),
+        }
+    }
+
+    fn cut_words_by<T: Tokenizer + ?Sized>(&self, tokenizer: &T, looks_up: bool, normal: &Normal) -> Cut {
+        let mut words = pool::take(|pool| &mut pool.words, room_for_words(&normal.text));
+        let mut sentences = pool::take(|pool| &mut pool.sentences, normal.pieces().len());
+        let mut stems = String::new();
+        let mut pieces = normal.pieces();
+        let mut segmented = 0;
+        let (mut first, mut end) = (0, pieces.next().map_or(0, |piece| piece.end));
+        for_each_word(&normal.text, tokenizer, &self.unspaced, &mut |place, han| {
+            // A space stands between two pieces, so no word reaches over an end.
+            while place.start >= end {
+                let count = words.len() as u32;
+                if first < count {
+                    sentences.push(first..count);
+                }
+                first = count;
+                end = pieces.next().map_or(usize::MAX, |piece| piece.end);
+            }
+            if han && looks_up {
+                segmented += (place.end - place.start) as u64 / 3;
+            }
+            words.push(self.word(&normal.text, place, han, &mut stems));
+        });
+        let count = words.len() as u32;
+        if first < count {
+            sentences.push(first..count);
+        }
+        Cut { words, sentences, stems, segmented }
+    }
+
+    /// Cuts the shingle tokens of a text without a look at the Chinese dictionary; words that are there already save work.
+    pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
+        let text = &normal.text;
+        let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
+        // Where the token before ends, if that is a Han character: other words may be stems, which stand elsewhere.
+        let mut end = usize::MAX;
+        match cut {
+            Some(cut) if self.han_words_are_text => {
+                for word in &cut.words {
+                    if word.han {
+                        let place = word.start as usize..word.end as usize;
+                        let joined = place.start == end;
+                        end = place.end;
+                        push_characters(&text.as_bytes()[place], joined, &mut tokens);
+                    } else {
+                        end = usize::MAX;
+                        tokens.push(Token { hash: word.hash, han: false, joined: false });
+                    }
+                }
+            }
+            _ => {
+                // Stems are needed for their hashes alone.
+                let mut stems = String::new();
+                for_each_word(text, &Whole, &self.unspaced, &mut |place, han| {
+                    if han {
+                        let joined = place.start == end;
+                        end = place.end;
+                        push_characters(&text.as_bytes()[place], joined, &mut tokens);
+                        return;
+                    }
+                    end = usize::MAX;
+                    let hash = if self.stems.is_none() {
+                        hash64(&text.as_bytes()[place])
+                    } else {
+                        stems.clear();
+                        self.word(text, place, han, &mut stems).hash
+                    };
+                    tokens.push(Token { hash, han, joined: false });
+                });
+            }
+        }
+        tokens
+    }
+
+    #[inline]
+    fn word(&self, text: &str, place: Range<usize>, han: bool, stems: &mut String) -> Word {
+        let hash = hash64(&text.as_bytes()[place.clone()]);
+        let word = Word {
+            start: place.start as u32,
+            end: place.end as u32,
+            hash,
+            stop: !self.stop_words.is_empty() && self.stop_words.contains(&hash),
+            han,
+        };
+        match &self.stems {
+            None => word,
+            Some(stemmers) => {
+                let surface = &text[place];
+                let stem = stemmers.stem(surface);
+                if *stem == *surface {
+                    return word;
+                }
+                let start = (text.len() + stems.len()) as u32;
+                stems.push_str(&stem);
+                Word { start, end: start + stem.len() as u32, hash: hash64(stem.as_bytes()), ..word }
+            }
+        }
+    }
+}
+
+/// A run of Han characters as one word: who cuts it into characters does so without a call for each.
+struct Whole;
+
+impl Tokenizer for Whole {
+    fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+        out(0..run.len());
+    }
+}
+
+/// One token a character of a run of Han characters.
+#[inline]
+fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
+    let first = tokens.len();
+    let (threes, rest) = han.as_chunks::<3>();
+    // Nearly always all characters have three bytes, of which the first tells.
+    if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
+        tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true, joined: true }));
+    } else {
+        let characters = String::from_utf8_lossy(han);
+        let hash = |c: char| hash64(c.encode_utf8(&mut [0; 4]).as_bytes());
+        tokens.extend(characters.chars().map(|c| Token { hash: hash(c), han: true, joined: true }));
+    }
+    if let Some(token) = tokens.get_mut(first) {
+        token.joined = joined;
+    }
+}
+
+/// The stop words as they would stand in a text, sorted, each once.
+fn normal_stop_words(options: &TextOptions) -> Vec<String> {
+    let mut words: Vec<String> = options
+        .stop_words
+        .iter()
+        .map(|entry| normal_word(entry, options.letters()).trim_matches(|c: char| c.is_ascii_punctuation()).to_owned())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// The rules of this folder; to be raised whenever one changes what words a text has.
+const RULES: u32 = 1;
+
+fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
+    let (major, minor, update) = char::UNICODE_VERSION;
+    let mut identity = format!(
+        "rules={RULES} tokenizer={} yo_to_e={} stem={} case=unicode-{major}.{minor}.{update} \
+         icu_normalizer={ICU_NORMALIZER} icu_segmenter={ICU_SEGMENTER}",
+        options.tokenizer.name(),
+        options.yo_to_e,
+        options.stem,
+    );
+    // What a run does not use must not make its results look different.
+    if options.traditional {
+        identity += &format!(" traditional={TRADITIONAL}");
+    }
+    if options.stem {
+        identity += &format!(" rust-stemmers={RUST_STEMMERS}");
+    }
+    if options.tokenizer == TokenizerKind::Dict {
+        let dictionary = options.dictionary.as_deref().unwrap_or_default();
+        identity += &format!(" jieba-rs={JIEBA} dictionary={}", fingerprint(dictionary));
+    }
+    identity + &format!(" stop_words={}", fingerprint(&stop_words.join("\n")))
+}
+
+fn fingerprint(contents: &str) -> String {
+    if contents.is_empty() { "none".to_owned() } else { format!("{:032x}", hash128(contents.as_bytes())) }
+}
+
+// The versions of the crates (code and Unicode data) that words depend on; a test compares them with the lock file.
+const ICU_NORMALIZER: &str = "2.4.0";
+const ICU_SEGMENTER: &str = "2.4.0";
+const RUST_STEMMERS: &str = "1.2.0";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_those_of_the_lock_file() {
+        let lock = include_str!("../../../Cargo.lock").replace("\r\n", "\n");
+        for (name, version) in [
+            ("icu_normalizer", ICU_NORMALIZER),
+            ("icu_normalizer_data", ICU_NORMALIZER),
+            ("icu_segmenter", ICU_SEGMENTER),
+            ("icu_segmenter_data", ICU_SEGMENTER),
+            ("jieba-rs", JIEBA),
+            ("rust-stemmers", RUST_STEMMERS),
+        ] {
+            assert!(
+                lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"\n")),
+                "{name} is no longer {version}: words may differ; change the constant"
+            );
+        }
+    }
+
+    /// A tokenizer that must not be asked.
+    struct Forbidden;
+
+    impl Tokenizer for Forbidden {
+        fn cut(&self, run: &str, _: &mut dyn FnMut(Range<usize>)) {
+            panic!("the words of {run} were not asked for");
+        }
+    }
+
+    #[test]
+    fn the_chinese_dictionary_is_left_alone_until_a_chinese_word_is_wanted() {
+        let pipeline =
+            Pipeline { han: Box::new(Forbidden), ..Pipeline::new(&TextOptions::default()).expect("defaults") };
+        let chinese = pipeline.analyse("中文分词 и ещё");
+        assert_eq!(chinese.text(), "中文分词 и ещё");
+        assert_eq!(chinese.tokens().len(), 6);
+        assert_eq!(chinese.characters(), 10);
+        assert_eq!(pipeline.analyse("Кот и ภาษาไทย").words().len(), 4);
+    }
+
+    #[test]
+    fn every_choice_shows_in_the_identity_and_no_spelling_does() {
+        let identity = |change: fn(&mut TextOptions)| {
+            let mut options = TextOptions::default();
+            change(&mut options);
+            Pipeline::new(&options).expect("good options").identity()
+        };
+        let changes: [fn(&mut TextOptions); 8] = [
+            |_| {},
+            |options| options.tokenizer = TokenizerKind::Bigram,
+            |options| options.tokenizer = TokenizerKind::Char,
+            |options| options.yo_to_e = true,
+            |options| options.stem = true,
+            |options| options.traditional = true,
+            |options| options.stop_words = vec!["и".to_owned(), "the".to_owned()],
+            |options| options.dictionary = Some("词 3".to_owned()),
+        ];
+        let mut all: Vec<String> = changes.map(identity).to_vec();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), changes.len());
+        assert!(all.iter().all(|identity| identity.is_ascii() && !identity.contains('\n')));
+        assert_eq!(
+            identity(changes[6]),
+            identity(|options| {
+                options.stop_words = ["Ｔｈｅ", "И", "the", ""].map(str::to_owned).to_vec();
+            })
+        );
+    }
+}

@@ -1,0 +1,280 @@
+//! Chinese by dictionary: jieba's words, the user's, and its hidden Markov model for words that neither knows.
+//!
+//! The words are those that jieba-rs cuts, to the last one: tests compare. The code is not, for the sake of speed.
+//!
+//! ```text
+//! data/            the dictionary and the model, as jieba-rs has them, packed
+//! vocabulary.rs    which words, and how frequent is each?
+//! letters.rs       which number has a character?
+//! words.rs         do these characters begin a word?
+//! trie.rs          how is the tree of words made?
+//! best_path.rs     which words does a run of characters consist of, as likely as can be?
+//! unknown.rs       which of the characters that are left over belong together?
+//! listing.rs       which words are in the tables?
+//! tables.rs        how do bytes of the program become all of these?
+//! parse.rs         how is the model read when the program is built?
+//! write.rs         how do these become bytes then?
+//! ```
+//!
+//! The build script of the program makes the tables from the dictionary and puts them into the program, which uses them where
+//! they stand. The dictionary itself is not in the program: if the user has words, too, it is listed from the tables, and new
+//! ones are made of both when the first run of Han characters is cut.
+//! A run of more than [`RUN_LIMIT`] characters without any other character between them is no language; it is cut into
+//! pieces of that many, so that working memory stays small and time linear.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use hashbrown::HashSet;
+
+use super::super::normal::{Letters, normal_word};
+use super::super::pool;
+use super::Tokenizer;
+use super::han_words::{HanWords, runs_of_han};
+use crate::simd::Classes;
+use dupsift_core::error::{Error, Result};
+
+pub(crate) mod best_path;
+#[cfg(test)]
+mod laws;
+mod letters;
+mod listing;
+#[cfg(test)]
+mod parse;
+mod tables;
+mod trie;
+mod unknown;
+mod vocabulary;
+mod words;
+#[cfg(test)]
+mod write;
+
+use best_path::Cutter;
+use letters::joins;
+use tables::Reader;
+use vocabulary::Vocabulary;
+
+/// What begins where tables may begin.
+#[repr(C, align(64))]
+struct Aligned<B: ?Sized>(B);
+
+/// The tables of dictionary and model without any word of the user.
+static TABLES: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dict.tables")));
+const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
+
+/// The version of jieba-rs that dictionary and model are of, and whose words these are.
+pub const JIEBA: &str = "0.11.0";
+
+/// The longest run, in characters, that is segmented as one.
+pub const RUN_LIMIT: usize = 4_096;
+
+/// How many characters are cut together, at least, where there are so many.
+const BATCH: usize = 256;
+
+/// The largest frequency that a user dictionary may give a word: the sum over all words must not overflow. The smallest
+/// is 1: the logarithm of 0 would spoil the weights of everything before that word.
+const FREQUENCY_LIMIT: u64 = 1_000_000_000;
+
+/// How many words a user dictionary may have, and how many different characters: the tree of words has so much room.
+const WORD_LIMIT: usize = 500_000;
+const CHARACTER_LIMIT: usize = 40_000;
+
+/// The dictionary tokenizer; the dictionary itself comes at first use.
+pub struct Dict {
+    user_words: Vec<UserWord>,
+    cutter: OnceLock<Cutter>,
+}
+
+struct UserWord {
+    word: String,
+    frequency: Option<u64>,
+}
+
+impl Dict {
+    /// A tokenizer with the words of a user dictionary, given as the contents of its file.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the first line that is not `word [frequency [tag]]`, or says that there is too much.
+    pub fn new(user_dictionary: Option<&str>, letters: Letters) -> Result<Dict> {
+        let contents = user_dictionary.unwrap_or_default();
+        let contents = contents.strip_prefix('\u{FEFF}').unwrap_or(contents);
+        let user_words = contents
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+            .map(|(number, line)| {
+                UserWord::parse(line, letters).map_err(|why| {
+                    Error::usage(format!(
+                        "dictionary line {}: expected \"word [frequency [tag]]\", got {line:?}: {why}; correct or remove that line",
+                        number + 1
+                    ))
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let characters: HashSet<char> = user_words.iter().flat_map(|user| user.word.chars()).collect();
+        for (count, limit, what) in
+            [(user_words.len(), WORD_LIMIT, "words"), (characters.len(), CHARACTER_LIMIT, "different characters")]
+        {
+            if count > limit {
+                let expected = format!("dictionary: expected at most {limit} {what}, got {count}");
+                return Err(Error::usage(format!("{expected}; leave out words that no text has")));
+            }
+        }
+        Ok(Dict { user_words, cutter: OnceLock::new() })
+    }
+
+    /// Whether the dictionary has been loaded.
+    pub fn is_loaded(&self) -> bool {
+        self.cutter.get().is_some()
+    }
+
+    fn cutter(&self) -> &Cutter {
+        self.cutter.get_or_init(|| {
+            let mut tables = Reader::new(&TABLES.0);
+            let built_in = Cutter::read(&mut tables);
+            if self.user_words.is_empty() {
+                return built_in;
+            }
+            let dictionary = built_in.dictionary(&tables.list());
+            let mut vocabulary = Vocabulary::new(&dictionary);
+            for UserWord { word, frequency } in &self.user_words {
+                vocabulary.add(word, *frequency);
+            }
+            built_in.with_words(&vocabulary)
+        })
+    }
+}
+
+impl UserWord {
+    fn parse(line: &str, letters: Letters) -> std::result::Result<UserWord, String> {
+        let mut fields = line.split_whitespace();
+        let word = normal_word(fields.next().unwrap_or_default(), letters);
+        if word.is_empty() {
+            return Err("the word has no visible character".to_owned());
+        }
+        let frequency = match fields.next() {
+            None => None,
+            Some(field) => match field.parse::<u64>() {
+                Ok(frequency) if (1..=FREQUENCY_LIMIT).contains(&frequency) => Some(frequency),
+                _ => return Err(format!("{field:?} is no whole number from 1 to {FREQUENCY_LIMIT}")),
+            },
+        };
+        // The third field says which part of speech the word is, which is not used.
+        match fields.nth(1) {
+            None => Ok(UserWord { word, frequency }),
+            Some(field) => Err(format!("{field:?} is one field too many")),
+        }
+    }
+}
+
+impl Tokenizer for Dict {
+    fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+        let cutter = self.cutter();
+        let mut batch = pool::take_batch();
+        let mut from = 0;
+        while from < run.len() {
+            let rest = &run[from..];
+            let mut piece = &rest[..rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)];
+            while let Some(first) = piece.chars().next() {
+                // A character that is a word of its own divides the run.
+                let mut length = piece.find(|c| !joins(c)).unwrap_or(piece.len());
+                if length == 0 {
+                    length = first.len_utf8();
+                    out(from..from + length);
+                } else {
+                    let numbers = piece[..length].chars().map(|c| cutter.letters().number(c));
+                    cutter.add(numbers, &mut batch);
+                    let mut ends = piece.char_indices().map(|(start, c)| start + c.len_utf8()).zip(1..);
+                    let mut start = from;
+                    cutter.cut(&mut batch, |_, characters| {
+                        let end = ends.find(|&(_, number)| number == characters).map_or(start, |(end, _)| from + end);
+                        out(start..end);
+                        start = end;
+                    });
+                }
+                piece = &piece[length..];
+                from += length;
+            }
+        }
+        pool::leave_batch(batch);
+    }
+
+    fn cut_several(&self, text: &str, classes: &[Classes], from: usize, han_words: &mut HanWords) -> bool {
+        let cutter = self.cutter();
+        let mut batch = pool::take_batch();
+        han_words.clear();
+        let pieces = runs_of_han(classes, from).flat_map(|run| {
+            let starts = run.clone().step_by(3 * RUN_LIMIT);
+            starts.map(move |start| start..run.end.min(start + 3 * RUN_LIMIT))
+        });
+        for piece in pieces {
+            cutter.add(cutter.letters().of_common(&text.as_bytes()[piece.clone()]), &mut batch);
+            han_words.starts.push(piece.start as u32);
+            han_words.until = piece.end;
+            if batch.characters() >= BATCH {
+                break;
+            }
+        }
+        cutter.cut(&mut batch, |run, end| han_words.ends.push(han_words.starts[run] + 3 * end as u32));
+        pool::leave_batch(batch);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Unspaced, for_each_word};
+    use super::*;
+
+    fn cut<'r>(dict: &Dict, run: &'r str) -> Vec<&'r str> {
+        let mut words = Vec::new();
+        dict.cut(run, &mut |word| words.push(&run[word]));
+        words
+    }
+
+    #[test]
+    fn known_words_unknown_words_and_the_users_words() {
+        let plain = Dict::new(None, Letters::default()).expect("no dictionary");
+        assert!(!plain.is_loaded());
+        assert_eq!(cut(&plain, "我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
+        assert_eq!(cut(&plain, "他来到了网易杭研大厦"), ["他", "来到", "了", "网易", "杭研", "大厦"]);
+        assert!(plain.is_loaded());
+        let own = Dict::new(Some("\u{FEFF}来到北京 900000 n\r\n\r\n网易杭研\n"), Letters::default())
+            .expect("a good dictionary");
+        assert_eq!(cut(&own, "我来到北京清华大学"), ["我", "来到北京", "清华大学"]);
+        assert_eq!(cut(&own, "他来到了网易杭研大厦"), ["他", "来到", "了", "网易杭研", "大厦"]);
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        for (contents, part) in [
+            ("词 3\n词 three", "line 2"),
+            ("词 -1", "whole number"),
+            ("词 0", "whole number"),
+            ("词 99999999999999999999", "whole number"),
+            ("词 1 n x", "one field too many"),
+            ("\u{200B} 1", "no visible"),
+        ] {
+            let error = Dict::new(Some(contents), Letters::default()).err().expect("a bad line");
+            assert!(matches!(&error, Error::Usage { said: message, .. } if message.contains(part)), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_long_run_is_cut_at_the_limit_and_nothing_is_lost() {
+        let dict = Dict::new(None, Letters::default()).expect("no dictionary");
+        let run = "中华人民共和国".repeat(2 * RUN_LIMIT / 7);
+        let words = cut(&dict, &run);
+        let mut of_text = Vec::new();
+        for_each_word(&run, &dict, &Unspaced::characters(), &mut |word, _| of_text.push(&run[word]));
+        assert_eq!(words, of_text);
+        assert_eq!(words.concat(), run);
+        // 4,096 is one more than a multiple of 7, so that the first piece ends in the middle of the word.
+        let limit = "中".len() * RUN_LIMIT;
+        let mut end = 0;
+        assert!(words.iter().any(|word| {
+            end += word.len();
+            end == limit
+        }));
+    }
+}
