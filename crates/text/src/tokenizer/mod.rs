@@ -1,6 +1,6 @@
 //! From a normalised text to its words.
 //!
-//! The definition walks a text once and cuts it into stretches by script (`text/script.rs`); each stretch goes to whom it
+//! The definition walks a text once and cuts it into stretches by script (`crates/text/src/script.rs`); each stretch goes to whom it
 //! belongs. The classes of bytes (`text/simd/`) save that walk wherever a stretch holds nothing out of the way.
 //!
 //! ```text
