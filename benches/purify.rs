@@ -12,8 +12,8 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use arrow_array::cast::AsArray;
-use arrow_schema::DataType;
+use arrow::array::AsArray;
+use arrow::datatypes::DataType;
 use dupsift::pages::{Fallback, Method, Purifier, PurifyOptions, RawPage};
 use dupsift::report::table_of_numbers;
 use dupsift::text::{Pipeline, TextOptions};
@@ -54,7 +54,7 @@ fn read(corpus: &str) -> Result<Vec<Gold>> {
         for batch in builder.with_projection(columns).build()? {
             let batch = batch?;
             let column = |name| batch.column_by_name(name).with_context(|| format!("there is no column {name:?}"));
-            let html = arrow_cast::cast(column("html")?, &DataType::LargeBinary)?;
+            let html = arrow::compute::cast(column("html")?, &DataType::LargeBinary)?;
             let text = kit::as_texts(column("text")?)?;
             for (html, text) in html.as_binary::<i64>().iter().zip(text.iter()) {
                 let Some(html) = html else { continue };

@@ -9,9 +9,9 @@ use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_schema::DataType;
+use arrow::array::AsArray;
+use arrow::datatypes::DataType;
+use arrow::datatypes::Int64Type;
 use dupsift::algorithm::Corpus;
 use dupsift::corpus::CorpusStats;
 use dupsift::row::Signatures;
@@ -68,7 +68,7 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
         for batch in builder.with_projection(text).build()? {
             let batch = batch?;
             // Any kind of string that the file holds.
-            let texts = arrow_cast::cast(batch.column(0), &DataType::LargeUtf8)?;
+            let texts = arrow::compute::cast(batch.column(0), &DataType::LargeUtf8)?;
             for text in texts.as_string::<i64>() {
                 out.clear();
                 if let Some(text) = text {

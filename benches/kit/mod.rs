@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
-use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, LargeStringArray};
-use arrow_schema::DataType;
+use arrow::array::AsArray;
+use arrow::array::{ArrayRef, LargeStringArray};
+use arrow::datatypes::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -152,7 +152,7 @@ pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
 
 /// The texts of a batch, of any kind of string that the file holds.
 pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
-    Ok(arrow_cast::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
+    Ok(arrow::compute::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
 }
 
 /// Every file with every number of a row group.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
+use arrow::array::AsArray;
+use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array};
+use arrow::datatypes::Int64Type;
 use parquet::arrow::ProjectionMask;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;

@@ -2,10 +2,11 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{ArrowError, DataType};
+use arrow::array::AsArray;
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::DataType;
+use arrow::datatypes::{Float32Type, Float64Type, Int32Type, Int64Type, UInt64Type};
+use arrow::error::ArrowError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::{Array as _, ArrayRef, StringViewArray};
-use arrow_schema::{ArrowError, DataType};
+use arrow::array::{Array as _, ArrayRef, StringViewArray};
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, Value};
 use dupsift::pages::PurifyOptions;

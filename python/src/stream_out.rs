@@ -2,16 +2,17 @@
 
 use std::ffi::CStr;
 
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, RecordBatchReader};
-use arrow_schema::{ArrowError, Schema};
+use arrow::array::{ArrayRef, RecordBatchReader};
+use arrow::datatypes::Schema;
+use arrow::error::ArrowError;
+use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow::ffi_stream::FFI_ArrowArrayStream;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-const SCHEMA: &CStr = c"arrow_schema";
-const ARRAY: &CStr = c"arrow_array";
+const SCHEMA: &CStr = c"arrow::datatypes";
+const ARRAY: &CStr = c"arrow::array";
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// What Arrow says, as an exception.

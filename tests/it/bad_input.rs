@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
-use arrow_array::{
+use arrow::array::{
     ArrayRef, BinaryArray, DictionaryArray, Int32Array, Int64Array, LargeStringArray, StringArray, StringViewArray,
     UInt64Array,
 };
+use arrow::datatypes::Int32Type;
 
 use crate::kit::{
     ALL, Doc, Table, doc_pairs, done, ended, json_lines, labels, members, numbered, pairs, record, run, signing_labels,
@@ -267,7 +267,7 @@ fn ids_come_out_in_the_type_that_they_came_in() {
         let done = done(&file, &["--algorithms", "exact"]);
         let table = Table::read(&done.out().join("pairs"));
         assert_eq!(table.0.column(0).data_type().to_string(), expected, "{name}");
-        let as_written = arrow_cast::cast(&ids, table.0.column(0).data_type()).unwrap();
+        let as_written = arrow::compute::cast(&ids, table.0.column(0).data_type()).unwrap();
         assert_eq!(
             (table.0.column(0), table.0.column(1)),
             (&as_written.slice(0, 1), &as_written.slice(2, 1)),

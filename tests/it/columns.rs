@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, ListArray, StringArray, StructArray, types::Int32Type};
-use arrow_buffer::NullBuffer;
-use arrow_schema::{Field, Fields};
+use arrow::array::{ArrayRef, Int64Array, ListArray, StringArray, StructArray, types::Int32Type};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{Field, Fields};
 
 use crate::kit::{
     Doc, Ran, Table, assert_same_bytes, done, ended, json_lines, made_docs, program, python, record, removed_ids, run,

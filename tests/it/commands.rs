@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StringArray};
+use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{Ran, python, write_columns};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryArray, Int32Array, Int64Array, StringArray};
+use arrow::array::{ArrayRef, BinaryArray, Int32Array, Int64Array, StringArray};
 
 use crate::kit::{ALL, Done, Ran, Table, done, ended, program, python, sample_docs, samples, write_columns};
 

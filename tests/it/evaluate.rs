@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow::array::AsArray;
+use arrow::array::{ArrayRef, Int64Array, StringArray};
+use arrow::datatypes::Float64Type;
 use serde_json::Value;
 
 use crate::kit::{

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, StringArray, UInt64Array};
+use arrow::array::{ArrayRef, Int64Array, StringArray, UInt64Array};
 
 use crate::kit::{
     ALL, Done, SEVEN, Table, doc_pairs, done, labels, numbered, pairs, record, sample_docs, samples, signing_labels,

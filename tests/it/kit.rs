@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema};
+use arrow::array::AsArray;
+use arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{Float32Type, Int64Type};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
@@ -138,7 +138,7 @@ pub fn read_docs(folder: &Path) -> Vec<Doc> {
     let docs = ids.into_iter().zip(texts).map(|(id, text)| Doc { id, text, title: None });
     let mut docs: Vec<Doc> = docs.collect();
     if table.0.column_by_name("title").is_some() {
-        let titles = arrow_cast::cast(table.column("title"), &DataType::Utf8).unwrap();
+        let titles = arrow::compute::cast(table.column("title"), &DataType::Utf8).unwrap();
         docs.iter_mut().zip(titles.as_string::<i32>()).for_each(|(doc, title)| doc.title = title.map(String::from));
     }
     docs
@@ -202,7 +202,7 @@ impl Table {
             batches.extend(reader.build().unwrap().map(Result::unwrap));
         }
         let schema = schema.unwrap_or_else(|| panic!("no Parquet file below {}", path.display()));
-        Table(arrow_select::concat::concat_batches(&schema, &batches).unwrap())
+        Table(arrow::compute::concat_batches(&schema, &batches).unwrap())
     }
 
     /// Rows.
@@ -218,7 +218,7 @@ impl Table {
     /// A column of texts, numbers as they are printed, null as `null`.
     #[track_caller]
     pub fn texts(&self, name: &str) -> Vec<String> {
-        let column = arrow_cast::cast(self.column(name), &DataType::Utf8).unwrap();
+        let column = arrow::compute::cast(self.column(name), &DataType::Utf8).unwrap();
         column.as_string::<i32>().iter().map(|value| value.unwrap_or("null").to_string()).collect()
     }
 

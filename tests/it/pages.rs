@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryArray, Int32Array, StringArray};
+use arrow::array::{ArrayRef, BinaryArray, Int32Array, StringArray};
 
 use crate::kit::{
     Doc, PairLine, Ran, Table, assert_same_bytes, done, ended, files_below, names_in, pairs, program, record, run,
@@ -283,7 +283,7 @@ fn columns_of_several_files_stand_beside_those_of_the_page() {
     std::fs::create_dir_all(&folder).unwrap();
     let text = "Some running text of the page, and more of it. ".repeat(5);
     let html: ArrayRef = Arc::new(StringArray::from(vec![format!("<p>{text}</p>")]));
-    let day: ArrayRef = Arc::new(arrow_array::Date32Array::from(vec![20_000]));
+    let day: ArrayRef = Arc::new(arrow::array::Date32Array::from(vec![20_000]));
     let n: ArrayRef = Arc::new(Int32Array::from(vec![7]));
     write_columns(&folder.join("a.parquet"), &[("html", html.clone()), ("day", day), ("n", n)], 10);
     std::fs::write(folder.join("b.jsonl"), format!("{}\n", serde_json::json!({"html": text, "n": [1, 2], "m": 1.5})))

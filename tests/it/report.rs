@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow::array::{ArrayRef, Int64Array, StringArray};
 
 use crate::kit::{
     ALL, Done, Ran, SEVEN, done, files_below, names_in, numbered, program, record, run, samples, write_columns,

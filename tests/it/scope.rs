@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow::array::{ArrayRef, Int64Array, StringArray};
 
 use crate::kit::{
     Doc, assert_same_bytes, id_pairs, labels, pairs, program, record, removed_ids, run, sample_docs, write_columns,

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StringArray};
+use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{PairLine, Ran, done, pairs, program, record, write_columns};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use arrow_array::Array as _;
+use arrow::array::Array as _;
 
 use super::join::Joining;
 use super::place::is_same;

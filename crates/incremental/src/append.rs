@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::builder::{FixedSizeBinaryBuilder, Int64Builder, StringBuilder};
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
-use arrow_schema::SchemaRef;
+use arrow::array::builder::{FixedSizeBinaryBuilder, Int64Builder, StringBuilder};
+use arrow::array::{Array as _, ArrayRef, RecordBatch};
+use arrow::datatypes::SchemaRef;
 
 use super::batch::absolute;
 use super::job::{COPIES, Job};

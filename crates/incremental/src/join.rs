@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow::array::AsArray;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::datatypes::Int64Type;
+use arrow::datatypes::{Field, Schema};
 
 use super::job::COPIES;
 use super::rule_out::RulingOut;

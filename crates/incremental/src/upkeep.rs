@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use arrow_array::Array as _;
-use arrow_array::cast::AsArray as _;
+use arrow::array::Array as _;
+use arrow::array::AsArray as _;
 
 use super::published::state;
 use super::rows::write_run;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StringArray};
+use arrow::array::{ArrayRef, StringArray};
 use dupsift::algorithm::ALGORITHMS;
 use dupsift::pages::PurifyOptions;
 use dupsift::stage::recipe::{DEFAULT_PRESET, Recipe};

@@ -5,9 +5,9 @@
 
 use std::iter::Peekable;
 
-use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, Float32Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::SchemaRef;
+use arrow::array::builder::StringBuilder;
+use arrow::array::{Array, Float32Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::SchemaRef;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::contents::{Alike, Compared, Shares};

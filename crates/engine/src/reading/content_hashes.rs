@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use arrow_array::ArrayRef;
-use arrow_row::{RowConverter, Rows, SortField};
+use arrow::array::ArrayRef;
+use arrow::row::{RowConverter, Rows, SortField};
 
 use crate::engine::products::{PortionReader, PortionWriter};
 use dupsift_core::error::Result;

@@ -1,6 +1,6 @@
 //! The ids of documents that stand in the output: read again at the end, for those alone, and kept in a work file.
 
-use arrow_array::ArrayRef;
+use arrow::array::ArrayRef;
 
 use super::reader::Reader;
 use crate::engine::threads::Engine;

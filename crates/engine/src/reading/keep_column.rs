@@ -16,9 +16,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, cast::AsArray as _};
-use arrow_schema::{DataType, TimeUnit};
+use arrow::array::{Array, ArrayRef, cast::AsArray as _};
+use arrow::datatypes::UInt64Type;
+use arrow::datatypes::{DataType, TimeUnit};
 use serde::{Deserialize, Serialize};
 
 use super::keep_number::{Read, put_float, put_number, put_text};
@@ -242,11 +242,11 @@ fn nanoseconds(unit: TimeUnit) -> i128 {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::types::Int64Type;
-    use arrow_array::{
+    use arrow::array::{
         BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int64Array, ListArray,
         NullArray, StringArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
     };
+    use arrow::datatypes::Int64Type;
 
     use super::*;
 

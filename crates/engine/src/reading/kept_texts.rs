@@ -153,7 +153,7 @@ impl KeptTexts {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{ArrayRef, StringArray};
+    use arrow::array::{ArrayRef, StringArray};
 
     use super::*;
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use arrow_array::StringViewArray;
-use arrow_array::builder::StringViewBuilder;
+use arrow::array::StringViewArray;
+use arrow::array::builder::StringViewBuilder;
 
 use super::purified_store::{Filling, Kept, Stored};
 use super::purify_report::{PurifyReport, add};

@@ -110,7 +110,7 @@ mod tests {
     use super::super::testkit::{batch, write_parquet};
     use super::*;
     use ::parquet::file::properties::WriterProperties;
-    use arrow_array::{ArrayRef, Int32Array, ListArray, StringArray, types::Int32Type};
+    use arrow::array::{ArrayRef, Int32Array, ListArray, StringArray, types::Int32Type};
     use dupsift_core::spelling::opt;
     use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use super::testkit::{batch, open, read, whole, write_parquet};
 use ::parquet::basic::{Compression, ZstdLevel};
 use ::parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
 use ::parquet::file::properties::WriterProperties;
-use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, BinaryArray, RecordBatch, StringArray};
 use dupsift_core::error::Error;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -12,7 +12,7 @@ use super::unpacked_bytes::UnpackedBytes;
 use super::want::Want;
 use crate::tables::id::IdKind;
 use crate::tables::{Documents, Rejection};
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result};
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, HashMap};

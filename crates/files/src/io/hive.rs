@@ -3,8 +3,8 @@
 //! Keys and values are URL-decoded. A column is of integers where all its values are; else of strings. A column that a file
 //! has itself wins over that of its folders.
 
-use arrow_array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
-use arrow_schema::DataType;
+use arrow::array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
+use arrow::datatypes::DataType;
 use percent_encoding::percent_decode_str;
 use std::path::{Component, Path};
 use std::sync::Arc;

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use crate::io::testkit::{batch, write_parquet};
     use ::parquet::file::properties::WriterProperties;
-    use arrow_array::{ArrayRef, Int32Array, LargeStringArray};
+    use arrow::array::{ArrayRef, Int32Array, LargeStringArray};
     use std::path::Path;
     use std::sync::Arc;
 
@@ -62,7 +62,7 @@ mod tests {
         let path = folder.path().join("truth.parquet");
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None, Some(-1)]));
         let texts: ArrayRef = Arc::new(LargeStringArray::from(vec![Some("7"), Some("кот"), Some("")]));
-        let floats: ArrayRef = Arc::new(arrow_array::Float64Array::from(vec![0.5; 3]));
+        let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![0.5; 3]));
         // The order in the file is not the order asked for.
         write_parquet(&path, &batch(vec![("b", texts), ("x", floats), ("a", numbers)]), WriterProperties::new());
         let some = |text: &str| Some(text.to_owned());

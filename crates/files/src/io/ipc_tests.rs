@@ -4,10 +4,10 @@ use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};
 use super::*;
 use crate::tables::Id;
-use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
-use arrow_ipc::CompressionType;
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow::array::{ArrayRef, DictionaryArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
+use arrow::datatypes::Int32Type;
+use arrow::ipc::CompressionType;
+use arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use std::path::Path;
 use std::sync::Arc;
 

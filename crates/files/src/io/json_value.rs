@@ -4,9 +4,9 @@
 //! reading asks for.
 
 use crate::tables::read_as;
-use arrow_array::ArrayRef;
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
-use arrow_buffer::Buffer;
+use arrow::array::ArrayRef;
+use arrow::array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
+use arrow::buffer::Buffer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::sync::Arc;
@@ -255,8 +255,8 @@ pub(super) fn append(column: &mut StringViewBuilder, text: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::cast::AsArray as _;
-    use arrow_schema::DataType;
+    use arrow::array::AsArray as _;
+    use arrow::datatypes::DataType;
 
     fn value(json: &str, take: Take) -> JsonValue {
         ValueSeed(take).deserialize(&mut serde_json::Deserializer::from_str(json)).expect("JSON")

@@ -24,7 +24,6 @@ mod held;
 mod hive;
 pub mod id_rows;
 mod input;
-#[cfg(feature = "arrow-files")]
 mod ipc;
 mod joined;
 mod json_paths;

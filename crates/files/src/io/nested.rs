@@ -1,8 +1,8 @@
 //! Plain columns out of structs: `doc.text` of the rows of a Parquet file. A value is null where any level above it is.
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, make_array};
-use arrow_buffer::NullBuffer;
-use arrow_schema::{Field, Schema};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, make_array};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Res
 }
 
 /// The column at a path; none where the batch does not have it.
-fn value(batch: &RecordBatch, path: &[String]) -> std::result::Result<Option<ArrayRef>, arrow_schema::ArrowError> {
+fn value(batch: &RecordBatch, path: &[String]) -> std::result::Result<Option<ArrayRef>, arrow::error::ArrowError> {
     let Some((root, deeper)) = path.split_first() else { return Ok(None) };
     let Some(mut column) = batch.column_by_name(root).cloned() else { return Ok(None) };
     for name in deeper {

@@ -5,7 +5,7 @@ use super::damaged::damaged;
 use super::find::FoundFile;
 use super::hive;
 use crate::tables::document::is_spelled;
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::spelling::opt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,7 +154,7 @@ mod tests {
     use super::super::testkit::{batch, write_parquet};
     use super::*;
     use ::parquet::file::properties::WriterProperties;
-    use arrow_array::{ArrayRef, Date32Array, Int32Array, ListArray, StringArray, types::Int32Type};
+    use arrow::array::{ArrayRef, Date32Array, Int32Array, ListArray, StringArray, types::Int32Type};
     use std::path::Path;
     use std::sync::Arc;
 
@@ -195,7 +195,7 @@ mod tests {
         let own = look(folder.path()).expect("columns");
         let day = own.columns.iter().find(|one| one.name == "day").expect("there");
         assert_eq!((&day.data_type, day.mixed), (text, true));
-        let bytes: ArrayRef = Arc::new(arrow_array::BinaryArray::from(vec![&b"x"[..]]));
+        let bytes: ArrayRef = Arc::new(arrow::array::BinaryArray::from(vec![&b"x"[..]]));
         write_parquet(&folder.path().join("e.parquet"), &batch(vec![("day", bytes)]), WriterProperties::default());
         assert!(look(folder.path()).expect_err("two types").to_string().contains("in one file and BinaryView"));
     }
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_column_of_nulls_has_the_type_that_it_has_elsewhere() {
         let folder = tempfile::tempdir().expect("a folder");
-        let null = || Arc::new(arrow_array::NullArray::new(1)) as ArrayRef;
+        let null = || Arc::new(arrow::array::NullArray::new(1)) as ArrayRef;
         for (name, day) in [("a", null()), ("b", Arc::new(Date32Array::from(vec![1]))), ("c", null())] {
             let rows = vec![("day", day), ("none", null())];
             write_parquet(&folder.path().join(name.to_owned() + ".parquet"), &batch(rows), WriterProperties::default());

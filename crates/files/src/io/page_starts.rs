@@ -28,7 +28,7 @@ mod tests {
     use super::super::testkit::{batch, open, write_parquet};
     use super::*;
     use ::parquet::file::properties::WriterProperties;
-    use arrow_array::{ArrayRef, StringArray};
+    use arrow::array::{ArrayRef, StringArray};
     use std::sync::Arc;
 
     #[test]

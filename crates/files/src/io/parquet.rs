@@ -16,7 +16,7 @@ use ::parquet::file::metadata::{
     RowGroupMetaData,
 };
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
-use arrow_schema::{DataType, Field, Fields, Schema};
+use arrow::datatypes::{DataType, Field, Fields, Schema};
 use dupsift_core::guard;
 use std::fs::File;
 use std::sync::Arc;

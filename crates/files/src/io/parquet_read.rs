@@ -12,9 +12,9 @@ use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,
 };
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::DataType;
+use arrow::array::AsArray;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::sync::Arc;
@@ -188,7 +188,7 @@ impl Gathered {
         let order: Vec<usize> = names.iter().filter_map(|name| schema.index_of(name).ok()).collect();
         let whole = match batches.as_slice() {
             [one] => one.clone(),
-            many => arrow_select::concat::concat_batches(&schema, many).map_err(Error::columns(action))?,
+            many => arrow::compute::concat_batches(&schema, many).map_err(Error::columns(action))?,
         };
         whole.project(&order).map_err(Error::columns(action))
     }
@@ -211,7 +211,7 @@ fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
         DataType::BinaryView => Arc::new(apart(column.as_binary_view())) as ArrayRef,
         _ => column.clone(),
     });
-    let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(batch.schema(), columns.collect(), &options)
         .map_err(Error::columns("put together a batch of documents"))
 }

@@ -9,9 +9,9 @@ use super::schema::Columns;
 use super::want::MAX_BATCH_ROWS;
 use ::parquet::basic::Type;
 use ::parquet::file::metadata::ColumnChunkMetaData;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow::array::AsArray;
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::DataType;
 use dupsift_core::error::Error;
 use std::fs::File;
 

@@ -13,8 +13,8 @@ use ::parquet::arrow::arrow_writer::{
 };
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::writer::SerializedFileWriter;
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
 };
@@ -108,7 +108,7 @@ fn in_pool() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{Int64Array, StringArray};
+    use arrow::array::{Int64Array, StringArray};
     use std::sync::Arc;
 
     /// Three row groups, by this writer in a pool of so many threads, or by that of the crate.
@@ -165,7 +165,7 @@ mod tests {
     fn a_block_of_other_columns_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let of = |names: &[&str]| {
-            let column = Arc::new(Int64Array::from(vec![1])) as arrow_array::ArrayRef;
+            let column = Arc::new(Int64Array::from(vec![1])) as arrow::array::ArrayRef;
             RecordBatch::try_from_iter(names.iter().map(|name| (*name, column.clone()))).expect("a block")
         };
         let file = File::create_new(folder.path().join("a.parquet")).expect("a file");

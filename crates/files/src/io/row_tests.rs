@@ -3,7 +3,7 @@
 use super::testkit::{batch, open, read, whole, write_parquet};
 use super::want::Want;
 use ::parquet::file::properties::WriterProperties;
-use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray, StringViewArray};
+use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray, StringViewArray};
 use dupsift_core::error::Error;
 use proptest::prelude::*;
 use std::sync::Arc;

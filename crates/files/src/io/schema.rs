@@ -2,7 +2,7 @@
 
 use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::{did_you_mean, nearest};
 use dupsift_core::spelling::{Opt, opt};
 

@@ -125,7 +125,7 @@ mod tests {
     use super::super::testkit::{batch, open, read, whole, write_parquet};
     use ::parquet::basic::ZstdLevel;
     use ::parquet::file::properties::WriterProperties;
-    use arrow_array::{ArrayRef, StringArray};
+    use arrow::array::{ArrayRef, StringArray};
     use std::sync::Arc;
 
     #[test]

@@ -17,7 +17,7 @@ use super::format::Unusable;
 use super::schema::Columns;
 use super::want::Want;
 use crate::tables::{Cell, Documents, Rejection};
-use arrow_array::builder::StringViewBuilder;
+use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ mod tests {
     use super::super::testkit::{batch, write_parquet};
     use super::*;
     use ::parquet::file::properties::WriterProperties;
-    use arrow_array::{ArrayRef, Int64Array, StringArray};
+    use arrow::array::{ArrayRef, Int64Array, StringArray};
     use std::path::Path;
     use std::sync::Arc;
 
@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn the_order_of_the_columns_changes_nothing_but_the_order_of_the_parts() {
-        use arrow_array::types::Int32Type;
-        use arrow_array::{BooleanArray, Date32Array, DictionaryArray, Float64Array, NullArray};
+        use arrow::array::{BooleanArray, Date32Array, DictionaryArray, Float64Array, NullArray};
+        use arrow::datatypes::Int32Type;
         let folder = tempfile::tempdir().unwrap();
         let numbers = Int64Array::from(vec![Some(2020), None, Some(-1)]);
         let words: DictionaryArray<Int32Type> = [Some("x"), None, Some("y")].into_iter().collect();

@@ -18,7 +18,7 @@ use super::unpacked_bytes::UnpackedBytes;
 use super::unread::Unread;
 use crate::tables::document::id_kind;
 use crate::tables::id::IdKind;
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, too_many_open};
 use dupsift_core::number::counted;
 use dupsift_core::spelling::opt;

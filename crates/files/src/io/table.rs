@@ -16,8 +16,8 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::schema::types::{ColumnPath, SchemaDescriptor};
-use arrow_array::RecordBatch;
-use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use dupsift_core::error::{Error, Kind, Result};
 use dupsift_core::safe_fs;
 use std::fs::File;
@@ -180,7 +180,7 @@ impl TableWriter {
         let block = match pending.as_slice() {
             [] => return Ok(()),
             [one] => one.clone(),
-            many => arrow_select::concat::concat_batches(&self.schema, many)
+            many => arrow::compute::concat_batches(&self.schema, many)
                 .map_err(Error::table(format!("gather rows of {}", self.path.display())))?,
         };
         let failed = |error| failed(&self.path, error);
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
     use crate::tables::{IdType, PairColumns, pair_schema};
     use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    use arrow_array::{Int64Array, StringArray, StringViewArray};
+    use arrow::array::{Int64Array, StringArray, StringViewArray};
     use std::ops::Range;
     use std::sync::Arc;
 
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!((pairs[0].key.as_str(), pairs[0].value.as_deref()), ("schema_version", Some(SCHEMA_VERSION)));
         assert_eq!(pairs.len(), 1);
         let back: Vec<RecordBatch> = reader.build().expect("a reader").map(|batch| batch.expect("rows")).collect();
-        let back = arrow_select::concat::concat_batches(&batch.schema(), &back).expect("one schema");
+        let back = arrow::compute::concat_batches(&batch.schema(), &back).expect("one schema");
         assert!(back == batch);
     }
 
@@ -333,7 +333,7 @@ mod tests {
             delta
         };
         assert_eq!(encoded("pairs.parquet", &pairs(1000)), ASCENDING);
-        let text: arrow_array::ArrayRef = Arc::new(StringArray::from(vec!["x"; 3]));
+        let text: arrow::array::ArrayRef = Arc::new(StringArray::from(vec!["x"; 3]));
         let pages = RecordBatch::try_from_iter([("doc_a", text.clone()), ("id_b", text)]).expect("a table");
         assert_eq!(encoded("pages.parquet", &pages), [""; 0]);
     }
@@ -372,7 +372,7 @@ mod tests {
         let columns = reader.metadata().row_group(0).columns();
         assert!(columns.iter().all(|column| column.statistics().is_none()));
         let back: Vec<RecordBatch> = reader.build().expect("a reader").map(|batch| batch.expect("rows")).collect();
-        assert!(arrow_select::concat::concat_batches(&batch.schema(), &back).expect("one schema") == batch);
+        assert!(arrow::compute::concat_batches(&batch.schema(), &back).expect("one schema") == batch);
     }
 
     #[test]

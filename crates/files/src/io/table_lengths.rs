@@ -1,8 +1,8 @@
 //! How many bytes the values of rows have, so that a table knows where its blocks end.
 
-use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_schema::DataType;
+use arrow::array::AsArray;
+use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
 use std::ops::Range;
 
 /// How many bytes the values of rows have, of the columns whose values are of any length.

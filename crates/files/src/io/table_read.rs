@@ -5,7 +5,7 @@ use super::damaged;
 use super::parquet::guarded;
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use arrow_array::RecordBatch;
+use arrow::array::RecordBatch;
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl TableReader {
             builder.with_projection(mask).build()
         });
         let reader = reader.map_err(|why| damaged(path, why))?;
-        let schema = arrow_array::RecordBatchReader::schema(&reader);
+        let schema = arrow::array::RecordBatchReader::schema(&reader);
         if let Some(missing) = columns.iter().find(|name| schema.column_with_name(name).is_none()) {
             return Err(damaged(path, format!("it has no column {missing:?}")));
         }

@@ -5,7 +5,7 @@ use super::want::Want;
 use crate::tables::{Cell, Id};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::file::properties::WriterProperties;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow::array::{ArrayRef, RecordBatch};
 use dupsift_core::error::Result;
 use std::fs::File;
 use std::io::{Seek as _, Write as _};

@@ -3,9 +3,9 @@
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
-use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 

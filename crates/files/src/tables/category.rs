@@ -1,11 +1,11 @@
 //! The table `model/` of `purify --train`: what was counted of each class and of each word in it.
 
 use super::{FULL_ROWS, table};
-use arrow_array::builder::{Int64Builder, StringBuilder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::builder::{Int64Builder, StringBuilder};
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::Int64Type;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 

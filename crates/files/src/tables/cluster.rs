@@ -3,11 +3,11 @@
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
-use arrow_array::builder::{BooleanBuilder, Float32Builder, Int64Builder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder};
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ pub fn clustered(batch: &RecordBatch) -> Option<Vec<Clustered>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::cast::AsArray;
+    use arrow::array::AsArray;
 
     #[test]
     fn a_batch_holds_what_was_pushed() {

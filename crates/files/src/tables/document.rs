@@ -11,10 +11,11 @@ use super::put::{put, replaced};
 use super::read_as;
 use super::reason::{RejectReason, Rejection};
 use super::utf8::{LostValues, NOT_UTF8, NotText, checked as checked_strings};
-use arrow_array::{
+use arrow::array::{
     Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
 };
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::error::ArrowError;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Tests of batches of documents.
 
 use super::*;
-use arrow_array::types::Int8Type;
-use arrow_array::{BinaryArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, LargeStringArray};
+use arrow::array::{BinaryArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, LargeStringArray};
+use arrow::datatypes::Int8Type;
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
@@ -14,14 +14,14 @@ fn numbers_and_truth_values_are_spelled() {
     let numbers: DictionaryArray<Int8Type> =
         DictionaryArray::new(Int8Array::from(vec![Some(1), None, Some(0)]), Arc::new(Int64Array::from(vec![7, -2])));
     let columns: [(&str, ArrayRef); 8] = [
-        ("float", Arc::new(arrow_array::Float64Array::from(vec![Some(2020.0), None, Some(0.5)]))),
+        ("float", Arc::new(arrow::array::Float64Array::from(vec![Some(2020.0), None, Some(0.5)]))),
         ("narrow", Arc::new(Float32Array::from(vec![Some(-7.0), None, Some(0.1)]))),
-        ("day", Arc::new(arrow_array::Date32Array::from(vec![Some(0), None, Some(1)]))),
+        ("day", Arc::new(arrow::array::Date32Array::from(vec![Some(0), None, Some(1)]))),
         ("whole", Arc::new(Int8Array::from(vec![Some(-3), None, Some(12)]))),
-        ("truth", Arc::new(arrow_array::BooleanArray::from(vec![Some(true), None, Some(false)]))),
+        ("truth", Arc::new(arrow::array::BooleanArray::from(vec![Some(true), None, Some(false)]))),
         ("dictionary", Arc::new(numbers)),
-        ("text", Arc::new(arrow_array::StringArray::from(vec![Some("x"), None, Some("")]))),
-        ("nothing", arrow_array::new_null_array(&DataType::Null, 3)),
+        ("text", Arc::new(arrow::array::StringArray::from(vec![Some("x"), None, Some("")]))),
+        ("nothing", arrow::array::new_null_array(&DataType::Null, 3)),
     ];
     let documents = Documents::new(0, batch(columns.to_vec()), None, None).expect("documents");
     let spelled = |name: &str| {
@@ -48,7 +48,7 @@ fn every_string_type_reads_the_same() {
     let dictionary: DictionaryArray<Int8Type> = values.iter().copied().collect();
     for column in [
         Arc::new(LargeStringArray::from_iter(values)) as ArrayRef,
-        Arc::new(arrow_array::StringArray::from_iter(values)),
+        Arc::new(arrow::array::StringArray::from_iter(values)),
         Arc::new(StringViewArray::from_iter(values)),
         Arc::new(dictionary),
         Arc::new(BinaryArray::from_iter(values.map(|value| value.map(str::as_bytes)))),
@@ -98,7 +98,7 @@ fn a_bad_row_says_why_and_keeps_its_number() {
 #[test]
 fn pages_become_texts_and_bad_rows_stay_bad() {
     let pages: ArrayRef = Arc::new(BinaryArray::from_iter([Some(&b"<p>\xFF"[..]), None, Some(b"x"), Some(b"y")]));
-    let titles: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["a", "b", "c", "d"]));
+    let titles: ArrayRef = Arc::new(arrow::array::StringArray::from(vec!["a", "b", "c", "d"]));
     let rows = batch(vec![("html", pages), ("title", titles)]);
     let documents = Documents::new(5, rows, Some("html"), None).expect("pages").with_html(true);
     let documents = documents.with_bad(BTreeMap::from([(3, broken("x"))]));

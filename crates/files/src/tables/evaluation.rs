@@ -1,9 +1,9 @@
 //! The table `evaluation/evaluation.parquet`: one algorithm a row, with its figures against the truth.
 
 use super::table;
-use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::builder::{Float64Builder, Int64Builder, StringBuilder};
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
@@ -63,9 +63,9 @@ pub fn evaluation_table(rows: &[EvaluationRow<'_>]) -> Result<RecordBatch> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, Int64Type};
+    use arrow::array::Array;
+    use arrow::array::AsArray;
+    use arrow::datatypes::{Float64Type, Int64Type};
 
     #[test]
     fn undefined_figures_are_null() {

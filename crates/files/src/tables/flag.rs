@@ -3,9 +3,9 @@
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
-use arrow_array::RecordBatch;
-use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
@@ -85,8 +85,8 @@ impl FlagBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
+    use arrow::array::Array;
+    use arrow::array::AsArray;
 
     #[test]
     fn rows_come_out_as_they_went_in() {

@@ -4,10 +4,10 @@
 //! Int64 column) means that the type was chosen from another corpus, and is an error, never a null.
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
-use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, BinaryArray, StringArray};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field};
+use arrow::array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
+use arrow::array::{ArrayRef, BinaryArray, StringArray};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{DataType, Field};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use std::fmt::Write as _;
@@ -189,8 +189,8 @@ fn unfit(id: IdRef<'_>, column: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Int32Type, Int64Type};
+    use arrow::array::AsArray;
+    use arrow::datatypes::{Int32Type, Int64Type};
 
     #[test]
     fn each_type_holds_what_it_must_and_refuses_the_rest() {

@@ -1,9 +1,9 @@
 //! The table `compare/pairs.parquet`: one judged pair a row, in order of the documents, with who found it and what the judge said.
 
 use super::{FULL_BYTES, FULL_ROWS, table};
-use arrow_array::RecordBatch;
-use arrow_array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::RecordBatch;
+use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
@@ -69,9 +69,9 @@ impl JudgedBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::Float32Type;
+    use arrow::array::Array;
+    use arrow::array::AsArray;
+    use arrow::datatypes::Float32Type;
 
     #[test]
     fn a_pair_with_a_similarity_is_one_of_duplicates() {

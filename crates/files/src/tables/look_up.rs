@@ -1,8 +1,8 @@
 //! Single rows of `pairs/` and `removed/`, read back for questions about one document or two.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, RecordBatch, StringArray};
+use arrow::array::AsArray;
+use arrow::array::{Array, RecordBatch, StringArray};
+use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::row::{COPY, RelationKind};
 
 /// A pair as it stands in its table.
@@ -151,7 +151,7 @@ pub fn removals_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<FoundRemoval
 mod tests {
     use super::*;
     use crate::tables::{IdRef, IdType, PairColumns, RemovalBuilder, RemovalRow, pair_schema};
-    use arrow_array::{ArrayRef, Int64Array};
+    use arrow::array::{ArrayRef, Int64Array};
     use std::sync::Arc;
 
     #[test]

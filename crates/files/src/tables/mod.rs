@@ -51,8 +51,8 @@ pub use utf8::LostValues;
 pub use views::apart;
 pub use weighed::{PairWeighed, WEIGHED_COLUMNS, pairs_weighed};
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::SchemaRef;
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::SchemaRef;
 use dupsift_core::error::{Error, Result};
 
 /// Rows after which a builder of an output table is full.

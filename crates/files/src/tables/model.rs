@@ -1,10 +1,10 @@
 //! The table `stats/models/LABEL.parquet`: what an algorithm has learnt from the corpus, one number a row, in its order.
 
 use super::{FULL_ROWS, table};
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Int64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::{Int64Array, RecordBatch};
+use arrow::datatypes::Int64Type;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 

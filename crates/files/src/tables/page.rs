@@ -1,8 +1,8 @@
 //! The columns of a purified page, beside which the columns of the file stand.
 
-use arrow_array::ArrayRef;
-use arrow_array::builder::StringViewBuilder;
-use arrow_schema::{DataType, Field};
+use arrow::array::ArrayRef;
+use arrow::array::builder::StringViewBuilder;
+use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 
 /// One page, ready to be written. Where several values make one text they stand in it one a line, or with commas between:
@@ -99,8 +99,8 @@ impl PageBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
+    use arrow::array::Array;
+    use arrow::array::AsArray;
 
     #[test]
     fn each_value_stands_in_its_column() {

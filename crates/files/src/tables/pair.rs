@@ -3,10 +3,10 @@
 use super::id::IdType;
 use super::id_column::id_field;
 use super::table;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::{ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use dupsift_core::row::RelationKind;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{Array, BinaryArray, Int32Array};
+    use arrow::array::{Array, BinaryArray, Int32Array};
 
     #[test]
     fn columns_become_a_table_for_ids_of_each_type() {

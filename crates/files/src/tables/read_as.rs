@@ -1,22 +1,23 @@
 //! Columns of a file in the few forms in which they are read here: texts and bytes as views, whole numbers of 64 bits,
 //! floats of 64 bits.
 //!
-//! `arrow_cast::cast` reads any type as any other one; its code for all of these is an eighth of a program, and would have to
+//! `arrow::compute` reads any type as any other one; its code for all of these is an eighth of a program, and would have to
 //! go into every wheel. What is asked for here is a few lines for each form.
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
+use arrow::array::AsArray;
+use arrow::array::{
+    Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray, UInt64Array, make_array,
+};
+use arrow::datatypes::{
     ArrowPrimitiveType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray, UInt64Array, make_array,
-};
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{ArrowError, DataType, TimeUnit};
+use arrow::datatypes::{DataType, TimeUnit};
+use arrow::error::ArrowError;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 
 /// A column whose values stand for themselves: what is packed in a dictionary is unpacked.
 ///
@@ -24,7 +25,7 @@ use arrow_schema::{ArrowError, DataType, TimeUnit};
 /// Keys that point outside of the dictionary.
 pub fn unpacked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.as_any_dictionary_opt() {
-        Some(packed) => unpacked(&arrow_select::take::take(packed.values(), packed.keys(), None)?),
+        Some(packed) => unpacked(&arrow::compute::take(packed.values(), packed.keys(), None)?),
         None => Ok(column.clone()),
     }
 }
@@ -166,7 +167,7 @@ pub fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 }
 
 /// Numbers of one type as those of a wider one, which holds them all.
-fn widened<N, W>(column: &ArrayRef) -> arrow_array::PrimitiveArray<W>
+fn widened<N, W>(column: &ArrayRef) -> arrow::array::PrimitiveArray<W>
 where
     N: ArrowPrimitiveType,
     W: ArrowPrimitiveType,
@@ -177,12 +178,12 @@ where
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::types::Int32Type;
-    use arrow_array::{
+    use arrow::array::{
         BooleanArray, Date32Array, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, Int32Array,
         LargeBinaryArray, LargeStringArray, NullArray, StringArray, TimestampMillisecondArray, UInt32Array,
     };
-    use arrow_cast::cast;
+    use arrow::compute::cast;
+    use arrow::datatypes::Int32Type;
 
     use super::*;
 

@@ -9,11 +9,11 @@
 use super::id::IdRef;
 use super::reason::RejectReason;
 use super::{FULL_BYTES, FULL_ROWS, table};
-use arrow_array::builder::{Int64Builder, StringBuilder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::builder::{Int64Builder, StringBuilder};
+use arrow::array::{Array, RecordBatch, StringArray};
+use arrow::datatypes::Int64Type;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 

@@ -3,11 +3,11 @@
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
-use arrow_array::builder::{Float32Builder, Int64Builder, StringBuilder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::builder::{Float32Builder, Int64Builder, StringBuilder};
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 

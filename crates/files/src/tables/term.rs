@@ -1,11 +1,11 @@
 //! The table `stats/`: one term a row, with the number of documents that hold it and of times it stands there.
 
 use super::{FULL_ROWS, table};
-use arrow_array::RecordBatch;
-use arrow_array::builder::Int64Builder;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::RecordBatch;
+use arrow::array::builder::Int64Builder;
+use arrow::datatypes::Int64Type;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 

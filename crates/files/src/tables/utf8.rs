@@ -3,8 +3,8 @@
 //! Decoders of columns check whole pages and give up on all of a page for one value. They also let a character pass whose bytes lie in two
 //! values. So strings are decoded as bytes, and each value is checked here, once, before anything sees it as text.
 
-use arrow_array::{Array as _, BinaryViewArray, StringViewArray};
-use arrow_buffer::{NullBuffer, ScalarBuffer};
+use arrow::array::{Array as _, BinaryViewArray, StringViewArray};
+use arrow::buffer::{NullBuffer, ScalarBuffer};
 use std::collections::BTreeMap;
 
 use dupsift_core::number::thousands;

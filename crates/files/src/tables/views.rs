@@ -1,7 +1,7 @@
 //! Values that refer to the memory of a page, taken out of it.
 
-use arrow_array::GenericByteViewArray;
-use arrow_array::types::ByteViewType;
+use arrow::array::GenericByteViewArray;
+use arrow::datatypes::ByteViewType;
 
 /// The values without what else is in the memory that they refer to. Where that is little they are handed on as they are, for a
 /// copy is one more of each long value, and of one that stands in many rows it is one for each.
@@ -14,8 +14,8 @@ pub fn apart<T: ByteViewType>(values: &GenericByteViewArray<T>) -> GenericByteVi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::StringViewArray;
-    use arrow_array::builder::StringViewBuilder;
+    use arrow::array::StringViewArray;
+    use arrow::array::builder::StringViewBuilder;
 
     fn held(values: &StringViewArray) -> usize {
         values.data_buffers().iter().map(|buffer| buffer.len()).sum()

@@ -1,8 +1,8 @@
 //! Pairs with all that the survivor rule asks of them, read back from their table.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow::array::AsArray;
+use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::{Float32Type, Int64Type};
 
 use dupsift_core::row::{COPY, RelationKind};
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow::array::AsArray;
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bytesize::ByteSize;
 
 use super::elements::{Elements, Spelled};
@@ -359,7 +359,7 @@ impl Part<'_> {
         if taken.contains(&false) {
             let taken = BooleanArray::from(taken);
             for column in &mut columns {
-                *column = arrow_select::filter::filter(column, &taken).map_err(Error::table("leave out rows"))?;
+                *column = arrow::compute::filter(column, &taken).map_err(Error::table("leave out rows"))?;
             }
         }
         columns.extend(pages.finish());

@@ -301,7 +301,7 @@ fn other_verb(json: &[u8]) -> Option<String> {
     entries.into_iter().find(|(entry, _)| record.get(entry).is_some()).map(|(_, verb)| verb.to_owned())
 }
 
-fn rows<T, F: Fn(&arrow_array::RecordBatch) -> Option<Vec<T>>>(
+fn rows<T, F: Fn(&arrow::array::RecordBatch) -> Option<Vec<T>>>(
     path: PathBuf,
     columns: &[&str],
     read: F,

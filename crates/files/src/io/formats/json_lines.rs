@@ -11,7 +11,7 @@ use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::{copy_lines, json_paths, jsonl};
 use crate::tables::{Documents, RejectReason, Rejection};
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use serde::de::IgnoredAny;
 use serde_json::Value;

@@ -1,6 +1,5 @@
 //! The formats of input files: one file each, and one line each in `FORMATS`.
 
-#[cfg(feature = "arrow-files")]
 mod arrow;
 mod json_lines;
 mod parquet;
@@ -21,7 +20,6 @@ const FORMATS: &[&dyn Format] = &[
     &json_lines::JsonLines,
     &separated::COMMAS,
     &separated::TABS,
-    #[cfg(feature = "arrow-files")]
     &arrow::Arrow,
     &web_archive::WebArchive,
     &whole_file::TextFile,
@@ -84,7 +82,7 @@ mod tests {
             ("a.csv", Some("CSV")),
             ("a.TSV.gz", Some("TSV in gzip")),
             ("a.xlsx", None),
-            ("a.feather", cfg!(feature = "arrow-files").then_some("Arrow IPC")),
+            ("a.feather", Some("Arrow IPC")),
             ("a.arrow.gz", None),
         ] {
             assert_eq!(named(name).as_deref(), expected, "{name}");
@@ -112,11 +110,10 @@ mod tests {
     }
 
     #[test]
-    #[cfg(not(feature = "arrow-files"))]
     fn messages_name_every_ending() {
         assert_eq!(
             endings(),
-            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, \
+            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, .arrow (or .feather for .arrow), \
              .warc, .warc.gz, .warc.zst (or .wet for .warc)"
         );
     }

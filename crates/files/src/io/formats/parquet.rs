@@ -18,7 +18,7 @@ use crate::io::want::MAX_BATCH_ROWS;
 use crate::tables::Documents;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use ::parquet::file::metadata::ParquetMetaData;
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result};
 use std::collections::HashMap;
 use std::fmt::Write as _;

@@ -12,7 +12,7 @@ use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::separated::{self, Names};
 use crate::tables::{Documents, RejectReason, Rejection};
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
 

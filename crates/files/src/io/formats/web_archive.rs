@@ -7,7 +7,7 @@ use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::warc::{self, COLUMNS};
 use crate::tables::Documents;
 use crate::tables::id::IdKind;
-use arrow_schema::DataType;
+use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use arrow_array::cast::AsArray;
+use arrow::array::AsArray;
 use jieba_rs::Jieba;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ fn every_run_of_the_samples() {
     let mut characters = 0;
     for batch in reader {
         let texts = batch.expect("rows").column_by_name("text").expect("a column").clone();
-        let texts = arrow_cast::cast(&texts, &arrow_schema::DataType::Utf8View).expect("texts");
+        let texts = arrow::compute::cast(&texts, &arrow::datatypes::DataType::Utf8View).expect("texts");
         for run in texts.as_string_view().iter().flatten().flat_map(|text| text.split(|c| !is_han(c))) {
             compare(dict, jieba, run);
             characters += run.chars().count();
