@@ -50,7 +50,7 @@ pub use dupsift_cluster as cluster;
 pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
 pub use dupsift_core::{error, spelling};
 #[doc(hidden)]
-pub use dupsift_engine::{engine, job, options, reading, stream};
+pub use dupsift_engine::{engine, job, options, reading, session, stream};
 pub use dupsift_files::io;
 #[doc(hidden)]
 pub use dupsift_files::tables;

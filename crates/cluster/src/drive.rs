@@ -21,7 +21,6 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::products::Products;
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::RunReport;
 use dupsift_engine::job::products::{Counts, Stock};
 use dupsift_engine::job::run::{Finish, attempt, carry_out};
@@ -29,7 +28,7 @@ use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::losses::Losses;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::Stage;
 
 /// Runs the whole job, its passes on the cluster.
@@ -45,27 +44,27 @@ pub fn run(
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
     refused::check(options, &inputs)?;
-    carry_out(options, inputs, progress, cancel, |engine, reader, stage, losses, products| {
-        attempt_on(cluster, (engine, reader, stage, losses, products), finish)
+    carry_out(options, inputs, progress, cancel, |session, stage, losses, products| {
+        attempt_on(cluster, (session, stage, losses, products), finish)
     })
 }
 
-type Work<'w> = (&'w Engine<'w>, &'w Reader<'w>, &'w Stage, &'w Losses<'w>, &'w Products<'w>);
+type Work<'w> = (&'w Session<'w>, &'w Stage, &'w Losses<'w>, &'w Products<'w>);
 
 fn attempt_on(
     cluster: &dyn Cluster,
-    (engine, reader, stage, losses, products): Work<'_>,
+    (session, stage, losses, products): Work<'_>,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
-    dupsift_engine::job::corpus_files::check(engine, reader)?;
-    let plan = Plan::new(&reader.options.recipe, reader.documents(), false, false)?;
-    let stock = Stock::new(engine, reader, &plan, None, products);
-    let driver = Driver { engine, reader, cluster, plan: &plan, stock: &stock };
+    dupsift_engine::job::corpus_files::check(session)?;
+    let plan = Plan::new(&session.options.recipe, session.documents(), false, false)?;
+    let stock = Stock::new(session, &plan, None, products);
+    let driver = Driver { session, cluster, plan: &plan, stock: &stock };
     driver.steps()?;
-    let mut report = attempt(engine, reader, stage, losses, products, |_| Ok(()))?;
+    let mut report = attempt(session, stage, losses, products, |_| Ok(()))?;
     report.driver = Some(cluster.name().to_owned());
     report.taken_up.clear();
-    finish(engine, reader, stage, report)
+    finish(session, stage, report)
 }
 
 impl Driver<'_> {
@@ -73,7 +72,7 @@ impl Driver<'_> {
     fn steps(&self) -> Result<()> {
         let (task_bytes, buckets) = self.cluster.sizes()?;
         let mut missing = Vec::new();
-        for (at, chosen) in self.reader.options.recipe.algorithms.iter().enumerate() {
+        for (at, chosen) in self.session.options.recipe.algorithms.iter().enumerate() {
             let pairs = self.stock.has(|keys| &keys.members[at].pairs)?;
             let rows = !chosen.relates() || self.stock.has(|keys| &keys.members[at].rows)?;
             if !(self.stock.has(|keys| &keys.members[at].near)? || pairs && rows) {
@@ -86,7 +85,7 @@ impl Driver<'_> {
             return Ok(());
         }
         let folder = std::env::current_dir().map_err(Error::io("look up", Path::new("the current folder")))?;
-        self.cluster.begin(&Layout { corpus: corpus(self.reader.source), folder, task_bytes, buckets })?;
+        self.cluster.begin(&Layout { corpus: corpus(self.session.source), folder, task_bytes, buckets })?;
         let (now, later): (Vec<usize>, Vec<usize>) = missing.iter().partition(|&&at| self.plan.signs_first(at));
         // Who needs no counts signs in the first pass, unless surplus copies are known by a later one.
         let copies_first = self.plan.copies_first;
@@ -105,24 +104,24 @@ impl Driver<'_> {
 
     /// The first pass, with all that its rows are summed to.
     fn first(&self, pass: Pass) -> Result<Signed> {
-        let (engine, reader) = (self.engine, self.reader);
-        let running = engine.clock.stage("first pass on the cluster");
+        let session = self.session;
+        let running = session.engine.clock.stage("first pass on the cluster");
         let (counts, members) = (pass.counts, pass.signs.clone());
         let frame = self.cluster.map(&Step::Map(pass), self.tasks(), None)?;
-        let (mut taken, tallies) = gather::notes(engine, reader, self.cluster, frame)?;
-        running.end(reader.documents(), 0, 0);
-        let running = engine.clock.stage("sum on the cluster");
+        let (mut taken, tallies) = gather::notes(session, self.cluster, frame)?;
+        running.end(session.documents(), 0, 0);
+        let running = session.engine.clock.stage("sum on the cluster");
         let summed = [(frame, SUMMED.map(|(what, ..)| Kind::of(what)).to_vec())];
         let summed = self.cluster.reduce(&Step::Sum, &summed, None)?;
-        let (repeated, copies, terms) = gather::sums(engine, reader, self.cluster, summed)?;
+        let (repeated, copies, terms) = gather::sums(session, self.cluster, summed)?;
         self.cluster.forget(summed)?;
-        running.end(reader.documents(), copies.surplus(), 0);
+        running.end(session.documents(), copies.surplus(), 0);
         taken.duplicate_ids = repeated;
         self.segmented(&tallies);
         self.stock.put(|keys| &keys.notes, taken)?;
         self.stock.put(|keys| &keys.copies, copies)?;
         if counts {
-            let stats = gather::statistics(reader, &tallies, terms);
+            let stats = gather::statistics(session, &tallies, terms);
             self.stock.put(|keys| &keys.counts, Counts { stats, cuts: None })?;
         }
         Ok(Signed { frame, tallies, members })
@@ -130,47 +129,47 @@ impl Driver<'_> {
 
     /// The pass that counts, where copies had to be known for it.
     fn second(&self, pass: Pass) -> Result<Signed> {
-        let (engine, reader) = (self.engine, self.reader);
-        let running = engine.clock.stage("count on the cluster");
+        let session = self.session;
+        let running = session.engine.clock.stage("count on the cluster");
         let members = pass.signs.clone();
         let (known, copies) = (self.file()?, self.copies()?);
         let facts = Facts { copies: Some(&copies), stats: &CorpusStats::none(), models: &[], places: None };
-        known::write(&known, reader, facts)?;
+        known::write(&known, session, facts)?;
         let frame = self.cluster.map(&Step::Map(pass), self.tasks(), Some(&known))?;
         let tallies = gather::counted(self.cluster, frame)?;
         let kinds = [What::Words, What::Features].map(Kind::of).to_vec();
         let summed = self.cluster.reduce(&Step::Sum, &[(frame, kinds)], None)?;
-        let (_, _, terms) = gather::sums(engine, reader, self.cluster, summed)?;
+        let (_, _, terms) = gather::sums(session, self.cluster, summed)?;
         self.cluster.forget(summed)?;
         self.segmented(&tallies);
-        running.end(reader.documents(), 0, 0);
-        let stats = gather::statistics(reader, &tallies, terms);
+        running.end(session.documents(), 0, 0);
+        let stats = gather::statistics(session, &tallies, terms);
         self.stock.put(|keys| &keys.counts, Counts { stats, cuts: None })?;
         Ok(Signed { frame, tallies, members })
     }
 
     /// The pass in which those sign who had to wait, then what comes of all rows.
     fn sign_and_relate(&self, mut signed: Vec<Signed>, later: Vec<usize>, missing: &[usize]) -> Result<()> {
-        let (engine, reader) = (self.engine, self.reader);
+        let session = self.session;
         let counts = self.stock.take::<Counts>(|keys| &keys.counts)?;
         let (stats, copies) = (counts.map_or_else(CorpusStats::none, |counts| counts.stats), self.copies()?);
         self.check_sampled(&stats, &copies, missing)?;
         let counted = self.plan.counts.is_some();
-        let corpus = Corpus::new(reader.documents(), &stats);
+        let corpus = Corpus::new(session.documents(), &stats);
         let models = self.learn(&corpus, (&stats, &copies))?;
         if !later.is_empty() {
-            let running = engine.clock.stage("sign on the cluster");
+            let running = session.engine.clock.stage("sign on the cluster");
             let known = self.file()?;
             let facts = Facts { copies: Some(&copies), stats: &stats, models: &models, places: None };
-            known::write(&known, reader, facts)?;
+            known::write(&known, session, facts)?;
             let pass = Pass { after_count: counted, signs: later.clone(), ..Pass::default() };
             let frame = self.cluster.map(&Step::Map(pass), self.tasks(), Some(&known))?;
             let tallies = gather::counted(self.cluster, frame)?;
             self.segmented(&tallies);
             signed.push(Signed { frame, tallies, members: later });
-            running.end(reader.documents(), 0, 0);
+            running.end(session.documents(), 0, 0);
         }
-        let bound = reader.options.recipe.bind_where(&corpus, &models, |at| missing.contains(&at))?;
+        let bound = session.options.recipe.bind_where(&corpus, &models, |at| missing.contains(&at))?;
         let bound: Vec<_> = missing.iter().copied().zip(bound).collect();
         self.relate(signed, &bound, relate::Corpus { copies: &copies, stats: &stats, models: &models })
     }
@@ -178,7 +177,7 @@ impl Driver<'_> {
     /// What the algorithms that learn make of their notes.
     fn learn(&self, corpus: &Corpus<'_>, (stats, copies): (&CorpusStats, &Classes)) -> Result<Vec<Vec<u64>>> {
         let (mut models, mut learners) = (vec![Vec::new(); self.plan.signs.len()], Vec::new());
-        for (at, learner) in self.reader.options.recipe.learners(corpus)? {
+        for (at, learner) in self.session.options.recipe.learners(corpus)? {
             match self.stock.take::<Vec<u64>>(|keys| &keys.members[at].model)? {
                 Some(model) => models[at] = model,
                 None => learners.push((at, learner)),
@@ -187,13 +186,13 @@ impl Driver<'_> {
         if learners.is_empty() {
             return Ok(models);
         }
-        let running = self.engine.clock.stage("take notes on the cluster");
+        let running = self.session.engine.clock.stage("take notes on the cluster");
         let known = self.file()?;
-        known::write(&known, self.reader, Facts { copies: Some(copies), stats, models: &[], places: None })?;
+        known::write(&known, self.session, Facts { copies: Some(copies), stats, models: &[], places: None })?;
         let pass = Pass { learns: true, ..Pass::default() };
         let frame = self.cluster.map(&Step::Map(pass), self.tasks(), Some(&known))?;
-        running.end(self.reader.documents(), 0, 0);
-        for (at, model) in learn::models(self.engine, self.reader, self.cluster, frame, &learners)? {
+        running.end(self.session.documents(), 0, 0);
+        for (at, model) in learn::models(self.session, self.cluster, frame, &learners)? {
             models[at] = model.clone();
             self.stock.put(|keys| &keys.members[at].model, model)?;
         }
@@ -203,6 +202,6 @@ impl Driver<'_> {
 
     fn segmented(&self, tallies: &Tallies) {
         let characters = tallies.iter().map(|tally| tally.segmented).sum();
-        self.reader.segmented.fetch_add(characters, Relaxed);
+        self.session.segmented.fetch_add(characters, Relaxed);
     }
 }

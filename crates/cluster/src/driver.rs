@@ -4,17 +4,14 @@ use super::cluster::Cluster;
 use super::opened::tasks;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::products::Stock;
 use dupsift_engine::reading::classes::Classes;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 
 /// The steps before the local driver goes on.
 pub struct Driver<'d> {
-    /// What the driver's own work runs on.
-    pub engine: &'d Engine<'d>,
-    /// The corpus.
-    pub reader: &'d Reader<'d>,
+    /// What the driver's own work runs on, and the corpus.
+    pub session: &'d Session<'d>,
     /// What does the steps.
     pub cluster: &'d dyn Cluster,
     /// The passes of a run.
@@ -26,7 +23,7 @@ pub struct Driver<'d> {
 impl Driver<'_> {
     /// How many tasks a pass has.
     pub fn tasks(&self) -> usize {
-        self.cluster.sizes().map_or(0, |(bytes, _)| tasks(self.reader, bytes).len())
+        self.cluster.sizes().map_or(0, |(bytes, _)| tasks(self.session.source, self.session.documents(), bytes).len())
     }
 
     /// The copies that were put down.
@@ -37,7 +34,7 @@ impl Driver<'_> {
 
     /// A place for what tasks have to know; the file goes with the value.
     pub fn file(&self) -> Result<tempfile::TempPath> {
-        let file = tempfile::NamedTempFile::new_in(self.engine.dir);
-        Ok(file.map_err(Error::io("make a work file", self.engine.dir))?.into_temp_path())
+        let file = tempfile::NamedTempFile::new_in(self.session.engine.dir);
+        Ok(file.map_err(Error::io("make a work file", self.session.engine.dir))?.into_temp_path())
     }
 }

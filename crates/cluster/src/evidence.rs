@@ -29,20 +29,17 @@ pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
 /// # Errors
 /// Damaged files, a full disk.
 pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
-    let (machine, reader) = (Machine::new(&opened.options)?, opened.reader(task)?);
+    let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
-    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let session = opened.task(&engine, task)?;
+    let corpus = Corpus::new(session.documents(), &known.stats);
     let bound = opened.options.recipe.bind_where(&corpus, &known.models, |at| pass.evidence.contains(&at))?;
     let checks: Vec<_> =
         pass.evidence.iter().zip(&bound).filter_map(|(at, bound)| Some((*at, bound.verify_candidates()?))).collect();
-    let view = if pass.after_count {
-        View::after_count(&engine, &reader, None, &known.stats)
-    } else {
-        View::first(&engine, &reader)
-    };
-    let met = Arc::new(AtomicBits::new(dir, "met", reader.documents() as usize)?);
-    for split in reader.part.iter().flatten() {
-        let docs = split.first_doc..(split.first_doc + split.rows).min(reader.documents());
+    let view = if pass.after_count { View::after_count(&session, None, &known.stats) } else { View::first(&session) };
+    let met = Arc::new(AtomicBits::new(dir, "met", session.documents() as usize)?);
+    for split in session.part.iter().flatten() {
+        let docs = split.first_doc..(split.first_doc + split.rows).min(session.documents());
         docs.filter(|&doc| known.place(doc).is_some()).for_each(|doc| _ = met.set(doc as usize));
     }
     let spool = Mutex::new(Spool::new(dir)?);
@@ -73,7 +70,7 @@ pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &
         Ok(())
     };
     if met.count() > 0 {
-        reader.read(&engine, "read candidates", &want, || Ok(Default::default()), each, |_| Ok(()))?;
+        session.read("read candidates", &want, || Ok(Default::default()), each, |_| Ok(()))?;
     }
     spool.into_inner().map_err(|_| Error::Internal("a task broke off".into()))?.finish()
 }

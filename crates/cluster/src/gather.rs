@@ -16,7 +16,7 @@ use dupsift_engine::job::intake::{Intake, Taken, Took};
 use dupsift_engine::job::member::chance_collisions;
 use dupsift_engine::reading::classes::{Classes, Link};
 use dupsift_engine::reading::parts::Bytes;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Writer};
 
 /// What all tasks of a pass counted.
@@ -34,19 +34,14 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
 ///
 /// # Errors
 /// Rows that no task has read, or that two have.
-pub fn notes(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    cluster: &dyn Cluster,
-    frame: Frame,
-) -> Result<(Taken, Tallies)> {
+pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
     // What tasks counted comes by itself: it has their times, so a task that is done again gives out other bytes there, and blocks that
     // were collected with it would be dealt otherwise from then on.
-    let (intake, all) = (Intake::new(engine, reader, false)?, counted(cluster, frame)?);
+    let (intake, all) = (Intake::new(session, false)?, counted(cluster, frame)?);
     let kinds = [What::Notes, What::Rejected].map(Kind::of);
-    let noted = AtomicBits::new(engine.dir, "noted", reader.documents() as usize)?;
+    let noted = AtomicBits::new(session.engine.dir, "noted", session.documents() as usize)?;
     let once = |doc: u64| {
-        let (of, is_one) = (reader.documents(), doc < reader.documents());
+        let (of, is_one) = (session.documents(), doc < session.documents());
         let told =
             || Error::Internal(format!("the tasks read row {doc} of {of} more than once, or there is no such row"));
         (is_one && noted.set(doc as usize)).then_some(()).ok_or_else(told)
@@ -56,16 +51,16 @@ pub fn notes(
         _ => intake.take_rejected(&rows),
     })?;
     let read: u64 = all.iter().map(|tally| tally.used + tally.rejected).sum();
-    if [read, noted.count()] != [reader.documents(); 2] {
+    if [read, noted.count()] != [session.documents(); 2] {
         return Err(Error::Internal(format!(
             "the tasks read {read} rows and noted {} of {}",
             noted.count(),
-            reader.documents()
+            session.documents()
         )));
     }
     all.iter().for_each(|tally| intake.add_tallies(&tally.keep));
     for (file, sum) in all.iter().flat_map(|tally| &tally.contents) {
-        reader.contents.add(*file, *sum);
+        session.contents.add(*file, *sum);
     }
     let took = all.iter().map(|tally| Took {
         ids_seen: tally.ids_seen.clone(),
@@ -92,24 +87,19 @@ pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
 ///
 /// # Errors
 /// Those of the cluster, a full disk.
-pub fn sums(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    cluster: &dyn Cluster,
-    frame: Frame,
-) -> Result<(u64, Classes, [TermTable; 2])> {
-    let link = Link::new(reader);
-    let equal = link.shuffle(engine, reader, "equal-texts", reader.documents() / 4)?;
+pub fn sums(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(u64, Classes, [TermTable; 2])> {
+    let link = Link::new(session);
+    let equal = link.shuffle(session, "equal-texts", session.documents() / 4)?;
     let terms = |name: &str| {
-        let rows = reader.source.files.iter().map(|file| file.text_bytes).sum::<u64>() / 40;
-        engine.ordered(u64::MAX, name, TERM, 8, 8, rows)
+        let rows = session.source.files.iter().map(|file| file.text_bytes).sum::<u64>() / 40;
+        session.engine.ordered(u64::MAX, name, TERM, 8, 8, rows)
     };
     let (words, features, mut repeated) = (terms("words")?, terms("features")?, 0);
     let (mut links, mut to_words, mut to_features) = (equal.writer(), words.writer(), features.writer());
     let kinds = [What::Ids, What::Links, What::WordTerms, What::FeatureTerms].map(Kind::of);
-    let width = LinkLayout::new(reader.documents()).width();
+    let width = LinkLayout::new(session.documents()).width();
     cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
-        engine.go_on()?;
+        session.engine.go_on()?;
         let push = |writer: &mut Writer<'_>, width| rows.chunks_exact(width).try_for_each(|row| writer.push(row));
         match kind.what {
             What::Links => push(&mut links, width),
@@ -125,8 +115,8 @@ pub fn sums(
         }
     })?;
     [links, to_words, to_features].into_iter().try_for_each(|mut writer| writer.flush())?;
-    let copies = Classes::build(engine, reader, "copies", &equal.finish()?)?;
-    Ok((repeated, copies, [table(engine, "words", words)?, table(engine, "features", features)?]))
+    let copies = Classes::build(session, "copies", &equal.finish()?)?;
+    Ok((repeated, copies, [table(session.engine, "words", words)?, table(session.engine, "features", features)?]))
 }
 
 fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
@@ -148,9 +138,9 @@ fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
 }
 
 /// The statistics of the corpus.
-pub fn statistics(reader: &Reader<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
+pub fn statistics(session: &Session<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
     let counted = tallies.iter().fold((0, 0), |sum, one| (sum.0 + one.counted.0, sum.1 + one.counted.1));
-    Counting::summed(reader, counted, words, features)
+    Counting::summed(session, counted, words, features)
 }
 
 /// What the record says of an algorithm that has signed, from what all tasks said.

@@ -19,7 +19,7 @@ use dupsift_core::safe_fs::private;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::classes::{Classes, Link};
 use dupsift_engine::reading::parts::Bytes;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicCells;
 
 /// Bytes of a term with its counts.
@@ -84,10 +84,10 @@ pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
 ///
 /// # Errors
 /// A full disk.
-pub fn write(path: &Path, reader: &Reader<'_>, facts: Facts<'_>) -> Result<()> {
+pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()> {
     let Facts { copies, stats, models, places } = facts;
     let failed = || Error::io("write the work file", path);
-    let documents = reader.documents();
+    let documents = session.documents();
     let classes = || copies.into_iter().flat_map(|copies| copies.of(0..documents));
     let head = Head {
         copies: copies.is_some(),
@@ -181,8 +181,9 @@ impl Known {
     /// # Errors
     /// A file that cannot be read, a full disk.
     pub fn read(path: &Path, opened: &Opened, dir: &Path) -> Result<Known> {
-        let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
+        let machine = Machine::new(&opened.options)?;
         let engine = machine.engine(dir);
+        let session = opened.session(&engine);
         let file = File::open(path).map_err(Error::reading("read what is known", path))?;
         let left = file.metadata().map_err(Error::reading("read what is known", path))?.len();
         let mut rows = RowsOf { file: BufReader::new(file), path, left };
@@ -191,7 +192,7 @@ impl Known {
         let mut head = vec![0; rows.has(u64::from_le_bytes(length), 1)?];
         rows.fill(&mut head)?;
         let head: Head = serde_json::from_slice(&head).map_err(Error::table("read what is known"))?;
-        let copies = copies(&engine, &reader, &mut rows, head.links)?;
+        let copies = copies(&session, &mut rows, head.links)?;
         let words = terms(&engine, "words", &mut rows, head.words)?;
         let features = terms(&engine, "features", &mut rows, head.features)?;
         let mut models = Vec::new();
@@ -201,7 +202,7 @@ impl Known {
             models.push(model);
         }
         let stats = CorpusStats::new(head.documents, head.tokens, head.snapshot, words, features);
-        let places = AtomicCells::new(dir, "places", if head.places > 0 { reader.documents() as usize } else { 0 })?;
+        let places = AtomicCells::new(dir, "places", if head.places > 0 { session.documents() as usize } else { 0 })?;
         rows.each(head.places, PLACE, |row| {
             let mut bytes = Bytes(row);
             let doc = bytes.long()?;
@@ -216,13 +217,13 @@ impl Known {
     }
 }
 
-fn copies(engine: &Engine<'_>, reader: &Reader<'_>, rows: &mut RowsOf<'_>, links: u64) -> Result<Classes> {
-    let equal = Link::new(reader).shuffle(engine, reader, "equal-texts", links)?;
+fn copies(session: &Session<'_>, rows: &mut RowsOf<'_>, links: u64) -> Result<Classes> {
+    let equal = Link::new(session).shuffle(session, "equal-texts", links)?;
     let mut writer = equal.writer();
-    rows.each(links, LinkLayout::new(reader.documents()).width(), |row| writer.push(row))?;
+    rows.each(links, LinkLayout::new(session.documents()).width(), |row| writer.push(row))?;
     writer.flush()?;
     drop(writer);
-    Classes::build(engine, reader, "copies", &equal.finish()?)
+    Classes::build(session, "copies", &equal.finish()?)
 }
 
 fn terms(engine: &Engine<'_>, name: &str, rows: &mut RowsOf<'_>, count: u64) -> Result<TermTable> {

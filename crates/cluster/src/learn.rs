@@ -11,26 +11,25 @@ use super::spool::{Blocks, Spool};
 use dupsift_algorithms::algorithm::{Corpus, Learner};
 use dupsift_algorithms::stage::learn::ROW;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::learn::{each_note, learn_from};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::parts::{Bytes, put};
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 
 /// Takes the notes of one task.
 ///
 /// # Errors
 /// Damaged files, a full disk.
 pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
-    let (machine, reader) = (Machine::new(&opened.options)?, opened.reader(task)?);
+    let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
-    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let session = opened.task(&engine, task)?;
+    let corpus = Corpus::new(session.documents(), &known.stats);
     let learners = opened.options.recipe.learners(&corpus)?;
-    let view = View::after_count(&engine, &reader, None, &known.stats);
+    let view = View::after_count(&session, None, &known.stats);
     let (copies, spool) = (known.copies.as_ref(), Mutex::new(Spool::new(dir)?));
     each_note(
-        &engine,
-        &reader,
+        &session,
         &view.with_copies(copies),
         (&learners, copies),
         Vec::new,
@@ -52,16 +51,15 @@ pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<
 /// # Errors
 /// Those of the cluster, a full disk.
 pub fn models(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     cluster: &dyn Cluster,
     frame: Frame,
     learners: &[(usize, Box<dyn Learner + '_>)],
 ) -> Result<Vec<(usize, Vec<u64>)>> {
     let kinds: Vec<Kind> = learners.iter().map(|(at, _)| Kind::member(What::Learnt, *at)).collect();
-    learn_from(engine, reader, learners, |take| {
+    learn_from(session, learners, |take| {
         cluster.collect(frame, &kinds, &mut |block| {
-            engine.go_on()?;
+            session.engine.go_on()?;
             let mut bytes = Bytes(&block.rows);
             while !bytes.0.is_empty() {
                 let mut row = [0; ROW];

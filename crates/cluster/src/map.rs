@@ -19,7 +19,6 @@ use dupsift_algorithms::stage::parts::Parts;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Sketches as _;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::AlgorithmReport;
 use dupsift_engine::job::count::Counting;
 use dupsift_engine::job::intake::{Intake, Taken};
@@ -30,7 +29,7 @@ use dupsift_engine::reading::content_hashes::Sum;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::keep_column::Tally as ColumnTally;
 use dupsift_engine::reading::parts::put;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::tables::{IdsSeen, LostValues};
 use dupsift_spill::shuffle::Sorted;
 
@@ -75,22 +74,19 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     if pass.learns {
         return learn(opened, known, task, dir);
     }
-    let (machine, reader) = (Machine::new(&opened.options)?, opened.reader(task)?);
+    let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
+    let session = opened.task(&engine, task)?;
     let recipe = &opened.options.recipe;
-    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let corpus = Corpus::new(session.documents(), &known.stats);
     let bound = recipe.bind_where(&corpus, &known.models, |at| pass.signs.contains(&at))?;
-    let view = if pass.after_count {
-        View::after_count(&engine, &reader, None, &known.stats)
-    } else {
-        View::first(&engine, &reader)
-    };
+    let view = if pass.after_count { View::after_count(&session, None, &known.stats) } else { View::first(&session) };
     let copies = known.copies.as_ref();
-    let plan = Plan::new(recipe, reader.documents(), false, false)?;
+    let plan = Plan::new(recipe, session.documents(), false, false)?;
     let needs = plan.counts.map(|counts| counts.needs).unwrap_or_default();
-    let counting = pass.counts.then(|| Counting::of_part(&engine, &reader, needs)).transpose()?;
-    let intake = pass.notes.then(|| Intake::new(&engine, &reader, copies.is_none())).transpose()?;
-    let signing = Signing::new(&engine, &reader, &bound, copies, None, None)?;
+    let counting = pass.counts.then(|| Counting::of_part(&session, needs)).transpose()?;
+    let intake = pass.notes.then(|| Intake::new(&session, copies.is_none())).transpose()?;
+    let signing = Signing::new(&session, &bound, copies, None, None)?;
     let asked = Asked {
         intake: intake.as_ref(),
         counting: counting.as_ref(),
@@ -99,14 +95,14 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
         ..Asked::default()
     };
     let (mut took, mut counted, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
-    for share in read(&engine, &reader, "read a task", &view.with_copies(copies), asked)? {
+    for share in read(&session, "read a task", &view.with_copies(copies), asked)? {
         let Share { took: notes, counted: counts, signed } = share;
         took.extend(notes);
         counted.extend(counts);
         tallies.extend(signed);
     }
-    let mut out = Out { engine: &engine, reader: &reader, layout: &opened.layout, spool: Spool::new(dir)? };
-    let mut tally = Tally { segmented: reader.segmented.load(Relaxed), ..Tally::default() };
+    let mut out = Out { session: &session, layout: &opened.layout, spool: Spool::new(dir)? };
+    let mut tally = Tally { segmented: session.segmented.load(Relaxed), ..Tally::default() };
     if let Some(intake) = intake {
         tally.keep = intake.tallies();
         let (taken, ids) = intake.end(took)?;
@@ -133,8 +129,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
 
 /// What a task gives out.
 struct Out<'o> {
-    engine: &'o Engine<'o>,
-    reader: &'o Reader<'o>,
+    session: &'o Session<'o>,
     layout: &'o Layout,
     spool: Spool,
 }
@@ -142,8 +137,8 @@ struct Out<'o> {
 impl Out<'_> {
     /// The documents of the task, in stretches.
     fn documents(&self) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
-        let most = self.reader.documents();
-        let splits: Vec<_> = self.reader.part.iter().flatten().map(|split| (split.first_doc, split.rows)).collect();
+        let most = self.session.documents();
+        let splits: Vec<_> = self.session.part.iter().flatten().map(|split| (split.first_doc, split.rows)).collect();
         splits.into_iter().flat_map(move |(first, rows)| {
             let end = (first + rows).min(most);
             (first..end).step_by(NOTED as usize).map(move |begin| begin..(begin + NOTED).min(end))
@@ -158,7 +153,7 @@ impl Out<'_> {
             self.spool.push(Kind::of(What::Notes), 0, &bytes)?;
         }
         let spool = &mut self.spool;
-        taken.rejected.each(self.engine, |doc, reason, detail| {
+        taken.rejected.each(self.session.engine, |doc, reason, detail| {
             bytes.clear();
             bytes.extend_from_slice(&doc.to_le_bytes());
             bytes.extend_from_slice(&u32::from(reason.code()).to_le_bytes());
@@ -181,7 +176,7 @@ impl Out<'_> {
     fn rows_and(&mut self, sorted: &Sorted, kind: Kind, mut look: impl FnMut(u32, &[u8])) -> Result<()> {
         let (width, group_width) = sorted.widths();
         for partition in 0..sorted.partitions() {
-            let records = sorted.load(partition, self.engine.budget.a_thread)?;
+            let records = sorted.load(partition, self.session.engine.budget.a_thread)?;
             for group in records.groups() {
                 let rows = &records.bytes()[group.start * width..group.end * width];
                 let bucket = self.layout.bucket(&rows[..group_width]);
@@ -196,8 +191,8 @@ impl Out<'_> {
     /// The rows of an algorithm, and what stands beside them; says what the record will say of it.
     fn signed(&mut self, at: usize, bound: Bound<'_>, signed: SignedRows) -> Result<AlgorithmReport> {
         let words = bound.signer.sketch_words();
-        let text_bytes = self.reader.part.iter().flatten().map(|split| split.text_bytes).sum();
-        let chosen = &self.reader.options.recipe.algorithms[at];
+        let text_bytes = self.session.part.iter().flatten().map(|split| split.text_bytes).sum();
+        let chosen = &self.session.options.recipe.algorithms[at];
         let Member { report, now, .. } = Member::signed(bound, chosen, signed, text_bytes);
         let mut row = Vec::new();
         for doc in self.documents().flatten() {

@@ -12,7 +12,7 @@ use dupsift_engine::engine::resources::Resources;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::{Inputs, look};
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Split, absolute};
 use dupsift_text::Pipeline;
 
@@ -66,33 +66,34 @@ impl Opened {
                 source.documents()
             )));
         }
-        let tasks = tasks(&Reader::new(&options, &source, &pipeline), layout.task_bytes);
+        let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
+        let tasks = tasks(&source, documents, layout.task_bytes);
         Ok(Opened { options, layout, source, pipeline, tasks })
     }
 
-    /// A reader of one task.
+    /// Returns the session of one task, which reads its part of the corpus.
     ///
     /// # Errors
     /// There is no such task.
-    pub fn reader(&self, task: usize) -> Result<Reader<'_>> {
+    pub fn task<'o>(&'o self, engine: &'o Engine<'o>, task: usize) -> Result<Session<'o>> {
         let no = || Error::Internal(format!("there is no task {task}, of {}", self.tasks.len()));
         let part = self.tasks.get(task).ok_or_else(no)?;
-        let mut reader = self.all();
-        reader.part = Some(part.clone());
-        Ok(reader)
+        let mut session = self.session(engine);
+        session.part = Some(part.clone());
+        Ok(session)
     }
 
-    /// A reader of no task: for what is done with rows.
-    pub fn all(&self) -> Reader<'_> {
-        Reader::new(&self.options, &self.source, &self.pipeline)
+    /// Returns the session of a step that works on rows.
+    pub fn session<'o>(&'o self, engine: &'o Engine<'o>) -> Session<'o> {
+        Session::new(engine, &self.options, &self.source, &self.pipeline)
     }
 }
 
 /// The pieces of each task: the same in all processes.
-pub fn tasks(reader: &Reader<'_>, bytes: u64) -> Vec<Vec<Split>> {
+pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
     let (mut tasks, mut filled): (Vec<Vec<Split>>, u64) = (Vec::new(), u64::MAX);
-    for split in reader.source.splits(bytes.max(1) as usize) {
-        if split.first_doc >= reader.documents() {
+    for split in source.splits(bytes.max(1) as usize) {
+        if split.first_doc >= documents {
             continue;
         }
         if filled.saturating_add(split.text_bytes) > bytes {

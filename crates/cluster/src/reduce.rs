@@ -19,12 +19,11 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{PairLayout, Sketches};
 use dupsift_engine::engine::evidence::Taking;
 use dupsift_engine::engine::sketches::SketchFile;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::group::{Folding, Grouped, compare_part, fold, occurrences};
 use dupsift_engine::job::sign::SignedRows;
 use dupsift_engine::job::verify::check_pairs;
 use dupsift_engine::reading::parts::Bytes;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 
 /// Does a step for blocks.
@@ -35,18 +34,12 @@ pub fn reduce(opened: &Opened, step: &Step, known: &Known, blocks: Source<'_>, d
     if let Step::Sum = step {
         return sum(opened, blocks, dir);
     }
-    let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
+    let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
-    let corpus = Corpus::new(reader.documents(), &known.stats);
+    let session = opened.session(&engine);
+    let corpus = Corpus::new(session.documents(), &known.stats);
     let bound = opened.options.recipe.bind(&corpus, &known.models)?;
-    let mut task = Task {
-        engine: &engine,
-        reader: &reader,
-        layout: &opened.layout,
-        known,
-        bound: &bound,
-        spool: Spool::new(dir)?,
-    };
+    let mut task = Task { session: &session, layout: &opened.layout, known, bound: &bound, spool: Spool::new(dir)? };
     match step {
         Step::Group => task.group(blocks)?,
         Step::Probes => task.probes(blocks)?,
@@ -60,8 +53,7 @@ pub fn reduce(opened: &Opened, step: &Step, known: &Known, blocks: Source<'_>, d
 
 /// What a step works with.
 struct Task<'t> {
-    engine: &'t Engine<'t>,
-    reader: &'t Reader<'t>,
+    session: &'t Session<'t>,
     layout: &'t Layout,
     known: &'t Known,
     bound: &'t [Bound<'t>],
@@ -102,18 +94,23 @@ impl Task<'_> {
 
     /// Rows that were signed: links, second-round rows, pairs that met.
     fn group(&mut self, blocks: Source<'_>) -> Result<()> {
-        let documents = self.reader.documents();
+        let documents = self.session.documents();
         let mut sketches: BTreeMap<usize, SketchFile> = BTreeMap::new();
         let rows = |bound: &Bound<'_>| {
             let layout = bound.layout(documents);
-            self.engine.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), documents)
+            self.session.engine.shuffle(
+                &format!("{}-rows", bound.label),
+                layout.width(),
+                layout.group_width(),
+                documents,
+            )
         };
         let gathered = self.gather(blocks, What::Rows, rows, |kind, bytes| {
             let at = usize::from(kind.member);
             let words = self.bound[at].signer.sketch_words();
             let file = match sketches.remove(&at) {
                 Some(file) => file,
-                None => SketchFile::new(self.engine.dir, &self.bound[at].label, documents, words)?,
+                None => SketchFile::new(self.session.engine.dir, &self.bound[at].label, documents, words)?,
             };
             let mut bytes = Bytes(bytes);
             while !bytes.0.is_empty() {
@@ -140,10 +137,10 @@ impl Task<'_> {
     }
 
     fn fold(&mut self, at: usize, signed: &SignedRows) -> Result<()> {
-        let (engine, reader, bound) = (self.engine, self.reader, &self.bound[at]);
+        let (session, bound) = (self.session, &self.bound[at]);
         let copies = self.copies()?;
-        let Folding { equal, joined, probes } = Folding::new(engine, reader, bound, signed.rows.rows())?;
-        fold(engine, reader, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
+        let Folding { equal, joined, probes } = Folding::new(session, bound, signed.rows.rows())?;
+        fold(session, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
         self.send(&equal.finish()?, Kind::member(What::Links, at))?;
         probes.map_or(Ok(()), |probes| self.send(&probes.finish()?, Kind::member(What::Probes, at)))
     }
@@ -151,21 +148,26 @@ impl Task<'_> {
     fn compare(&mut self, at: usize, signed: &SignedRows) -> Result<()> {
         let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
         let rows = (&signed.rows, signed.layout);
-        let met = compare_part(self.engine, self.reader, &self.bound[at], rows, Some(self.copies()?), sketches)?;
+        let met = compare_part(self.session, &self.bound[at], rows, Some(self.copies()?), sketches)?;
         self.met(at, met)
     }
 
     /// Second-round rows: pairs that met. They are of representatives already.
     fn probes(&mut self, blocks: Source<'_>) -> Result<()> {
-        let documents = self.reader.documents();
+        let documents = self.session.documents();
         let layout = |bound: &Bound<'_>| bound.probe_layout(documents).unwrap_or_else(|| bound.layout(documents));
         let rows = |bound: &Bound<'_>| {
             let layout = layout(bound);
-            self.engine.shuffle(&format!("{}-probes", bound.label), layout.width(), layout.group_width(), documents)
+            self.session.engine.shuffle(
+                &format!("{}-probes", bound.label),
+                layout.width(),
+                layout.group_width(),
+                documents,
+            )
         };
         for (at, rows) in self.gather(blocks, What::Probes, rows, unasked)? {
             let rows = (&rows, layout(&self.bound[at]));
-            let met = compare_part(self.engine, self.reader, &self.bound[at], rows, None, None)?;
+            let met = compare_part(self.session, &self.bound[at], rows, None, None)?;
             self.met(at, met)?;
         }
         Ok(())
@@ -179,11 +181,11 @@ impl Task<'_> {
 
     /// Pairs that met several times.
     fn merge(&mut self, blocks: Source<'_>) -> Result<()> {
-        let layout = PairLayout::new(self.reader.documents());
-        let pairs = |bound: &Bound<'_>| occurrences(self.engine, self.reader, bound);
+        let layout = PairLayout::new(self.session.documents());
+        let pairs = |bound: &Bound<'_>| occurrences(self.session, bound);
         let mut record = Vec::new();
         for (at, pairs) in self.gather(blocks, What::Pairs, pairs, unasked)? {
-            groups(self.engine, &pairs, |rows| {
+            groups(self.session.engine, &pairs, |rows| {
                 let Some(pair) = merge(layout, rows) else { return Ok(()) };
                 record.clear();
                 layout.encode(&pair, &mut record);
@@ -195,7 +197,7 @@ impl Task<'_> {
 
     /// Candidates and evidence, to the buckets of their components.
     fn spread(&mut self, blocks: Source<'_>) -> Result<()> {
-        let layout = PairLayout::new(self.reader.documents());
+        let layout = PairLayout::new(self.session.documents());
         while let Some(Block { kind, rows, .. }) = blocks()? {
             if kind.what == What::Candidates {
                 for row in rows.chunks_exact(layout.width()) {
@@ -219,11 +221,11 @@ impl Task<'_> {
 
     /// Candidates, by the evidence of their documents.
     fn judge(&mut self, blocks: Source<'_>) -> Result<()> {
-        let (engine, documents_of_all) = (self.engine, self.reader.documents());
+        let (engine, documents_of_all) = (self.session.engine, self.session.documents());
         let layout = PairLayout::new(documents_of_all);
         let taking = |bound: &Bound<'_>| Taking::of_all(engine.dir, &bound.label, documents_of_all);
         let taking = self.bound.iter().map(taking).collect::<Result<Vec<Taking>>>()?;
-        let pairs = |bound: &Bound<'_>| occurrences(engine, self.reader, bound);
+        let pairs = |bound: &Bound<'_>| occurrences(self.session, bound);
         let gathered = self.gather(blocks, What::Candidates, pairs, |kind, rows| {
             let mut bytes = Bytes(rows);
             while !bytes.0.is_empty() {
@@ -265,7 +267,9 @@ impl Task<'_> {
     fn send(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
         let (width, group_width) = sorted.widths();
         let (layout, spool) = (self.layout, &mut self.spool);
-        groups(self.engine, sorted, |rows| spool.push_all(kind, layout.bucket(&rows[..group_width]), rows, width))
+        groups(self.session.engine, sorted, |rows| {
+            spool.push_all(kind, layout.bucket(&rows[..group_width]), rows, width)
+        })
     }
 }
 

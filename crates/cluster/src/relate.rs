@@ -61,12 +61,13 @@ struct Put<'p> {
 impl Driver<'_> {
     /// Groups, merges and checks what was signed; puts the pairs of each algorithm down.
     pub fn relate(&self, signed: Vec<Signed>, bound: &[(usize, Bound<'_>)], corpus: Corpus<'_>) -> Result<()> {
-        let running = self.engine.clock.stage("group on the cluster");
+        let running = self.session.engine.clock.stage("group on the cluster");
         let facts = Facts { copies: Some(corpus.copies), stats: corpus.stats, models: corpus.models, places: None };
         let known = self.file()?;
-        known::write(&known, self.reader, facts)?;
+        known::write(&known, self.session, facts)?;
         let mut puts = self.puts(bound)?;
-        let alike = Alike { copies: corpus.copies, bits: AtomicBits::new(self.engine.dir, "alike", self.documents())? };
+        let alike =
+            Alike { copies: corpus.copies, bits: AtomicBits::new(self.session.engine.dir, "alike", self.documents())? };
         let of = |signed: &Signed, what: &[What]| -> Vec<Kind> {
             signed.members.iter().flat_map(|at| what.iter().map(|what| Kind::member(*what, *at))).collect()
         };
@@ -87,13 +88,13 @@ impl Driver<'_> {
             self.cluster.forget(frame)?;
         }
         let places = self.candidates(merged, &mut puts, &alike)?;
-        running.end(self.reader.documents(), 0, 0);
+        running.end(self.session.documents(), 0, 0);
         if let Some(places) = places {
             let known = self.file()?;
-            known::write(&known, self.reader, Facts { places: Some(&places), ..facts })?;
-            let running = self.engine.clock.stage("verify on the cluster");
+            known::write(&known, self.session, Facts { places: Some(&places), ..facts })?;
+            let running = self.session.engine.clock.stage("verify on the cluster");
             self.judge(&known, (merged, &signed), &mut puts, &alike)?;
-            running.end(self.reader.documents(), 0, 0);
+            running.end(self.session.documents(), 0, 0);
         }
         self.cluster.forget(merged)?;
         signed.iter().try_for_each(|signed| self.cluster.forget(signed.frame))?;
@@ -104,19 +105,19 @@ impl Driver<'_> {
 
     /// What the documents say that stand in pairs with others than their copies, where that will be asked.
     fn contents(&self, alike: &AtomicBits, facts: Facts<'_>) -> Result<()> {
-        if !asks_contents(self.reader) || alike.count() == 0 {
+        if !asks_contents(self.session) || alike.count() == 0 {
             return Ok(());
         }
-        let running = self.engine.clock.stage("read pairs on the cluster");
-        let places = AtomicCells::new(self.engine.dir, "places", self.documents())?;
+        let running = self.session.engine.clock.stage("read pairs on the cluster");
+        let places = AtomicCells::new(self.session.engine.dir, "places", self.documents())?;
         alike.iter().for_each(|doc| places.store(doc, 1));
         let known = self.file()?;
-        known::write(&known, self.reader, Facts { places: Some(&places), ..facts })?;
+        known::write(&known, self.session, Facts { places: Some(&places), ..facts })?;
         let pass = Pass { after_count: self.plan.counts.is_some(), contents: true, ..Pass::default() };
         let frame = self.cluster.map(&Step::Map(pass), self.tasks(), Some(&known))?;
-        let taking = Taking::new(self.engine.dir, "contents", alike)?;
+        let taking = Taking::new(self.session.engine.dir, "contents", alike)?;
         self.cluster.collect(frame, &[Kind::of(What::Contents)], &mut |block| {
-            self.engine.go_on()?;
+            self.session.engine.go_on()?;
             take(&taking, &block.rows)
         })?;
         self.cluster.forget(frame)?;
@@ -125,21 +126,21 @@ impl Driver<'_> {
     }
 
     fn documents(&self) -> usize {
-        self.reader.documents() as usize
+        self.session.documents() as usize
     }
 
     fn puts<'p>(&self, bound: &'p [(usize, Bound<'p>)]) -> Result<Vec<Put<'p>>> {
-        let (engine, reader) = (self.engine, self.reader);
+        let session = self.session;
         let put = |(at, bound): &'p (usize, Bound<'p>)| {
             let relates = bound.signer.relating().is_some() && bound.verify_candidates().is_some();
-            let bits = if bound.equal_keys_are_pairs() { reader.documents() as usize } else { 0 };
-            let evidence = relates.then(|| Taking::of_all(engine.dir, &bound.label, reader.documents()));
+            let bits = if bound.equal_keys_are_pairs() { session.documents() as usize } else { 0 };
+            let evidence = relates.then(|| Taking::of_all(session.engine.dir, &bound.label, session.documents()));
             Ok(Put {
                 at: *at,
                 bound,
-                equal: Link::new(reader).shuffle(engine, reader, &bound.label, reader.documents() / 4)?,
-                joined: AtomicBits::new(engine.dir, "joined", bits)?,
-                pairs: occurrences(engine, reader, bound)?,
+                equal: Link::new(session).shuffle(session, &bound.label, session.documents() / 4)?,
+                joined: AtomicBits::new(session.engine.dir, "joined", bits)?,
+                pairs: occurrences(session, bound)?,
                 evidence: evidence.transpose()?,
                 numbers: BTreeMap::new(),
             })
@@ -149,14 +150,14 @@ impl Driver<'_> {
 
     /// Links of the classes, and what comparing has cost.
     fn links(&self, frame: Frame, puts: &mut [Put<'_>], bound: &[(usize, Bound<'_>)], alike: &Alike<'_>) -> Result<()> {
-        let layout = LinkLayout::new(self.reader.documents());
+        let layout = LinkLayout::new(self.session.documents());
         let kinds = [all(bound, What::Links), all(bound, What::Compared)].concat();
         let mut counts: BTreeMap<u16, [u64; 2]> = BTreeMap::new();
         let puts_of = by_member(puts);
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.equal.writer())).collect();
         self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
-            self.engine.go_on()?;
+            self.session.engine.go_on()?;
             let (Some(at), Some(writer)) = (puts_of.get(&kind.member), writers.get_mut(&kind.member)) else {
                 return unasked(kind);
             };
@@ -183,20 +184,20 @@ impl Driver<'_> {
 
     /// Pairs that met, each once. Those that nothing checks are pairs; of the others' documents comes the bucket of their component.
     fn candidates(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<Option<AtomicCells<u32>>> {
-        let (documents, layout) = (self.reader.documents(), PairLayout::new(self.reader.documents()));
+        let (documents, layout) = (self.session.documents(), PairLayout::new(self.session.documents()));
         let checked: BTreeMap<u16, bool> =
             puts.iter().map(|put| (put.at as u16, put.bound.verify_candidates().is_some())).collect();
         let any = checked.values().any(|&checked| checked);
         let length = if any { documents as usize } else { 0 };
-        let met = AtomicBits::new(self.engine.dir, "met", length)?;
-        let mut parents = Numbers::new(self.engine.dir, "parents", length, documents)?;
+        let met = AtomicBits::new(self.session.engine.dir, "met", length)?;
+        let mut parents = Numbers::new(self.session.engine.dir, "parents", length, documents)?;
         let mut forest = Forest::new(parents.slots());
         let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
         let kinds: Vec<Kind> = checked.keys().map(|&member| Kind { what: What::Candidates, member }).collect();
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.pairs.writer())).collect();
         self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
-            self.engine.go_on()?;
+            self.session.engine.go_on()?;
             let (Some(&checked), Some(writer)) = (checked.get(&kind.member), writers.get_mut(&kind.member)) else {
                 return unasked(kind);
             };
@@ -218,7 +219,8 @@ impl Driver<'_> {
         if length == 0 || met.count() == 0 {
             return Ok(None);
         }
-        let (places, (_, buckets)) = (AtomicCells::new(self.engine.dir, "places", length)?, self.cluster.sizes()?);
+        let (places, (_, buckets)) =
+            (AtomicCells::new(self.session.engine.dir, "places", length)?, self.cluster.sizes()?);
         for doc in met.iter() {
             let bucket = hash64(&forest.root(doc as u64).to_le_bytes()) % u64::from(buckets.max(1));
             places.store(doc, bucket as u32 + 1);
@@ -262,7 +264,7 @@ impl Driver<'_> {
     }
 
     fn judged(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<()> {
-        let layout = PairLayout::new(self.reader.documents());
+        let layout = PairLayout::new(self.session.documents());
         let whats = [What::Judged, What::Evidence, What::Undecided];
         let kinds: Vec<Kind> = puts.iter().flat_map(|put| whats.map(|what| Kind::member(what, put.at))).collect();
         let puts_of = by_member(puts);
@@ -270,7 +272,7 @@ impl Driver<'_> {
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.pairs.writer())).collect();
         self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
-            self.engine.go_on()?;
+            self.session.engine.go_on()?;
             let (Some(at), Some(writer)) = (puts_of.get(&kind.member), writers.get_mut(&kind.member)) else {
                 return unasked(kind);
             };
@@ -296,23 +298,23 @@ impl Driver<'_> {
     /// The pairs of one algorithm as a product; where they are told by evidence, that too.
     fn put(&self, put: Put<'_>, tallies: &Tallies, corpus: Corpus<'_>) -> Result<()> {
         let Put { at, bound, equal, joined, pairs, evidence, numbers } = put;
-        let (engine, reader) = (self.engine, self.reader);
+        let session = self.session;
         let number = |what| numbers.get(&what).copied().unwrap_or_default();
         let mut report = report(at, bound, tallies);
         report.model = corpus.models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model));
         if let Some(evidence) = evidence {
-            let layout = bound.layout(reader.documents());
-            let none = engine.shuffle("no-rows", layout.width(), layout.group_width(), 0)?.finish()?;
+            let layout = bound.layout(session.documents());
+            let none = session.engine.shuffle("no-rows", layout.width(), layout.group_width(), 0)?.finish()?;
             let rows = Rows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
             self.stock.put(|keys| &keys.members[at].rows, rows)?;
         }
         [report.compared, report.left_out] = number(What::Compared);
         report.candidates = if bound.verify().is_some() { number(What::Candidates)[0] } else { 0 };
         report.undecided = number(What::Undecided)[0];
-        let layout = PairLayout::new(reader.documents());
+        let layout = PairLayout::new(session.documents());
         let what = format!("merge {}", bound.label);
-        let (pairs, _) = PairList::make(engine, &what, &pairs.finish()?, layout, || (), |(), pair| Some(pair))?;
-        let (classes, _) = classes(engine, reader, bound, corpus.copies, equal, &joined)?;
+        let (pairs, _) = PairList::make(session.engine, &what, &pairs.finish()?, layout, || (), |(), pair| Some(pair))?;
+        let (classes, _) = classes(session, bound, corpus.copies, equal, &joined)?;
         self.stock.put(|keys| &keys.members[at].pairs, Pairs { report, pairs, classes })
     }
 }

@@ -20,7 +20,7 @@ use dupsift_engine::job::group::compare_part;
 use dupsift_engine::job::sign::{SignedRows, Signing, SigningThread};
 use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::reading::document::View;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Split, Want};
 use dupsift_files::tables::{Cell, Documents};
 
@@ -40,12 +40,12 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(reader: &Reader<'_>, copies: &Classes) -> Sample {
-        let mut all = reader.source.splits(PIECE_BYTES);
-        all.retain(|split| split.first_doc < reader.documents());
+    fn of(session: &Session<'_>, copies: &Classes) -> Sample {
+        let mut all = session.source.splits(PIECE_BYTES);
+        all.retain(|split| split.first_doc < session.documents());
         let apart = all.len().div_ceil(PIECES).max(1);
         let pieces: Vec<Split> = all.into_iter().step_by(apart).collect();
-        let docs_of = |split: &Split| split.first_doc..(split.first_doc + split.rows).min(reader.documents());
+        let docs_of = |split: &Split| split.first_doc..(split.first_doc + split.rows).min(session.documents());
         let there: u64 = pieces.iter().map(docs_of).map(|docs| docs.end - docs.start).sum();
         let is_drawn = |doc: &u64| splitmix64(SEED, *doc) % there < SAMPLE && !copies.is_surplus(*doc);
         let docs = pieces.iter().flat_map(docs_of).filter(is_drawn).collect();
@@ -66,7 +66,7 @@ impl Driver<'_> {
     /// # Errors
     /// [`Error::Usage`] with the comparisons and the way out; damaged files, a full disk.
     pub fn check_sampled(&self, stats: &CorpusStats, copies: &Classes, missing: &[usize]) -> Result<()> {
-        let reader = self.reader;
+        let reader = self.session;
         if reader.documents() <= MOST_COMPARED {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Driver<'_> {
         if bound.is_empty() {
             return Ok(());
         }
-        let running = self.engine.clock.stage("compare a sample");
+        let running = self.session.engine.clock.stage("compare a sample");
         let sample = Sample::of(reader, copies);
         let documents = reader.documents() - copies.surplus();
         let comparisons = self.comparisons(&sample, &bound, stats, copies)?;
@@ -107,15 +107,15 @@ impl Driver<'_> {
         stats: &CorpusStats,
         copies: &Classes,
     ) -> Result<Vec<u64>> {
-        let (engine, all) = (self.engine, self.reader);
-        let mut reader = Reader::new(all.options, all.source, all.pipeline);
-        reader.part = Some(sample.pieces.clone());
+        let Session { engine, options, source, pipeline, .. } = *self.session;
+        let mut session = Session::new(engine, options, source, pipeline);
+        session.part = Some(sample.pieces.clone());
         let view = match self.plan.counts {
-            Some(_) => View::after_count(engine, &reader, None, stats),
-            None => View::first(engine, &reader),
+            Some(_) => View::after_count(&session, None, stats),
+            None => View::first(&session),
         };
         let view = view.with_copies(Some(copies));
-        let signing = Signing::new(engine, &reader, bound, Some(copies), None, None)?;
+        let signing = Signing::new(&session, bound, Some(copies), None, None)?;
         let each = |thread: &mut SigningThread<'_>, batch: &Documents| {
             let columns = view.columns(batch)?;
             for at in 0..batch.len() {
@@ -126,11 +126,11 @@ impl Driver<'_> {
             Ok(())
         };
         let want = Want { rows: Some(RowFilter::Docs(sample.docs.clone())), ..view.want() };
-        let tallies = reader.read(engine, "read a sample", &want, || Ok(signing.thread()), each, Signing::close)?;
+        let tallies = session.read("read a sample", &want, || Ok(signing.thread()), each, Signing::close)?;
         let compare = |(bound, signed): (&Bound<'_>, SignedRows)| {
             let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
             let rows = (&signed.rows, signed.layout);
-            let (_, counts) = compare_part(engine, &reader, bound, rows, Some(copies), sketches)?;
+            let (_, counts) = compare_part(&session, bound, rows, Some(copies), sketches)?;
             Ok(counts.made + counts.left_out)
         };
         bound.iter().zip(signing.finish(tallies)?).map(compare).collect()

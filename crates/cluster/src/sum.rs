@@ -31,9 +31,10 @@ pub type Source<'s> = &'s mut dyn FnMut() -> Result<Option<Block>>;
 /// # Errors
 /// What `blocks` returns, a full disk.
 pub fn sum(opened: &Opened, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
-    let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
+    let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
-    let expected = reader.documents() / u64::from(opened.layout.buckets.max(1));
+    let session = opened.session(&engine);
+    let expected = session.documents() / u64::from(opened.layout.buckets.max(1));
     let shuffle = |(what, width, group)| engine.shuffle(&format!("{what:?}"), width, group, expected);
     let shuffles = SUMMED.map(shuffle).into_iter().collect::<Result<Vec<Shuffle>>>()?;
     let mut writers: Vec<_> = shuffles.iter().map(Shuffle::writer).collect();
@@ -52,7 +53,7 @@ pub fn sum(opened: &Opened, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
                 let repeated = count_repeated(&engine, &sorted)?;
                 spool.push(Kind::of(What::Ids), 0, &repeated.to_le_bytes())?;
             }
-            What::Copies => links(&engine, &sorted, LinkLayout::new(reader.documents()), &mut spool)?,
+            What::Copies => links(&engine, &sorted, LinkLayout::new(session.documents()), &mut spool)?,
             What::Words => terms(&engine, &sorted, (What::WordTerms, LEAST_WORDS), &mut spool)?,
             _ => terms(&engine, &sorted, (What::FeatureTerms, LEAST_FEATURES), &mut spool)?,
         }

@@ -9,4 +9,5 @@ pub mod engine;
 pub mod job;
 pub mod options;
 pub mod reading;
+pub mod session;
 pub mod stream;

@@ -14,7 +14,7 @@ use dupsift_core::number::counted;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::read_back::Frozen;
 use dupsift_engine::reading::meeting::Numbered;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::tables::read_as;
 use dupsift_index::{BATCHES, Index, IndexReport, Manifest, read_rows};
 use dupsift_spill::shuffle::AtomicBits;
@@ -58,9 +58,9 @@ impl<'a> Again<'a> {
     ///
     /// # Errors
     /// A damaged index.
-    pub fn statistics(&self, engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Frozen> {
+    pub fn statistics(&self, session: &Session<'_>) -> Result<Frozen> {
         self.index.check_statistics()?;
-        Frozen::read(engine, reader, self.index.dir())
+        Frozen::read(session, self.index.dir())
     }
 
     /// The documents before the night that have this id, ascending.
@@ -127,23 +127,22 @@ impl<'a> Again<'a> {
     /// What `work` returns; a damaged index; a full disk.
     pub fn joined<T>(
         &self,
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         numbers: impl IntoIterator<Item = u64>,
-        work: impl FnOnce(&Reader<'_>) -> Result<T>,
+        work: impl FnOnce(&Session<'_>) -> Result<T>,
     ) -> Result<T> {
-        let met = AtomicBits::new(engine.dir, "met-again", self.night.first_doc as usize)?;
+        let met = AtomicBits::new(session.engine.dir, "met-again", self.night.first_doc as usize)?;
         numbers
             .into_iter()
             .filter(|&number| number < self.night.first_doc)
             .for_each(|number| _ = met.set(number as usize));
         let base = met.count();
         let numbered = Numbered { base, next_doc: self.night.first_doc, documents_planned: u64::MAX };
-        let source = reader.source.shifted(base);
-        let night = reader.shifted(&source, base);
-        let mut joining = Joining::new(&self.index, reader.options, numbered);
-        joining.look_up(engine, &self.manifest, &met)?;
-        let (guests, known) = joining.guests(engine)?;
+        let source = session.source.shifted(base);
+        let night = session.shifted(&source, base);
+        let mut joining = Joining::new(&self.index, session.options, numbered);
+        joining.look_up(session.engine, &self.manifest, &met)?;
+        let (guests, known) = joining.guests(session.engine)?;
         let source = guests.map_or_else(|| night.source.shifted(0), |guests| night.source.after(&guests));
         work(&night.joined(&source, known))
     }

@@ -24,7 +24,7 @@ use dupsift_engine::job::run_report::RemovalReport;
 use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::meeting::{Keys, Numbered};
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, SUCCESS, Split, Stage, Want};
 use dupsift_files::tables::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use dupsift_index::{
@@ -61,8 +61,7 @@ pub struct Night<'n> {
 /// # Errors
 /// A full disk.
 pub fn append(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     job: &Job<'_>,
     numbered: Numbered,
     night: Night<'_>,
@@ -72,7 +71,7 @@ pub fn append(
     if !job.appends {
         return Ok(next);
     }
-    let running = engine.clock.stage("append to the index");
+    let running = session.engine.clock.stage("append to the index");
     // A batch that is made again does not get the number that it had.
     let newest = Generations::newest(job.index.dir())?.0.map_or(0, |manifest| manifest.generation);
     let read_generation = next.generation;
@@ -85,27 +84,27 @@ pub fn append(
     if next.statistics.is_empty() {
         next.statistics = name("s");
     }
-    let stored = AtomicBits::new(engine.dir, "stored", reader.documents() as usize)?;
+    let stored = AtomicBits::new(session.engine.dir, "stored", session.documents() as usize)?;
     let (folder, rows_folder) = (name("b"), name("r"));
-    let fates = fates(engine, reader, &night)?;
-    let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, &night, (&fates, &stored))?;
+    let fates = fates(session, &night)?;
+    let parts = write_parts(session, &job.index.begin(BATCHES, &folder)?, &night, (&fates, &stored))?;
     stop_at("documents");
     let dir = job.index.begin(ROWS, &rows_folder)?;
-    let mut written = write_keys(engine, &dir, &night, (numbered, &fates.known), &stored)?;
+    let mut written = write_keys(session.engine, &dir, &night, (numbered, &fates.known), &stored)?;
     for noted in night.noted {
         let name = noted.name.clone();
-        written += write_run(engine, &dir, &name, fates.known.rename(engine, noted, numbered)?, false)?;
+        written += write_run(session.engine, &dir, &name, fates.known.rename(session.engine, noted, numbered)?, false)?;
     }
     stop_at("rows");
     let first_doc = next.next_doc;
-    next.next_doc += reader.rows();
+    next.next_doc += session.rows();
     next.texts += stored.count();
     next.rows.push(Rows { folder: rows_folder, first_doc, end_doc: next.next_doc, files: seal(&dir)? });
     next.batches.push(Batch {
         name: job.batch.name.clone(),
         folder,
         first_doc,
-        rows: reader.rows(),
+        rows: session.rows(),
         texts: stored.count(),
         inputs: job.batch.inputs.clone(),
         stamps: job.batch.stamps.clone(),
@@ -118,7 +117,7 @@ pub fn append(
         parts,
         ..Batch::default()
     });
-    forget_again(job, &mut next, reader.rows())?;
+    forget_again(job, &mut next, session.rows())?;
     running.end(stored.count(), written, 0);
     Ok(next)
 }
@@ -230,36 +229,35 @@ fn copy_below(from: &Path, to: &Path) -> Result<()> {
 
 /// The documents of the night: a file for each piece of the corpus, a row for each number.
 fn write_parts(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     dir: &Path,
     night: &Night<'_>,
     (fates, stored): (&Fates<'_>, &AtomicBits),
 ) -> Result<Vec<Part>> {
     let id = night.ids.id_type().0;
-    let view = View::first(engine, reader);
+    let view = View::first(session);
     let chosen = fates.chosen.clone();
     let rows = RowFilter::Where(Arc::new(move |doc| chosen.get(doc as usize)));
-    let want = reader.within_limit(&Want { id: true, rows: Some(rows), ..view.want() });
-    let pieces = reader.pieces(engine).into_iter().filter(|piece| piece.first_doc >= reader.base).collect::<Vec<_>>();
+    let want = session.within_limit(&Want { id: true, rows: Some(rows), ..view.want() });
+    let pieces = session.pieces().into_iter().filter(|piece| piece.first_doc >= session.base).collect::<Vec<_>>();
     let written = Mutex::new(Vec::new());
-    let room = engine.room();
-    engine.work(
+    let room = session.engine.room();
+    session.engine.work(
         pieces.len(),
         || Ok(()),
         |(), at| {
             let name = format!("part-{at:06}.parquet");
-            let mut part = Rewriting::new(reader, &dir.join(&name), id, &pieces[at])?;
-            let mut each = |batch: &Documents| part.batch(engine, reader, &view, batch, &fates.kept, stored);
-            reader.read_piece(engine, &room, &pieces[at], &want, &mut each)?;
-            let rows = part.end(reader)?;
-            let first_doc = reader.number(pieces[at].first_doc);
+            let mut part = Rewriting::new(session, &dir.join(&name), id, &pieces[at])?;
+            let mut each = |batch: &Documents| part.batch(session, &view, batch, &fates.kept, stored);
+            session.read_piece(&room, &pieces[at], &want, &mut each)?;
+            let rows = part.end(session)?;
+            let first_doc = session.number(pieces[at].first_doc);
             written.lock().unwrap_or_else(PoisonError::into_inner).push((name, first_doc, rows));
             Ok(())
         },
         Ok,
     )?;
-    engine.none_bad()?;
+    session.engine.none_bad()?;
     let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
     written.sort_unstable();
     let mut files: BTreeMap<String, Named> = seal(dir)?.into_iter().map(|file| (file.name.clone(), file)).collect();
@@ -284,21 +282,21 @@ struct Fates<'f> {
     chosen: Arc<AtomicBits>,
 }
 
-fn fates<'f>(engine: &Engine<'_>, reader: &Reader<'_>, night: &Night<'f>) -> Result<Fates<'f>> {
-    let kept_for = AtomicCells::new(engine.dir, "fates", reader.rows() as usize)?;
-    let removed = AtomicBits::new(engine.dir, "removed", reader.documents() as usize)?;
+fn fates<'f>(session: &Session<'_>, night: &Night<'f>) -> Result<Fates<'f>> {
+    let kept_for = AtomicCells::new(session.engine.dir, "fates", session.rows() as usize)?;
+    let removed = AtomicBits::new(session.engine.dir, "removed", session.documents() as usize)?;
     if let Some(decided) = night.decided {
-        removals::each(decided, engine.budget.a_thread, |doc, kept| {
+        removals::each(decided, session.engine.budget.a_thread, |doc, kept| {
             removed.set(doc as usize);
-            if let Some(own) = doc.checked_sub(reader.base) {
-                kept_for.store(own as usize, reader.number(kept) + 1);
+            if let Some(own) = doc.checked_sub(session.base) {
+                kept_for.store(own as usize, session.number(kept) + 1);
             }
             Ok(())
         })?;
     }
-    let known = KnownBy::new(engine, reader, night.copies, &removed)?;
-    let chosen = AtomicBits::new(engine.dir, "chosen", reader.documents() as usize)?;
-    (reader.base..reader.documents()).filter(|&doc| known.has(doc)).for_each(|doc| _ = chosen.set(doc as usize));
+    let known = KnownBy::new(session, night.copies, &removed)?;
+    let chosen = AtomicBits::new(session.engine.dir, "chosen", session.documents() as usize)?;
+    (session.base..session.documents()).filter(|&doc| known.has(doc)).for_each(|doc| _ = chosen.set(doc as usize));
     Ok(Fates { kept: kept_for, known, chosen: Arc::new(chosen) })
 }
 
@@ -322,11 +320,11 @@ struct Rewriting<'p> {
 impl<'p> Rewriting<'p> {
     /// Of a piece of a file. A column that the file does not have is in the new one neither: a value that is missing is another
     /// thing than a column that is.
-    fn new(reader: &Reader<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
+    fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
-            reader.source.files[piece.file].others.contains(&reader.options.field_columns[**field as usize])
+            session.source.files[piece.file].others.contains(&session.options.field_columns[**field as usize])
         };
-        let fields: Vec<Field> = reader.fields.iter().filter(has).copied().collect();
+        let fields: Vec<Field> = session.fields.iter().filter(has).copied().collect();
         let names: Vec<String> = fields.iter().map(|field| field.name().to_owned()).collect();
         let schema = part_schema(IdBuilder::new(id).finish().data_type().clone(), &names);
         Ok(Rewriting {
@@ -347,14 +345,13 @@ impl<'p> Rewriting<'p> {
 
     fn batch(
         &mut self,
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         view: &View<'_>,
         batch: &Documents,
         fates: &AtomicCells<u64>,
         stored: &AtomicBits,
     ) -> Result<()> {
-        engine.go_on()?;
+        session.engine.go_on()?;
         let columns = view.columns(batch)?;
         for row in 0..batch.len() {
             let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
@@ -365,7 +362,7 @@ impl<'p> Rewriting<'p> {
             self.fill(doc)?;
             match batch.id(row) {
                 Some(id) => self.ids.push(id)?,
-                None => self.ids.push(IdRef::Text(&reader.source.name_of(doc)))?,
+                None => self.ids.push(IdRef::Text(&session.source.name_of(doc)))?,
             }
             self.texts.append_value(text);
             for (field, builder) in &mut self.fields {
@@ -374,7 +371,7 @@ impl<'p> Rewriting<'p> {
             }
             let failed = Error::table("write documents of the index");
             self.hashes.append_value(document.copy_hash().to_be_bytes()).map_err(failed)?;
-            let kept = fates.load((doc - reader.base) as usize).checked_sub(1);
+            let kept = fates.load((doc - session.base) as usize).checked_sub(1);
             self.kept.append_option(kept.map(|kept| kept as i64));
             stored.set(doc as usize);
             self.next = doc + 1;
@@ -421,8 +418,8 @@ impl<'p> Rewriting<'p> {
     }
 
     /// Ends the file: it has a row for each number of the piece.
-    fn end(mut self, reader: &Reader<'_>) -> Result<u64> {
-        self.fill((self.piece.first_doc + self.piece.rows).min(reader.documents()))?;
+    fn end(mut self, session: &Session<'_>) -> Result<u64> {
+        self.fill((self.piece.first_doc + self.piece.rows).min(session.documents()))?;
         self.flush()?;
         self.writer.close()
     }

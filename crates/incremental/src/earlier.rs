@@ -18,7 +18,7 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::links::{Earlier, LINK, read, row};
 use dupsift_engine::job::pair_list::PairList;
 use dupsift_engine::reading::meeting::Numbered;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_index::{Groups, Index, ROWS, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
@@ -88,18 +88,18 @@ impl<'e> Kept<'e> {
 }
 
 impl Earlier for Kept<'_> {
-    fn note(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str, pairs: &PairList) -> Result<()> {
-        let rows = engine.shuffle(&format!("{label}-noted"), LINK, DOC, 2 * pairs.rows())?;
-        engine.work(
+    fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()> {
+        let rows = session.engine.shuffle(&format!("{label}-noted"), LINK, DOC, 2 * pairs.rows())?;
+        session.engine.work(
             pairs.parts(),
             || Ok(rows.writer()),
             |writer, part| {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 pairs.each_of(part, |pair| {
-                    if pair.a.max(pair.b) < reader.base {
+                    if pair.a.max(pair.b) < session.base {
                         return Ok(());
                     }
-                    let [a, b] = [pair.a, pair.b].map(|doc| reader.number(doc));
+                    let [a, b] = [pair.a, pair.b].map(|doc| session.number(doc));
                     writer.push(&row(a, b, pair.score.similarity))?;
                     writer.push(&row(b, a, pair.score.similarity))
                 })
@@ -110,32 +110,32 @@ impl Earlier for Kept<'_> {
         Ok(())
     }
 
-    fn links(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Option<Sorted>> {
-        let Some(guests) = reader.guests.as_ref().filter(|guests| guests.count() > 0) else { return Ok(None) };
+    fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>> {
+        let Some(guests) = session.guests.as_ref().filter(|guests| guests.count() > 0) else { return Ok(None) };
         let runs = self.runs(&pairs_of(label), LINK)?;
-        let keys = engine.shuffle(&format!("{label}-guests"), DOC, DOC, guests.count())?;
+        let keys = session.engine.shuffle(&format!("{label}-guests"), DOC, DOC, guests.count())?;
         let mut writer = keys.writer();
-        for guest in (guests.first_from(0)..reader.base).filter(|&guest| !guests.is_copied(guest)) {
+        for guest in (guests.first_from(0)..session.base).filter(|&guest| !guests.is_copied(guest)) {
             writer.push(&guests.number(guest).to_be_bytes())?;
         }
         writer.flush()?;
         drop(writer);
         let keys = keys.finish()?;
         let partitions = keys.partitions();
-        let found = engine.shuffle(&format!("{label}-earlier"), LINK, DOC, keys.rows())?;
-        engine.work(
+        let found = session.engine.shuffle(&format!("{label}-earlier"), LINK, DOC, keys.rows())?;
+        session.engine.work(
             partitions,
             || Ok(found.writer()),
             |writer, partition| {
-                engine.go_on()?;
-                let records = keys.load(partition, engine.budget.a_thread)?;
+                session.engine.go_on()?;
+                let records = keys.load(partition, session.engine.budget.a_thread)?;
                 self.meet(&runs, (&records, partition, partitions), |kept| {
                     let (doc, partner, similarity) = read(kept);
                     let Some(doc) = guests.place(doc).filter(|_| !self.is_forgotten(partner)) else { return Ok(()) };
                     match guests.place(partner) {
                         Some(partner) if guests.is_copied(partner) => Ok(()),
                         Some(partner) => writer.push(&row(doc, partner, similarity)),
-                        None => writer.push(&row(doc, reader.documents() + partner, similarity)),
+                        None => writer.push(&row(doc, session.documents() + partner, similarity)),
                     }
                 })?;
                 keys.remove(partition)

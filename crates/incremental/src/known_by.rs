@@ -6,7 +6,7 @@ use dupsift_core::row::number;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::reading::meeting::Numbered;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
 /// Rows that an earlier stage noted for the index, and where they name documents.
@@ -34,22 +34,17 @@ impl<'k> KnownBy<'k> {
     ///
     /// # Errors
     /// A full disk.
-    pub fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
-        copies: &'k Classes,
-        removed: &AtomicBits,
-    ) -> Result<KnownBy<'k>> {
-        let mut known = KnownBy { copies, base: reader.base, others: None };
-        for class in copies.of(reader.base..reader.documents()) {
-            engine.go_on()?;
+    pub fn new(session: &Session<'_>, copies: &'k Classes, removed: &AtomicBits) -> Result<KnownBy<'k>> {
+        let mut known = KnownBy { copies, base: session.base, others: None };
+        for class in copies.of(session.base..session.documents()) {
+            session.engine.go_on()?;
             let first = class.get(0);
             match class.iter().find(|&doc| !removed.get(doc as usize)) {
                 Some(kept) if kept != first => {
                     if known.others.is_none() {
-                        known.others = Some(AtomicCells::new(engine.dir, "known-by", reader.rows() as usize)?);
+                        known.others = Some(AtomicCells::new(session.engine.dir, "known-by", session.rows() as usize)?);
                     }
-                    known.others.iter().for_each(|others| others.store((first - reader.base) as usize, kept + 1));
+                    known.others.iter().for_each(|others| others.store((first - session.base) as usize, kept + 1));
                 }
                 _ => {}
             }

@@ -20,7 +20,6 @@ use dupsift_core::number::{counted, counted_as};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::products::Products;
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::intake::Taken;
 use dupsift_engine::job::member::{Member, Step};
 use dupsift_engine::job::passes::{self, Before, First, Waiting};
@@ -39,7 +38,7 @@ use dupsift_engine::reading::guests::Guests;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::reading::meeting::{Keys, Numbered};
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{Stage, absolute};
 use dupsift_index::{Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
 
@@ -91,13 +90,12 @@ pub fn matched(
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
     let report = {
         let job = Job { index: &index, options: &options, documents_planned, batch: named, again, appends, finish };
-        let attempt =
-            |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
-                corpus_files::check(engine, reader)?;
-                let (report, manifest) = attempt(engine, reader, stage, losses, products, &job)?;
-                next.replace(Some(manifest).filter(|_| appends));
-                Ok(report)
-            };
+        let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
+            corpus_files::check(session)?;
+            let (report, manifest) = attempt(session, stage, losses, products, &job)?;
+            next.replace(Some(manifest).filter(|_| appends));
+            Ok(report)
+        };
         let before =
             |stage: &Stage| next.borrow_mut().as_mut().map_or(Ok(()), |next| append::intend(&index, stage, next));
         carry_out_and(&options, inputs, progress, cancel, attempt, &before)?
@@ -115,8 +113,7 @@ pub fn matched(
 
 /// Reads the files of a night and hashes what they hold; `None` if one of them cannot be read.
 fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Option<String>> {
-    let hash = |engine: &Engine<'_>, reader: &Reader<'_>| saved_inputs::hash_all(engine, reader);
-    match work_again(options, &inputs.source, progress, cancel, hash) {
+    match work_again(options, &inputs.source, progress, cancel, saved_inputs::hash_all) {
         Ok(sums) => Ok(Some(saved_inputs::line(&inputs.source, &sums))),
         Err(Error::BadFile { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -125,18 +122,17 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
 
 /// One attempt over the files that are whole; again with more room before the night, where there are more guests than was thought.
 fn attempt(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
     products: &Products<'_>,
     job: &Job<'_>,
 ) -> Result<(RunReport, Manifest)> {
     let next_doc = job.index.manifest.as_ref().map_or(0, |manifest| manifest.next_doc);
-    let mut base = next_doc.min((RESERVED.0 * reader.documents()).max(RESERVED.1));
+    let mut base = next_doc.min((RESERVED.0 * session.documents()).max(RESERVED.1));
     loop {
         let numbered = Numbered { base, next_doc, documents_planned: job.documents_planned };
-        if next_doc + reader.documents() > numbered.room() {
+        if next_doc + session.documents() > numbered.room() {
             return Err(Error::wrong(
                 opt("index"),
                 format_args!(
@@ -147,10 +143,10 @@ fn attempt(
                 ),
             ));
         }
-        let source = reader.source.shifted(base);
-        let night = reader.shifted(&source, base);
+        let source = session.source.shifted(base);
+        let night = session.shifted(&source, base);
         let mut joining = Joining::new(job.index, job.options, numbered);
-        match once(engine, &night, stage, losses, products, job, &mut joining) {
+        match once(&night, stage, losses, products, job, &mut joining) {
             Err(_) if joining.beyond.load(Relaxed) > 0 => base = joining.beyond.load(Relaxed),
             other => return other,
         }
@@ -158,8 +154,7 @@ fn attempt(
 }
 
 fn once(
-    engine: &Engine<'_>,
-    night: &Reader<'_>,
+    night: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
     products: &Products<'_>,
@@ -167,19 +162,18 @@ fn once(
     joining: &mut Joining<'_>,
 ) -> Result<(RunReport, Manifest)> {
     let (options, planned) = (night.options, job.documents_planned);
-    let frozen = frozen(engine, night, planned)?;
+    let frozen = frozen(night, planned)?;
     let plan = Plan::new(&options.recipe, planned, false, frozen.is_some())?;
-    let stock = Stock::new(engine, night, &plan, frozen.as_ref(), products);
+    let stock = Stock::new(night, &plan, frozen.as_ref(), products);
     let none = CorpusStats::none();
-    let before = Before::new(engine, night, frozen.as_ref(), &none, planned);
+    let before = Before::new(night, frozen.as_ref(), &none, planned);
     let First { mut taken, copies, counts, words, members, copy_keys } =
-        passes::first(engine, night, &plan, &stock, &before, Some(&*joining))?;
+        passes::first(night, &plan, &stock, &before, Some(&*joining))?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
     let stats = stats.frozen();
-    let view =
-        if plan.counts.is_some() { View::after_count(engine, night, cuts.as_ref(), &stats) } else { before.view };
+    let view = if plan.counts.is_some() { View::after_count(night, cuts.as_ref(), &stats) } else { before.view };
     let corpus = Corpus::new(planned, &stats);
-    let learn = || learn::learn(engine, night, &stock, &view, &corpus, plan.counts.map(|_| &*copies));
+    let learn = || learn::learn(night, &stock, &view, &corpus, plan.counts.map(|_| &*copies));
     let learnt = if frozen.is_some() { Vec::new() } else { learn()? };
     let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
     let waiting = Waiting {
@@ -192,36 +186,36 @@ fn once(
         documents_planned: planned,
         numbered: Some(joining.numbered),
     };
-    let mut members = passes::sign(engine, night, &plan, &stock, members, waiting)?;
+    let mut members = passes::sign(night, &plan, &stock, members, waiting)?;
     let keys = take_keys(&mut members);
 
-    let (source, guests) = joining.guests(engine)?;
+    let (source, guests) = joining.guests(night.engine)?;
     let source = source.map_or_else(|| night.source.shifted(0), |source| night.source.after(&source));
-    let reader = night.joined(&source, guests);
-    acquaint(&reader, job.index, &mut taken, &copies);
-    let view = view.over(&reader);
+    let session = night.joined(&source, guests);
+    acquaint(&session, job.index, &mut taken, &copies);
+    let view = view.over(&session);
     let earlier = Kept::new(job.index, joining.numbered);
     let headings = taken.headings.as_ref();
     let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: Some(&earlier) };
-    let (members, contents) = relate(engine, &reader, &stock, members, known)?;
+    let (members, contents) = relate(&session, &stock, members, known)?;
     // Counts are in the index, and in the output of the run that made it.
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| job.index.manifest.is_none());
     let tables = plan.counts.map(|counts| counts.needs).or(tables);
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let (mut report, decided) = output::write(engine, &reader, stage, &stock, members, contents, known)?;
+    let (mut report, decided) = output::write(&session, stage, &stock, members, contents, known)?;
     joining.scanned.fetch_add(earlier.scanned.load(Relaxed), Relaxed);
     let (noted, decided, ids) = (earlier.noted(), decided.as_ref(), &taken.ids_seen);
     let contents = saved_inputs::line(night.source, &taken.contents);
     let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids, contents };
-    let mut manifest = append::append(engine, &reader, job, joining.numbered, night, report.removal.as_ref())?;
-    record(engine, stage, job, (&mut report, &mut manifest), &reader, joining)?;
-    Ok(((job.finish)(engine, &reader, stage, report)?, manifest))
+    let mut manifest = append::append(&session, job, joining.numbered, night, report.removal.as_ref())?;
+    record(&session, stage, job, (&mut report, &mut manifest), joining)?;
+    Ok(((job.finish)(&session, stage, report)?, manifest))
 }
 
 /// The statistics and models that signatures are made by, of another run or of the index; none for the run that counts them.
-fn frozen(engine: &Engine<'_>, night: &Reader<'_>, planned: u64) -> Result<Option<Frozen>> {
-    let read = |dir: &std::path::PathBuf| Frozen::read(engine, night, dir);
+fn frozen(night: &Session<'_>, planned: u64) -> Result<Option<Frozen>> {
+    let read = |dir: &std::path::PathBuf| Frozen::read(night, dir);
     let mut frozen = night.options.stats.as_ref().map(read).transpose()?;
     frozen.iter_mut().for_each(|frozen| frozen.report.documents_planned = planned);
     Ok(frozen)
@@ -237,32 +231,31 @@ fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Keys)> {
 }
 
 /// Tells guests and night what they are to each other: whose text came again, and who is preferred.
-fn acquaint(reader: &Reader<'_>, index: &Index, taken: &mut Taken, copies: &Classes) {
-    let (Some(guests), Some(manifest)) = (&reader.guests, &index.manifest) else { return };
-    for class in copies.of(0..reader.base).filter(|class| class.iter().any(|doc| doc >= reader.base)) {
+fn acquaint(session: &Session<'_>, index: &Index, taken: &mut Taken, copies: &Classes) {
+    let (Some(guests), Some(manifest)) = (&session.guests, &index.manifest) else { return };
+    for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
         guests.copy(class.get(0));
     }
     let nights = manifest.batches.iter().map(|batch| guests.first_from(batch.first_doc));
-    taken.keep.by_nights(nights.chain([reader.base]).collect());
+    taken.keep.by_nights(nights.chain([session.base]).collect());
 }
 
 /// Says in the record what the night was to the index, and what that took: what was added has cost something too.
 fn record(
-    engine: &Engine<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     job: &Job<'_>,
     (report, manifest): (&mut RunReport, &mut Manifest),
-    reader: &Reader<'_>,
     joining: &Joining<'_>,
 ) -> Result<()> {
     let from = absolute(job.index.dir()).display().to_string();
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
-    report.index = Some(of_night(job, report, manifest, reader, joining));
+    report.index = Some(of_night(job, report, manifest, session, joining));
     report.warnings.extend(job.again.as_ref().and_then(|again| stay_forgotten(&again.forgotten)));
     let fired = drift::watch(report, manifest, job.appends, job.options.max_candidates_factor);
-    guards::add(reader, stage, report, fired)?;
-    report.stages = engine.clock.stages();
-    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+    guards::add(session, stage, report, fired)?;
+    report.stages = session.engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     Ok(())
 }
 
@@ -284,7 +277,7 @@ fn of_night(
     job: &Job<'_>,
     report: &RunReport,
     manifest: &Manifest,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     joining: &Joining<'_>,
 ) -> IndexReport {
     IndexReport {
@@ -299,8 +292,8 @@ fn of_night(
         generation: manifest.generation,
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
         first_doc: joining.numbered.next_doc,
-        guests: reader.guests.as_ref().map_or(0, Guests::count),
-        nights: nights_met(job.index.manifest.as_ref(), reader).unwrap_or_default(),
+        guests: session.guests.as_ref().map_or(0, Guests::count),
+        nights: nights_met(job.index.manifest.as_ref(), session).unwrap_or_default(),
         texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),
         seen: report.removal.as_ref().and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
         bytes_scanned: joining.scanned.load(Relaxed),
@@ -309,8 +302,8 @@ fn of_night(
 }
 
 /// The earlier nights that guests came in. A reference that is no index has none that a user would know.
-fn nights_met(manifest: Option<&Manifest>, reader: &Reader<'_>) -> Option<Vec<NightMet>> {
-    let guests = reader.guests.as_ref()?;
+fn nights_met(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<NightMet>> {
+    let guests = session.guests.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {
         let documents = guests.first_from(batch.first_doc + batch.rows) - guests.first_from(batch.first_doc);
         NightMet { name: batch.name.clone(), first_doc: batch.first_doc, documents }

@@ -12,14 +12,13 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::run_report::{GuardReport, OtherInputReport, RunReport};
 use dupsift_engine::job::tables::rejected_table;
 use dupsift_engine::options::{CorpusFiles, RunOptions};
 use dupsift_engine::reading::input_notes;
 use dupsift_engine::reading::inputs::{Inputs, look};
 use dupsift_engine::reading::losses::OtherInput;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{MadeFolders, Stage, Unfinished, WORK};
 use dupsift_index::Index;
 
@@ -70,8 +69,8 @@ impl Reference {
         };
         let inputs = look(&of_files, cancel)?;
         let warnings = RefCell::new(Vec::new());
-        let finish = |_: &Engine<'_>, reader: &Reader<'_>, _: &Stage, report: RunReport| {
-            warnings.replace(input_notes::of_reading(reader, &report.documents.rejections));
+        let finish = |session: &Session<'_>, _: &Stage, report: RunReport| {
+            warnings.replace(input_notes::of_reading(session, &report.documents.rejections));
             Ok(report)
         };
         let report = matched(&of_files, inputs, progress, cancel, &finish, (&dir, true))?;

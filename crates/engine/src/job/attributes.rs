@@ -6,13 +6,12 @@ use super::intake::Taken;
 use super::removals::{Decided, fate};
 use super::run_report::FolderReport;
 use crate::engine::numbers::Numbers;
-use crate::engine::threads::Engine;
 use crate::reading::classes::{Classes, number};
 use crate::reading::components::Components;
 use crate::reading::ids::Ids;
-use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
 use crate::reading::source_values::SourceValues;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{AttributeBuilder, AttributeRow, RejectReason, attribute_schema};
@@ -29,27 +28,21 @@ struct Marks {
 }
 
 impl Marks {
-    fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
-        decided: &Decided,
-        copies: &Classes,
-        rejected: &Rejected,
-    ) -> Result<Marks> {
-        let documents = reader.documents();
-        let numbers = |name| Numbers::new(engine.dir, name, documents as usize, documents);
+    fn new(session: &Session<'_>, decided: &Decided, copies: &Classes, rejected: &Rejected) -> Result<Marks> {
+        let documents = session.documents();
+        let numbers = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);
         let (mut kept, mut reasons) = (numbers("marks-kept")?, numbers("marks-reasons")?);
         let (mut kept_for, mut why) = (kept.slots(), reasons.slots());
         for partition in 0..decided.rows.partitions() {
-            let records = decided.rows.load(partition, engine.budget.a_thread)?;
+            let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
             for at in 0..records.len() {
-                let (doc, partner, reason) = fate(reader, records.record(at), copies);
+                let (doc, partner, reason) = fate(session, records.record(at), copies);
                 let number = REASONS.iter().position(|known| *known == reason).unwrap_or_default();
                 kept_for.set(doc, partner + 1);
                 why.set(doc, number as u64 + 1);
             }
         }
-        rejected.each(engine, |doc, reason, _| {
+        rejected.each(session.engine, |doc, reason, _| {
             why.set(doc, (1 + REASONS.len()) as u64 + u64::from(reason.code()));
             Ok(())
         })?;
@@ -83,26 +76,25 @@ pub struct Known<'k> {
 }
 
 /// Writes a table for each file.
-pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Known<'_>) -> Result<FolderReport> {
+pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<FolderReport> {
     let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
-    let running = engine.clock.stage("write attributes/");
-    let marks = Marks::new(engine, reader, known.decided, known.copies, &known.taken.rejected)?;
-    let sources =
-        known.taken.sources.as_ref().map(|sources| in_clusters(engine, reader, sources, components)).transpose()?;
+    let running = session.engine.clock.stage("write attributes/");
+    let marks = Marks::new(session, known.decided, known.copies, &known.taken.rejected)?;
+    let sources = known.taken.sources.as_ref().map(|sources| in_clusters(session, sources, components)).transpose()?;
     let told = sources.is_some();
-    let (files, guests) = (&reader.source.files, reader.guest_files());
-    let places = reader.source.places(guests)?;
-    let bar = engine.bar("write attributes/", files.len() - guests);
+    let (files, guests) = (&session.source.files, session.guest_files());
+    let places = session.source.places(guests)?;
+    let bar = session.engine.bar("write attributes/", files.len() - guests);
     let report = Mutex::new(FolderReport::default());
     let write = |at: usize| {
-        let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(reader.documents());
+        let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(session.documents());
         let path = stage.file(&format!("attributes/{}.parquet", places[at - guests]))?;
         let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), told))?;
         let mut builder = AttributeBuilder::new(known.ids.kind(), told);
         for doc in rows {
-            push(reader, &mut builder, doc, &marks, (components, sources.as_ref()), known)?;
+            push(session, &mut builder, doc, &marks, (components, sources.as_ref()), known)?;
             if builder.is_full() {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 writer.write(&builder.finish()?)?;
             }
         }
@@ -117,34 +109,29 @@ pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Kno
         report.bytes += bytes;
         Ok(())
     };
-    engine.work(files.len() - guests, || Ok(()), |(), at| write(guests + at), Ok)?;
+    session.engine.work(files.len() - guests, || Ok(()), |(), at| write(guests + at), Ok)?;
     let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
     running.end(report.rows, report.rows, report.bytes);
     Ok(report)
 }
 
 /// For each representative how many values its cluster has.
-fn in_clusters(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    sources: &SourceValues,
-    clusters: &Components,
-) -> Result<Numbers> {
-    let shuffle = engine.shuffle("cluster-sources", 16, 8, reader.rows())?;
-    sources.spread(engine, reader, &shuffle, |doc, hash| {
+fn in_clusters(session: &Session<'_>, sources: &SourceValues, clusters: &Components) -> Result<Numbers> {
+    let shuffle = session.engine.shuffle("cluster-sources", 16, 8, session.rows())?;
+    sources.spread(session, &shuffle, |doc, hash| {
         let mut row = [0; 16];
         row[..8].copy_from_slice(&clusters.representative(doc).to_be_bytes());
         row[8..].copy_from_slice(&hash.to_be_bytes());
         row
     })?;
     let rows = shuffle.finish()?;
-    let documents = reader.documents();
-    let mut counts = Numbers::new(engine.dir, "cluster-sources", documents as usize, documents)?;
+    let documents = session.documents();
+    let mut counts = Numbers::new(session.engine.dir, "cluster-sources", documents as usize, documents)?;
     let mut slots = counts.slots();
     let mut hashes = Vec::new();
     for partition in 0..rows.partitions() {
-        engine.go_on()?;
-        let records = rows.load(partition, engine.budget.a_thread)?;
+        session.engine.go_on()?;
+        let records = rows.load(partition, session.engine.budget.a_thread)?;
         for group in records.groups() {
             let representative = number(&records.record(group.start)[..8]);
             hashes.clear();
@@ -159,7 +146,7 @@ fn in_clusters(
 }
 
 fn push(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     builder: &mut AttributeBuilder,
     doc: u64,
     marks: &Marks,
@@ -171,7 +158,7 @@ fn push(
     let representative = components.representative(doc);
     builder.push(&AttributeRow {
         id: known.ids.of(doc).as_ref(),
-        doc: reader.number(doc),
+        doc: session.number(doc),
         removed,
         kept_id: known.ids.of(kept).as_ref(),
         reason,

@@ -5,10 +5,9 @@ use std::path::Path;
 use super::group::Relation;
 use super::keep::KeepOrder;
 use crate::engine::numbers::Numbers;
-use crate::engine::threads::Engine;
 use crate::reading::classes::Link;
 use crate::reading::ids::Ids;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::clusters::Clusters;
 use dupsift_core::error::Result;
@@ -30,35 +29,33 @@ pub struct ClusterCounts {
 
 /// Builds and writes the clusters of one relation; also returns the bytes of the table.
 pub fn write(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     bound: &Bound<'_>,
     relation: &Relation,
     keep: &KeepOrder,
     ids: &Ids<'_>,
 ) -> Result<(ClusterCounts, u64)> {
-    let documents = reader.documents();
+    let documents = session.documents();
     let nodes = if relation.pairs.rows() == 0 { 0 } else { documents as usize };
-    let mut parents = Numbers::new(engine.dir, "parents", nodes, documents)?;
-    let mut best = Numbers::new(engine.dir, "representatives", documents as usize, documents)?;
-    let mut similarities: Mapped<u32> = Mapped::new(engine.dir, "similarities", nodes)?;
+    let mut parents = Numbers::new(session.engine.dir, "parents", nodes, documents)?;
+    let mut best = Numbers::new(session.engine.dir, "representatives", documents as usize, documents)?;
+    let mut similarities: Mapped<u32> = Mapped::new(session.engine.dir, "similarities", nodes)?;
     let parents = (nodes > 0).then(|| parents.slots());
     let mut clusters = Clusters::new(relation, parents, best.slots(), &mut similarities);
     relation.each_joining(|pair| {
         clusters.join(&pair);
-        engine.go_on()
+        session.engine.go_on()
     })?;
-    let members = members(engine, reader, relation, &mut clusters, keep)?;
+    let members = members(session, relation, &mut clusters, keep)?;
     relation.each_joining(|pair| {
         clusters.compare(&pair);
-        engine.go_on()
+        session.engine.go_on()
     })?;
     let equal = bound.signer.equal().similarity;
     let path = stage.path().join(format!("clusters/algorithm={}/part-00000.parquet", relation.label));
     write_table(
-        engine,
-        reader,
+        session,
         &path,
         &members,
         |root| clusters.best(root),
@@ -69,8 +66,7 @@ pub fn write(
 
 /// Writes the table of (root, document) in order; returns what it holds, and its bytes.
 fn write_table(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     path: &Path,
     members: &Sorted,
     best: impl Fn(u64) -> u64,
@@ -80,13 +76,13 @@ fn write_table(
     let mut writer = TableWriter::create(path, cluster_schema(ids.kind()))?;
     let mut builder = ClusterBuilder::new(ids.kind());
     let mut counts = ClusterCounts::default();
-    let link = Link::new(reader);
+    let link = Link::new(session);
     for partition in 0..members.partitions() {
-        let records = members.load(partition, engine.budget.a_thread)?;
+        let records = members.load(partition, session.engine.budget.a_thread)?;
         for group in records.groups() {
-            engine.go_on()?;
+            session.engine.go_on()?;
             // Old documents alone are a cluster of an earlier night.
-            if group.clone().all(|at| link.read(records.record(at)).1 < reader.base) {
+            if group.clone().all(|at| link.read(records.record(at)).1 < session.base) {
                 continue;
             }
             let size = group.len() as u64;
@@ -103,7 +99,7 @@ fn write_table(
                     cluster_size: size,
                     is_representative: doc == best,
                     similarity_to_representative: similarity(doc, best),
-                    doc: reader.number(doc),
+                    doc: session.number(doc),
                 })?;
                 if builder.is_full() {
                     writer.write(&builder.finish()?)?;
@@ -121,26 +117,25 @@ fn write_table(
 
 /// (root, document) for every document that is in a cluster, in order.
 fn members(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     relation: &Relation,
     clusters: &mut Clusters<'_, Relation>,
     keep: &KeepOrder,
 ) -> Result<Sorted> {
-    let link = Link::new(reader);
-    let rows = (2 * (relation.pairs.rows() + relation.classes.surplus())).min(reader.documents());
-    let shuffle = link.shuffle(engine, reader, &format!("{}-members", relation.label), rows)?;
+    let link = Link::new(session);
+    let rows = (2 * (relation.pairs.rows() + relation.classes.surplus())).min(session.documents());
+    let shuffle = link.shuffle(session, &format!("{}-members", relation.label), rows)?;
     let mut writer = shuffle.writer();
     let mut push = |clusters: &mut Clusters<'_, Relation>, representative: u64, docs: Docs<'_>| -> Result<()> {
-        engine.go_on()?;
+        session.engine.go_on()?;
         let root = clusters.member(representative, keep.best(docs), |a, b| keep.better(a, b));
         docs.iter().try_for_each(|doc| link.push(&mut writer, root, doc))
     };
-    for class in relation.classes(0..reader.documents()) {
+    for class in relation.classes(0..session.documents()) {
         push(clusters, class.get(0), class)?;
     }
     if relation.pairs.rows() > 0 {
-        let seen = AtomicBits::new(engine.dir, "seen", reader.documents() as usize)?;
+        let seen = AtomicBits::new(session.engine.dir, "seen", session.documents() as usize)?;
         relation.each_joining(|pair| {
             for doc in [pair.a, pair.b] {
                 if seen.set(doc as usize) && clusters.is_alone(doc) {

@@ -12,7 +12,7 @@ use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::document::{Columns, View};
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::measure::{Contained, contained, write_contents};
 use dupsift_core::error::Result;
 use dupsift_core::row::Pair;
@@ -29,8 +29,8 @@ pub struct Alike {
 
 impl Alike {
     /// None yet.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, copies: &Arc<Classes>) -> Result<Alike> {
-        let bits = AtomicBits::new(engine.dir, "alike", reader.documents() as usize)?;
+    pub fn new(session: &Session<'_>, copies: &Arc<Classes>) -> Result<Alike> {
+        let bits = AtomicBits::new(session.engine.dir, "alike", session.documents() as usize)?;
         Ok(Alike { copies: copies.clone(), bits })
     }
 
@@ -46,9 +46,9 @@ impl Alike {
 
     /// Begins to record what they say, of some of which that is known already; none where removal does not ask for it, or no two
     /// documents are a pair but copies.
-    pub fn begin(&self, engine: &Engine<'_>, reader: &Reader<'_>, known: Contents) -> Result<Option<TakingContents>> {
-        let asks = reader.options.removes && reader.options.remove_if.bounds().is_some() && self.bits.count() > 0;
-        asks.then(|| TakingContents::new(engine, reader, known, self.bits.iter())).transpose()
+    pub fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
+        let asks = session.options.removes && session.options.remove_if.bounds().is_some() && self.bits.count() > 0;
+        asks.then(|| TakingContents::new(session, known, self.bits.iter())).transpose()
     }
 }
 
@@ -61,15 +61,10 @@ pub struct TakingContents {
 
 impl TakingContents {
     /// Of these documents, each class of copies by its first, but for those of which it is known.
-    pub fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
-        known: Contents,
-        docs: impl Iterator<Item = usize>,
-    ) -> Result<TakingContents> {
-        let unread = AtomicBits::new(engine.dir, "contents-unread", reader.documents() as usize)?;
+    pub fn new(session: &Session<'_>, known: Contents, docs: impl Iterator<Item = usize>) -> Result<TakingContents> {
+        let unread = AtomicBits::new(session.engine.dir, "contents-unread", session.documents() as usize)?;
         docs.filter(|&doc| known.says(doc as u64).is_empty()).for_each(|doc| _ = unread.set(doc));
-        let taking = Taking::new(engine.dir, "contents", &unread)?;
+        let taking = Taking::new(session.engine.dir, "contents", &unread)?;
         Ok(TakingContents { known, unread: Arc::new(unread), taking })
     }
 
@@ -118,26 +113,25 @@ impl TakingContents {
     }
 
     /// Reads the texts of these documents, and nothing else.
-    pub fn read(self, engine: &Engine<'_>, reader: &Reader<'_>, view: &View<'_>) -> Result<Contents> {
+    pub fn read(self, session: &Session<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
         }
-        let running = engine.clock.stage("read pairs");
+        let running = session.engine.clock.stage("read pairs");
         let (unread, count) = (self.unread.clone(), self.unread.count());
         let rows = RowFilter::Where(Arc::new(move |doc| unread.get(doc as usize)));
-        let want = Want { rows: Some(rows), batch_bytes: engine.budget.batch, ..Want::default() };
-        reader.read(
-            engine,
+        let want = Want { rows: Some(rows), batch_bytes: session.engine.budget.batch, ..Want::default() };
+        session.read(
             "read pairs",
             &want,
             || Ok((Vec::new(), 0)),
             |(numbers, segmented), batch| {
-                reader.kept_texts.offer_batch(engine.dir, batch, |_| true)?;
-                *segmented += self.take_batch(engine, view, batch, numbers)?;
+                session.kept_texts.offer_batch(session.engine.dir, batch, |_| true)?;
+                *segmented += self.take_batch(session.engine, view, batch, numbers)?;
                 Ok(())
             },
             |(_, segmented)| {
-                reader.segmented.fetch_add(segmented, Relaxed);
+                session.segmented.fetch_add(segmented, Relaxed);
                 Ok(())
             },
         )?;

@@ -1,9 +1,8 @@
 //! Exact copies (`stage/copies.rs`): the hashes of all texts, a reading of their own for them, and the fold into classes.
 
-use crate::engine::threads::Engine;
 use crate::reading::classes::{Classes, Link};
 use crate::reading::document::View;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::copies;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
@@ -11,8 +10,8 @@ use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 
 /// A shuffle for the hashes of all documents.
-pub fn shuffle(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Shuffle> {
-    engine.shuffle("copies", copies::ROW, copies::GROUP, reader.documents())
+pub fn shuffle(session: &Session<'_>) -> Result<Shuffle> {
+    session.engine.shuffle("copies", copies::ROW, copies::GROUP, session.documents())
 }
 
 /// Writes the hash of one text, unless it can have no copies.
@@ -21,18 +20,18 @@ pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Resul
 }
 
 /// The classes of equal texts.
-pub fn fold(engine: &Engine<'_>, reader: &Reader<'_>, hashes: &Sorted) -> Result<Classes> {
-    let running = engine.clock.stage("fold copies");
-    let link = Link::new(reader);
-    let equal = link.shuffle(engine, reader, "equal-texts", hashes.rows() / 4)?;
-    let bar = engine.bar("fold copies", hashes.partitions());
-    engine.work(
+pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
+    let running = session.engine.clock.stage("fold copies");
+    let link = Link::new(session);
+    let equal = link.shuffle(session, "equal-texts", hashes.rows() / 4)?;
+    let bar = session.engine.bar("fold copies", hashes.partitions());
+    session.engine.work(
         hashes.partitions(),
         || Ok(equal.writer()),
         |writer, partition| {
-            let records = hashes.load(partition, engine.budget.a_thread)?;
+            let records = hashes.load(partition, session.engine.budget.a_thread)?;
             for group in records.groups().filter(|group| group.len() > 1) {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * copies::ROW..group.end * copies::ROW];
                 copies::group(rows, |first, doc| link.push(writer, first, doc))?;
             }
@@ -43,18 +42,17 @@ pub fn fold(engine: &Engine<'_>, reader: &Reader<'_>, hashes: &Sorted) -> Result
         |mut writer| writer.flush(),
     )?;
     let equal = equal.finish()?;
-    let classes = Classes::build(engine, reader, "copies", &equal)?;
+    let classes = Classes::build(session, "copies", &equal)?;
     running.end(hashes.rows(), classes.surplus(), hashes.spilled_bytes() + equal.spilled_bytes());
     Ok(classes)
 }
 
 /// A reading of its own for the copies: for statistics that count each text once.
-pub fn read(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Sorted> {
-    let running = engine.clock.stage("find copies");
-    let hashes = shuffle(engine, reader)?;
-    let view = View::first(engine, reader);
-    reader.read(
-        engine,
+pub fn read(session: &Session<'_>) -> Result<Sorted> {
+    let running = session.engine.clock.stage("find copies");
+    let hashes = shuffle(session)?;
+    let view = View::first(session);
+    session.read(
         "find copies",
         &view.want(),
         || Ok(hashes.writer()),
@@ -71,6 +69,6 @@ pub fn read(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Sorted> {
         |mut writer| writer.flush(),
     )?;
     let sorted = hashes.finish()?;
-    running.end(reader.documents(), sorted.rows(), sorted.spilled_bytes());
+    running.end(session.documents(), sorted.rows(), sorted.spilled_bytes());
     Ok(sorted)
 }

@@ -6,11 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use super::attributes::{self, Known};
 use super::removals::Decided;
 use super::run_report::{CorpusReport, FolderReport};
-use crate::engine::threads::Engine;
 use crate::reading::classes::number;
 use crate::reading::read::large_page;
-use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Copying, Stage};
 use dupsift_spill::shuffle::AtomicBits;
@@ -23,14 +22,14 @@ struct Fates {
 }
 
 impl Fates {
-    fn new(engine: &Engine<'_>, reader: &Reader<'_>, decided: &Decided, rejected: &Rejected) -> Result<Fates> {
-        let bits = |name| AtomicBits::new(engine.dir, name, reader.documents() as usize);
-        let fates = Fates { removed: bits("goes")?, rejected: bits("set-aside")?, documents: reader.documents() };
+    fn new(session: &Session<'_>, decided: &Decided, rejected: &Rejected) -> Result<Fates> {
+        let bits = |name| AtomicBits::new(session.engine.dir, name, session.documents() as usize);
+        let fates = Fates { removed: bits("goes")?, rejected: bits("set-aside")?, documents: session.documents() };
         for partition in 0..decided.rows.partitions() {
-            let records = decided.rows.load(partition, engine.budget.a_thread)?;
+            let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
             (0..records.len()).for_each(|at| _ = fates.removed.set(number(&records.record(at)[..8]) as usize));
         }
-        rejected.each(engine, |doc, _, _| {
+        rejected.each(session.engine, |doc, _, _| {
             fates.rejected.set(doc as usize);
             Ok(())
         })?;
@@ -60,46 +59,46 @@ struct Folder {
 /// # Errors
 /// [`dupsift_core::error::Error::Usage`] where files have one name, or are of a format that cannot be copied in part;
 /// [`dupsift_core::error::Error::LargePage`]; files that cannot be read.
-pub fn check(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<()> {
-    let corpus = reader.options.corpus;
+pub fn check(session: &Session<'_>) -> Result<()> {
+    let corpus = session.options.corpus;
     if corpus.is_none() {
         return Ok(());
     }
-    reader.source.places(0)?;
+    session.source.places(0)?;
     if !corpus.copies() {
         return Ok(());
     }
-    let files = &reader.source.files;
+    let files = &session.source.files;
     let check = |at: usize| {
-        let page = files[at].check_copying(&|bytes, longest| engine.budget.fits(bytes, longest))?;
-        page.map_or(Ok(()), |page| Err(large_page(engine, page)))
+        let page = files[at].check_copying(&|bytes, longest| session.engine.budget.fits(bytes, longest))?;
+        page.map_or(Ok(()), |page| Err(large_page(session.engine, page)))
     };
-    engine.work(files.len(), || Ok(()), |(), at| check(at), Ok)?;
-    engine.none_bad()
+    session.engine.work(files.len(), || Ok(()), |(), at| check(at), Ok)?;
+    session.engine.none_bad()
 }
 
 /// Writes it.
-pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
-    let fates = Fates::new(engine, reader, known.decided, &known.taken.rejected)?;
-    let (all, removed, rejected) = (reader.rows(), fates.removed.count(), fates.rejected.count());
+pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
+    let fates = Fates::new(session, known.decided, &known.taken.rejected)?;
+    let (all, removed, rejected) = (session.rows(), fates.removed.count(), fates.rejected.count());
     let mut report = CorpusReport {
-        written: reader.options.corpus.to_string(),
+        written: session.options.corpus.to_string(),
         rows: all,
         kept: all - removed - rejected,
         removed,
         rejected,
         ..CorpusReport::default()
     };
-    if reader.options.corpus.annotate {
-        report.folders.insert("attributes".to_owned(), attributes::write(engine, reader, stage, known)?);
+    if session.options.corpus.annotate {
+        report.folders.insert("attributes".to_owned(), attributes::write(session, stage, known)?);
     }
     let kept = Folder { name: "deduped", takes: Fates::stays, has_empty: true };
     let dropped = Folder { name: "dropped", takes: Fates::goes, has_empty: false };
-    let corpus = reader.options.corpus;
+    let corpus = session.options.corpus;
     for (folder, asked) in [(kept, corpus.keep), (dropped, corpus.drop)] {
         if asked {
-            let running = engine.clock.stage(format!("write {}/", folder.name));
-            let written = copy(engine, reader, stage, &fates, &folder)?;
+            let running = session.engine.clock.stage(format!("write {}/", folder.name));
+            let written = copy(session, stage, &fates, &folder)?;
             running.end(all, written.rows, written.bytes);
             report.folders.insert(folder.name.to_owned(), written);
         }
@@ -108,23 +107,17 @@ pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Kno
 }
 
 /// Copies all files to one folder, several at a time.
-fn copy(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    stage: &Stage,
-    fates: &Fates,
-    folder: &Folder,
-) -> Result<FolderReport> {
-    let (files, guests) = (&reader.source.files, reader.guest_files());
-    let places = reader.source.places(guests)?;
-    let room = engine.room::<()>();
+fn copy(session: &Session<'_>, stage: &Stage, fates: &Fates, folder: &Folder) -> Result<FolderReport> {
+    let (files, guests) = (&session.source.files, session.guest_files());
+    let places = session.source.places(guests)?;
+    let room = session.engine.room::<()>();
     let hold = |bytes: u64, run: &mut dyn FnMut()| {
-        room.hold(&mut (), bytes, &|| engine.go_on(), &|(), ()| Ok(()), |(), _| {
+        room.hold(&mut (), bytes, &|| session.engine.go_on(), &|(), ()| Ok(()), |(), _| {
             run();
             Ok(())
         })
     };
-    let bar = engine.bar(&format!("write {}/", folder.name), files.len() - guests);
+    let bar = session.engine.bar(&format!("write {}/", folder.name), files.len() - guests);
     let report = Mutex::new(FolderReport::default());
     let copy = |at: usize| {
         let file = &files[at];
@@ -144,9 +137,9 @@ fn copy(
                 coding: file.coding,
                 rows: file.rows,
                 chosen: &takes,
-                small: engine.budget.small_piece(),
+                small: session.engine.budget.small_piece(),
                 hold: &hold,
-                go_on: &|| engine.go_on(),
+                go_on: &|| session.engine.go_on(),
                 out: &out,
             })?
         };
@@ -157,7 +150,7 @@ fn copy(
         report.bytes += bytes;
         Ok(())
     };
-    engine.work(files.len() - guests, || Ok(()), |(), at| copy(guests + at), Ok)?;
-    engine.none_bad()?;
+    session.engine.work(files.len() - guests, || Ok(()), |(), at| copy(guests + at), Ok)?;
+    session.engine.none_bad()?;
     Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

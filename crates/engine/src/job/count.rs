@@ -9,7 +9,7 @@ use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::threads::Engine;
 use crate::reading::cuts::{Cuts, CutsWriter};
 use crate::reading::forward::{Forward, ForwardThread, ForwardWriter};
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::algorithm::{Features, Stats};
 use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableParts};
 use dupsift_algorithms::corpus::{encode_count, snapshot};
@@ -33,8 +33,7 @@ pub struct Counted {
 
 /// The counting, for all threads.
 pub struct Counting<'j> {
-    engine: &'j Engine<'j>,
-    reader: &'j Reader<'j>,
+    session: &'j Session<'j>,
     stats: Stats,
     kinds: Vec<Box<dyn Features>>,
     words: Option<Shuffle>,
@@ -54,23 +53,18 @@ pub struct CountingThread<'w> {
 
 impl<'j> Counting<'j> {
     /// `first_lines`: whether what is kept of the words is to have those of first lines; none where no words are kept.
-    pub fn new(
-        engine: &'j Engine<'j>,
-        reader: &'j Reader<'j>,
-        stats: Stats,
-        first_lines: Option<bool>,
-    ) -> Result<Counting<'j>> {
+    pub fn new(session: &'j Session<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
         Ok(Counting {
-            cuts: CutsWriter::new(engine, reader)?,
-            forward: first_lines.map(|first_lines| ForwardWriter::new(engine, first_lines)).transpose()?,
-            ..Counting::of_part(engine, reader, stats)?
+            cuts: CutsWriter::new(session)?,
+            forward: first_lines.map(|first_lines| ForwardWriter::new(session.engine, first_lines)).transpose()?,
+            ..Counting::of_part(session, stats)?
         })
     }
 
     /// For one thread.
     pub fn thread(&self) -> CountingThread<'_> {
         // The letters of numbered words take the rest.
-        let memory = self.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
+        let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),
             words: self.words.as_ref().map(Shuffle::writer),
@@ -147,20 +141,19 @@ impl<'j> Counting<'j> {
     /// Takes it up.
     pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
         let counts = [&self.words, &self.features].into_iter().flatten();
-        counts.into_iter().try_for_each(|counts| from.rows(self.engine, counts))?;
+        counts.into_iter().try_for_each(|counts| from.rows(self.session.engine, counts))?;
         self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.take_portion(docs, from))?;
         self.forward.as_ref().map_or(Ok(()), |forward| forward.take_portion(from))
     }
 
     /// Of a part of the corpus, whose counts are added to those of other parts: neither cuts nor words are kept.
-    pub fn of_part(engine: &'j Engine<'j>, reader: &'j Reader<'j>, stats: Stats) -> Result<Counting<'j>> {
+    pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
-            engine,
-            reader,
+            session,
             stats,
-            kinds: reader.options.recipe.features(),
-            words: stats.words.then(|| terms(engine, reader, "words")).transpose()?,
-            features: stats.features.then(|| terms(engine, reader, "features")).transpose()?,
+            kinds: session.options.recipe.features(),
+            words: stats.words.then(|| terms(session, "words")).transpose()?,
+            features: stats.features.then(|| terms(session, "features")).transpose()?,
             cuts: None,
             forward: None,
         })
@@ -174,12 +167,12 @@ impl<'j> Counting<'j> {
 
     /// The statistics of counts that were summed elsewhere: no term comes twice.
     pub fn summed(
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         (counted, tokens): (u64, u64),
         words: TermTable,
         features: TermTable,
     ) -> CorpusStats {
-        let identity = hash64(reader.pipeline.identity().as_bytes());
+        let identity = hash64(session.pipeline.identity().as_bytes());
         let id = snapshot(identity, counted, tokens, &words, &features);
         CorpusStats::new(counted, tokens, id, words, features)
     }
@@ -187,9 +180,9 @@ impl<'j> Counting<'j> {
     /// The statistics, from the documents and words of all threads.
     pub fn finish(self, threads: Vec<(u64, u64)>) -> Result<Counted> {
         let (counted, tokens) = threads.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let (words, words_spilled) = table(self.engine, "words", self.words, LEAST_WORDS)?;
-        let (features, features_spilled) = table(self.engine, "features", self.features, LEAST_FEATURES)?;
-        let stats = Counting::summed(self.reader, (counted, tokens), words, features);
+        let (words, words_spilled) = table(self.session.engine, "words", self.words, LEAST_WORDS)?;
+        let (features, features_spilled) = table(self.session.engine, "features", self.features, LEAST_FEATURES)?;
+        let stats = Counting::summed(self.session, (counted, tokens), words, features);
         let cuts = self.cuts.map(CutsWriter::finish).transpose()?;
         let forward = self.forward.map(ForwardWriter::finish).transpose()?;
         let spilled_bytes = words_spilled
@@ -201,18 +194,22 @@ impl<'j> Counting<'j> {
 }
 
 /// A shuffle for partial counts whose partitions follow the terms.
-fn terms(engine: &Engine<'_>, reader: &Reader<'_>, name: &str) -> Result<Shuffle> {
+fn terms(session: &Session<'_>, name: &str) -> Result<Shuffle> {
     // About one distinct term for each forty bytes of text, by far the most that was seen.
-    let bytes: u64 = reader.source.files.iter().map(|file| file.text_bytes).sum();
+    let bytes: u64 = session.source.files.iter().map(|file| file.text_bytes).sum();
     let spec = Spec {
         name: name.to_string(),
         width: COUNT_WIDTH,
         group_width: COUNT_GROUP,
         order: Order::Range { below: u64::MAX },
         range_width: COUNT_GROUP,
-        partitions: engine.budget.partitions(bytes / 40 * COUNT_WIDTH as u64).max(engine.pool.current_num_threads()),
+        partitions: session
+            .engine
+            .budget
+            .partitions(bytes / 40 * COUNT_WIDTH as u64)
+            .max(session.engine.pool.current_num_threads()),
     };
-    Shuffle::new(spec, engine.dir, &engine.memory)
+    Shuffle::new(spec, session.engine.dir, &session.engine.memory)
 }
 
 fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result<()> {

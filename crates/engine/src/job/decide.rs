@@ -9,12 +9,11 @@ use super::links::Links;
 use super::look_ahead::{Asking, blocks};
 use super::removals::{Decided, ROW, push_row};
 use crate::engine::numbers::Numbers;
-use crate::engine::threads::Engine;
 use crate::options::Decide;
 use crate::reading::classes::Classes;
 use crate::reading::components::Components;
 use crate::reading::guests::Guests;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::measure::Contained;
 use dupsift_algorithms::stage::choose::{Chooser, best};
 use dupsift_algorithms::stage::connect::Forest;
@@ -27,8 +26,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Decides which documents are removed; all that stand in a pair are in `shown`. `contents` is what those say that are
 /// in a pair with others than their copies.
 pub fn decide(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     relations: &[&Relation],
     copies: &Classes,
     keep: &KeepOrder,
@@ -36,10 +34,10 @@ pub fn decide(
     contents: Option<&Contents>,
 ) -> Result<Decided> {
     let labels: Vec<&str> = relations.iter().map(|relation| relation.label.as_str()).collect();
-    let deciding = Deciding::new(&reader.options.decide, &labels);
-    let linked = || deciding.chosen.iter().map(|&at| Linked::new(engine, reader, relations[at])).collect();
-    let settled = settled(reader, copies);
-    decide_by(engine, reader, &deciding, linked, (keep, settled), shown, |doc, kept| {
+    let deciding = Deciding::new(&session.options.decide, &labels);
+    let linked = || deciding.chosen.iter().map(|&at| Linked::new(session, relations[at])).collect();
+    let settled = settled(session, copies);
+    decide_by(session, &deciding, linked, (keep, settled), shown, |doc, kept| {
         Ok(contents.and_then(|contents| contents.of(doc, kept)))
     })
 }
@@ -72,44 +70,43 @@ impl Deciding {
 /// Like [`decide`] by any relations of the algorithms that decide. `settled` knows what earlier runs decided; `look` says how much of a
 /// document is contained in a kept one, and the other way round, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     deciding: &Deciding,
     linked: impl FnOnce() -> Result<Vec<R>>,
     (keep, settled): (&KeepOrder, impl Fn(u64) -> Option<Settled> + Sync),
     shown: &AtomicBits,
     look: impl Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 ) -> Result<Decided> {
-    let running = engine.clock.stage("decide");
+    let running = session.engine.clock.stage("decide");
     let (linked, needed) = (linked()?, deciding.needed);
 
     let count = shown.count() as usize;
-    let in_order = in_order(engine, reader, keep, shown)?;
+    let in_order = in_order(session, keep, shown)?;
     let order = in_order.docs(0..count);
-    let out = engine.ordered(reader.documents(), "removed", ROW, 8, 8, count as u64)?;
+    let out = session.engine.ordered(session.documents(), "removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
     let mut push = |removal: Removal| push_row(&mut writer, &removal);
-    let remove_if = reader.options.remove_if;
-    let mut memory = Memory::new(engine, reader, linked.len(), needed, remove_if)?;
+    let remove_if = session.options.remove_if;
+    let mut memory = Memory::new(session, linked.len(), needed, remove_if)?;
     let mut finder = Finder::new(&linked, needed, MOST_LISTED);
     let mut held = None;
-    if reader.options.remove_chains {
-        chains(engine, reader, order, (&mut finder, &mut memory), &mut push)?;
+    if session.options.remove_chains {
+        chains(session, order, (&mut finder, &mut memory), &mut push)?;
     } else if let Some(bounds) = remove_if.bounds() {
-        let mut looking = Looking::new(engine, shown)?;
+        let mut looking = Looking::new(session.engine, shown)?;
         let chooser = Chooser::new(bounds, |a, b| keep.better(a, b));
         let better = |a, b| keep.better(a, b);
-        let asking = Asking { engine, relations: &linked, needed, settled, better, look };
+        let asking = Asking { engine: session.engine, relations: &linked, needed, settled, better, look };
         let staying =
             if_contained(&asking, &in_order, count, (&mut finder, &mut memory), chooser, &mut looking, &mut push)?;
         held = Some((staying, looking.end()?));
     } else {
         let better = |a, b| keep.better(a, b);
-        let choose = |doc, partners: &mut [_], _| engine.go_on().map(|()| best(doc, partners, better));
+        let choose = |doc, partners: &mut [_], _| session.engine.go_on().map(|()| best(doc, partners, better));
         finder.survive(order, settled, &mut memory.lists(), choose, &mut push)?;
     }
-    let clusters = || components(engine, reader, &linked, needed, order);
-    let components = reader.options.corpus.annotate.then(clusters).transpose()?;
+    let clusters = || components(session, &linked, needed, order);
+    let components = session.options.corpus.annotate.then(clusters).transpose()?;
     // What a document that stays was not held against is counted, and what another one was not does not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     writer.flush()?;
@@ -125,25 +122,26 @@ pub fn decide_by<R: survive::Relation + Sync>(
 }
 
 /// The documents in pairs, in the order of preference.
-fn in_order(engine: &Engine<'_>, reader: &Reader<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Numbers> {
-    let mut order = Numbers::new(engine.dir, "order", shown.count() as usize, reader.documents())?;
+fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Numbers> {
+    let mut order = Numbers::new(session.engine.dir, "order", shown.count() as usize, session.documents())?;
     let mut slots = order.slots();
     shown.iter().enumerate().for_each(|(at, doc)| slots.set(at as u64, doc as u64));
-    keep.sort(engine, slots)?;
+    keep.sort(session.engine, slots)?;
     Ok(order)
 }
 
 /// The clusters of the pairs that decide.
 fn components<R: survive::Relation>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     linked: &[R],
     needed: usize,
     order: Docs<'_>,
 ) -> Result<Components> {
-    let mut memory = Memory::new(engine, reader, linked.len(), needed, reader.options.remove_if)?;
+    let mut memory = Memory::new(session, linked.len(), needed, session.options.remove_if)?;
     let mut finder = Finder::new(linked, needed, MOST_LISTED);
-    Components::new(engine.dir, reader.documents(), order, |union| finder.connect(order, &mut memory.lists(), union))
+    Components::new(session.engine.dir, session.documents(), order, |union| {
+        finder.connect(order, &mut memory.lists(), union)
+    })
 }
 
 /// Who finds kept documents, and its lists.
@@ -151,25 +149,24 @@ type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
 /// Of each component of the pairs all documents go but the first one.
 fn chains<R: survive::Relation>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     order: Docs<'_>,
     (finder, memory): Finding<'_, '_, R>,
     push: &mut impl FnMut(Removal) -> Result<()>,
 ) -> Result<()> {
-    let documents = reader.documents();
-    let mut parents = Numbers::new(engine.dir, "decide-parents", documents as usize, documents)?;
+    let documents = session.documents();
+    let mut parents = Numbers::new(session.engine.dir, "decide-parents", documents as usize, documents)?;
     let mut forest = Forest::new(parents.slots());
     finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
     // The first of each component in the order of preference represents it.
-    let mut representatives = Numbers::new(engine.dir, "decide-best", documents as usize, documents)?;
+    let mut representatives = Numbers::new(session.engine.dir, "decide-best", documents as usize, documents)?;
     let mut representatives = representatives.slots();
     for doc in order.iter() {
         let root = forest.root(doc);
         match representatives.get(root).checked_sub(1) {
             // A guest that was removed stands for the one that it was removed for.
-            None => representatives.set(root, stands_for(reader, doc) + 1),
-            Some(_) if doc < reader.base => {}
+            None => representatives.set(root, stands_for(session, doc) + 1),
+            Some(_) if doc < session.base => {}
             Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,
         }
     }
@@ -177,21 +174,21 @@ fn chains<R: survive::Relation>(
 }
 
 /// Says what became of an indexed document, and of an indexed text that a new document has.
-fn settled(reader: &Reader<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
+fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
     |doc| {
-        let guests = reader.guests.as_ref()?;
-        if doc < reader.base {
+        let guests = session.guests.as_ref()?;
+        if doc < session.base {
             return Some(if guests.removed_for(doc).is_some() { Settled::Removed } else { Settled::Kept });
         }
-        let first = Some(copies.representative(doc)).filter(|&first| first < reader.base)?;
+        let first = Some(copies.representative(doc)).filter(|&first| first < session.base)?;
         guests.removed_for(first).and_then(|kept| guests.place(kept)).map(Settled::Copy)
     }
 }
 
 /// The document that is kept in place of a guest; itself for one that is kept.
-fn stands_for(reader: &Reader<'_>, doc: u64) -> u64 {
+fn stands_for(session: &Session<'_>, doc: u64) -> u64 {
     let kept = |guests: &Guests| guests.removed_for(doc).and_then(|kept| guests.place(kept));
-    reader.guests.as_ref().and_then(kept).unwrap_or(doc)
+    session.guests.as_ref().and_then(kept).unwrap_or(doc)
 }
 
 /// Documents that stay beside a kept one that they form a pair with.
@@ -250,16 +247,10 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
-        relations: usize,
-        needed: usize,
-        remove_if: RemoveIf,
-    ) -> Result<Memory> {
-        let documents = reader.documents();
+    fn new(session: &Session<'_>, relations: usize, needed: usize, remove_if: RemoveIf) -> Result<Memory> {
+        let documents = session.documents();
         let arrays = |name: &str, count: usize| -> Result<Vec<Numbers>> {
-            (0..count).map(|_| Numbers::new(engine.dir, name, documents as usize, documents)).collect()
+            (0..count).map(|_| Numbers::new(session.engine.dir, name, documents as usize, documents)).collect()
         };
         let long = if Lists::are_long(needed, remove_if) { relations } else { 0 };
         Ok(Memory {
@@ -287,8 +278,8 @@ struct Linked<'r> {
 
 impl<'r> Linked<'r> {
     /// Of a relation. Forms decide nothing.
-    fn new(engine: &Engine<'_>, reader: &Reader<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
-        Ok(Linked { relation, links: Links::new(engine, reader, (&relation.pairs, None), |pair| !pair.is_form())? })
+    fn new(session: &Session<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
+        Ok(Linked { relation, links: Links::new(session, (&relation.pairs, None), |pair| !pair.is_form())? })
     }
 }
 

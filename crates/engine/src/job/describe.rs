@@ -6,7 +6,6 @@ use super::run_report::{
     AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
     StatisticsReport,
 };
-use crate::engine::threads::Engine;
 use crate::engine::{StageReport, now};
 use crate::options::record;
 use crate::reading::classes::Classes;
@@ -15,7 +14,7 @@ use crate::reading::input_notes;
 use crate::reading::inputs::notes;
 use crate::reading::losses::Losses;
 use crate::reading::purified;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
@@ -23,8 +22,8 @@ use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::spelling::opt;
 
 /// What was removed, of the documents that were taken in.
-pub fn removal(reader: &Reader<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
-    let options = reader.options;
+pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
+    let options = session.options;
     RemovalReport {
         decide: options.decide.to_string(),
         keep: options.keep.to_string(),
@@ -41,8 +40,7 @@ pub fn removal(reader: &Reader<'_>, taken: &Taken, removals: &Removals, decided:
 
 /// The whole record.
 pub fn report(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     taken: &Taken,
     copies: &Classes,
     stats: &CorpusStats,
@@ -51,28 +49,28 @@ pub fn report(
     removals: &Removals,
     losses: &Losses<'_>,
 ) -> RunReport {
-    let options = reader.options;
-    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
-    let ids_named = taken.ids_named(reader);
+    let options = session.options;
+    let (seconds, cpu_seconds, peak_memory_bytes) = session.engine.clock.totals();
+    let ids_named = taken.ids_named(session);
     let (id_type, id_note) = ids_named.id_type();
     let mut report = RunReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
-        started: engine.clock.began().to_owned(),
+        started: session.engine.clock.began().to_owned(),
         ended: now(),
         host: sysinfo::System::host_name().unwrap_or_default(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
-        purified: purified::report(reader),
-        segmented_characters: reader.segmented.load(std::sync::atomic::Ordering::Relaxed),
-        recipe: recipe(reader),
+        purified: purified::report(session),
+        segmented_characters: session.segmented.load(std::sync::atomic::Ordering::Relaxed),
+        recipe: recipe(session),
         options: record(options),
-        inputs: inputs(reader, taken, removals),
+        inputs: inputs(session, taken, removals),
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
-        unread: reader.source.unread.by_ending().clone(),
-        skipped_folders: reader.source.unread.skipped_folders(),
-        documents: documents(reader, taken, copies),
+        unread: session.source.unread.by_ending().clone(),
+        skipped_folders: session.source.unread.skipped_folders(),
+        documents: documents(session, taken, copies),
         lost_values: taken.lost_values(),
         ids: IdsReport {
             written_as: format!("{id_type:?}"),
@@ -84,7 +82,7 @@ pub fn report(
         algorithms,
         parts: Some(parts(&taken.parts, &removals.parts)),
         removal,
-        stages: engine.clock.stages(),
+        stages: session.engine.clock.stages(),
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -94,8 +92,8 @@ pub fn report(
         let own = |stage: &&StageReport| stage.stage.split_once(' ').is_some_and(|(_, label)| label == one.label);
         one.pair_cpu_seconds = report.stages.iter().filter(own).map(|stage| stage.cpu_seconds).sum();
     }
-    report.warnings = notes(reader, losses.bad);
-    report.warnings.extend(input_notes::other_encoding(reader, &report.documents.rejections));
+    report.warnings = notes(session, losses.bad);
+    report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
     report.warnings.extend(warnings(&report));
     report
@@ -113,32 +111,32 @@ fn parts(all: &Parts, removed: &Parts) -> PartsReport {
     }
 }
 
-fn recipe(reader: &Reader<'_>) -> RecipeReport {
-    let recipe = &reader.options.recipe;
+fn recipe(session: &Session<'_>) -> RecipeReport {
+    let recipe = &session.options.recipe;
     RecipeReport {
         algorithms: recipe.algorithms.iter().map(ToString::to_string).collect(),
-        text: reader.pipeline.identity(),
+        text: session.pipeline.identity(),
         count_copies: recipe.count_copies,
-        identity: format!("{:016x}", recipe.identity(reader.pipeline, reader.has_pages())),
+        identity: format!("{:016x}", recipe.identity(session.pipeline, session.has_pages())),
     }
 }
 
-fn documents(reader: &Reader<'_>, taken: &Taken, copies: &Classes) -> DocumentsReport {
+fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> DocumentsReport {
     DocumentsReport {
-        rows: reader.rows(),
+        rows: session.rows(),
         used: taken.used,
         rejections: taken.rejected.report(),
         surplus_copies: copies.surplus(),
         text_bytes: taken.text_bytes,
-        unpacked_bytes: reader.source.unpacked_bytes(),
+        unpacked_bytes: session.source.unpacked_bytes(),
     }
 }
 
-fn inputs(reader: &Reader<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
-    let guests = reader.guest_files();
+fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
+    let guests = session.guest_files();
     // Tasks of a cluster read a part each.
     let contents = |at: usize| taken.contents.get(at - guests).map(content_hashes::word);
-    let files = reader.source.files.iter().enumerate().skip(guests);
+    let files = session.source.files.iter().enumerate().skip(guests);
     let input = files.map(|(at, file)| InputReport {
         file: file.label.clone(),
         path: file.recorded_path(),

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::pair_list::PairList;
 use super::sign::SignedRows;
 use crate::engine::scratch::WorkScratch;
-use crate::engine::threads::{Engine, UNKNOWN};
+use crate::engine::threads::UNKNOWN;
 use crate::reading::classes::{Classes, Link};
 use crate::reading::fresh::Fresh;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::clusters;
 use dupsift_algorithms::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies};
@@ -37,31 +37,30 @@ pub struct Grouped {
 
 /// Groups the rows of one algorithm; `met` takes the documents of candidate pairs, where a check on the texts follows.
 pub fn group(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &Bound<'_>,
     signed: &SignedRows,
     copies: &Classes,
     met: Option<&AtomicBits>,
 ) -> Result<Grouped> {
-    let running = engine.clock.stage(format!("group {}", bound.label));
-    let layout = PairLayout::new(reader.documents());
-    let pairs = occurrences(engine, reader, bound)?;
-    let probe_layout = bound.probe_layout(reader.documents());
+    let running = session.engine.clock.stage(format!("group {}", bound.label));
+    let layout = PairLayout::new(session.documents());
+    let pairs = occurrences(session, bound)?;
+    let probe_layout = bound.probe_layout(session.documents());
 
     let first = &signed.rows;
     let mut spilled = first.spilled_bytes();
     let (classes, counts) = if folds(bound) {
-        let Folding { equal, joined, probes } = Folding::new(engine, reader, bound, first.rows())?;
-        fold(engine, reader, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
-        let (classes, of_links) = classes(engine, reader, bound, copies, equal, &joined)?;
+        let Folding { equal, joined, probes } = Folding::new(session, bound, first.rows())?;
+        fold(session, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
+        let (classes, of_links) = classes(session, bound, copies, equal, &joined)?;
         spilled += of_links;
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
                 // The rows are of representatives already: nothing is left to leave out.
-                let fresh = Fresh::new(engine, reader, classes.as_ref())?;
-                let counts = compare(engine, reader, bound, &probes, layout, None, None, &pairs, met, &fresh)?;
+                let fresh = Fresh::new(session, classes.as_ref())?;
+                let counts = compare(session, bound, &probes, layout, None, None, &pairs, met, &fresh)?;
                 spilled += probes.spilled_bytes();
                 counts
             }
@@ -70,8 +69,8 @@ pub fn group(
         (classes, counts)
     } else {
         let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
-        let fresh = Fresh::new(engine, reader, None)?;
-        (None, compare(engine, reader, bound, first, signed.layout, Some(copies), sketches, &pairs, met, &fresh)?)
+        let fresh = Fresh::new(session, None)?;
+        (None, compare(session, bound, first, signed.layout, Some(copies), sketches, &pairs, met, &fresh)?)
     };
     let pairs = pairs.finish()?;
     spilled += pairs.spilled_bytes();
@@ -91,15 +90,16 @@ pub struct Folding {
 
 impl Folding {
     /// For so many rows of an algorithm.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
+    pub fn new(session: &Session<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
         let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
         let name = format!("{}-probes", bound.label);
-        let probes = |layout: RowLayout| engine.shuffle(&name, layout.width(), layout.group_width(), rows * tables);
-        let bits = if bound.equal_keys_are_pairs() { reader.documents() as usize } else { 0 };
+        let probes =
+            |layout: RowLayout| session.engine.shuffle(&name, layout.width(), layout.group_width(), rows * tables);
+        let bits = if bound.equal_keys_are_pairs() { session.documents() as usize } else { 0 };
         Ok(Folding {
-            equal: Link::new(reader).shuffle(engine, reader, &format!("{}-equal", bound.label), reader.documents())?,
-            joined: AtomicBits::new(engine.dir, "joined", bits)?,
-            probes: bound.probe_layout(reader.documents()).map(probes).transpose()?,
+            equal: Link::new(session).shuffle(session, &format!("{}-equal", bound.label), session.documents())?,
+            joined: AtomicBits::new(session.engine.dir, "joined", bits)?,
+            probes: bound.probe_layout(session.documents()).map(probes).transpose()?,
         })
     }
 }
@@ -107,8 +107,7 @@ impl Folding {
 /// The classes of a method whose equal keys are pairs, from the links of all groups; documents that stand in one are `joined`. Also the
 /// bytes that went to disk.
 pub fn classes(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &Bound<'_>,
     copies: &Classes,
     equal: Shuffle,
@@ -117,41 +116,40 @@ pub fn classes(
     if !bound.equal_keys_are_pairs() {
         return Ok((None, equal.finish()?.spilled_bytes()));
     }
-    let (link, mut writer) = (Link::new(reader), equal.writer());
+    let (link, mut writer) = (Link::new(session), equal.writer());
     // Copies stand in order already.
-    for class in copies.of(0..reader.documents()) {
-        engine.go_on()?;
+    for class in copies.of(0..session.documents()) {
+        session.engine.go_on()?;
         link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
     }
     writer.flush()?;
     drop(writer);
     let equal = equal.finish()?;
-    Ok((Some(Classes::build(engine, reader, &bound.label, &equal)?), equal.spilled_bytes()))
+    Ok((Some(Classes::build(session, &bound.label, &equal)?), equal.spilled_bytes()))
 }
 
 /// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
 pub fn fold(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &Bound<'_>,
     signed: &SignedRows,
     copies: &Classes,
     (equal, joined): (&Shuffle, &AtomicBits),
     probes: Option<&Shuffle>,
 ) -> Result<()> {
-    let (link, fresh) = (Link::new(reader), Fresh::new(engine, reader, None)?);
-    let bar = engine.bar(&format!("group {}", bound.label), signed.rows.partitions());
-    engine.work(
+    let (link, fresh) = (Link::new(session), Fresh::new(session, None)?);
+    let bar = session.engine.bar(&format!("group {}", bound.label), signed.rows.partitions());
+    session.engine.work(
         signed.rows.partitions(),
         || {
             let out = EqualRows { link, joined, equal: equal.writer(), probes: probes.map(Shuffle::writer) };
-            Ok((out, EqualKeys::new(bound, reader.documents(), copies)))
+            Ok((out, EqualKeys::new(bound, session.documents(), copies)))
         },
         |(out, keys), partition| {
-            let records = signed.rows.load(partition, engine.budget.a_thread)?;
+            let records = signed.rows.load(partition, session.engine.budget.a_thread)?;
             let width = records.width();
             for group in records.groups() {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
                 // Rows of the second round are of one document of a class: the others are found through it.
                 let links = bound.signer.probe_shape().is_some() || fresh.is_in(signed.layout, rows);
@@ -171,24 +169,23 @@ pub fn fold(
 
 /// Compares rows of one process of several: those that were signed or, where no copies are given, those of the second round.
 pub fn compare_part(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &Bound<'_>,
     (rows, layout): (&Sorted, RowLayout),
     copies: Option<&Classes>,
     sketches: Option<&(dyn Sketches + Sync)>,
 ) -> Result<(Sorted, Compared)> {
-    let pairs = occurrences(engine, reader, bound)?;
-    let fresh = Fresh::new(engine, reader, None)?;
-    let counts = compare(engine, reader, bound, rows, layout, copies, sketches, &pairs, None, &fresh)?;
+    let pairs = occurrences(session, bound)?;
+    let fresh = Fresh::new(session, None)?;
+    let counts = compare(session, bound, rows, layout, copies, sketches, &pairs, None, &fresh)?;
     Ok((pairs.finish()?, counts))
 }
 
 /// A shuffle for the pairs that meet, in order of documents.
-pub fn occurrences(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>) -> Result<Shuffle> {
-    let layout = PairLayout::new(reader.documents());
+pub fn occurrences(session: &Session<'_>, bound: &Bound<'_>) -> Result<Shuffle> {
+    let layout = PairLayout::new(session.documents());
     let (name, half) = (format!("{}-pairs", bound.label), layout.group_width() / 2);
-    engine.ordered(reader.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
+    session.engine.ordered(session.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
 }
 
 /// Where one thread writes what equal keys give.
@@ -247,8 +244,7 @@ impl Met {
 
 /// The rows of each key are compared by the method.
 fn compare(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &Bound<'_>,
     rows: &Sorted,
     layout: RowLayout,
@@ -258,14 +254,14 @@ fn compare(
     met: Option<&AtomicBits>,
     fresh: &Fresh<'_>,
 ) -> Result<Compared> {
-    let pair_layout = PairLayout::new(reader.documents());
+    let pair_layout = PairLayout::new(session.documents());
     let large = Met::new(bound, layout.shape());
-    let bar = engine.bar(&format!("compare {}", bound.label), rows.partitions());
-    let counts = engine.work(
+    let bar = session.engine.bar(&format!("compare {}", bound.label), rows.partitions());
+    let counts = session.engine.work(
         rows.partitions(),
-        || Ok((pairs.writer(), Vec::new(), WorkScratch::new(engine.dir), Compared::default())),
+        || Ok((pairs.writer(), Vec::new(), WorkScratch::new(session.engine.dir), Compared::default())),
         |(writer, record, scratch, counts), partition| {
-            let records = rows.load(partition, engine.budget.a_thread)?;
+            let records = rows.load(partition, session.engine.budget.a_thread)?;
             let width = records.width();
             let mut failed = None;
             let mut sink = |pair: Pair| {
@@ -281,12 +277,12 @@ fn compare(
                 failed = writer.push(record).err();
             };
             let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
-            let out = Pairs::new(reader.options.max_candidates, &mut sink).with_sketches(sketches);
+            let out = Pairs::new(session.options.max_candidates, &mut sink).with_sketches(sketches);
             let mut windows = Windows::new(&*bound.signer, layout, copies, out);
             let by = bound.signer.sketched();
             let rule_of = |window: &Window<'_>| by.map_or(0, |by| by.rule_of(window.row(0).key));
             for group in records.groups().filter(|group| group.len() > 1) {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
                 if !fresh.is_in(layout, bytes) {
                     continue;

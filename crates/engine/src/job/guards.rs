@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
 use crate::reading::losses::{Losses, read_counts};
-use crate::reading::reader::Reader;
 use crate::reading::source_values::SourceReport;
 use crate::reading::{OtherInputReport, RejectionsReport};
+use crate::session::Session;
 use dupsift_algorithms::stage::guard::{Fired, PairCounts, TextCounts, holds, pairs, reading, removal, shrunk};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
@@ -63,29 +63,29 @@ pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
 
 /// The guards of a run: over what was read, and over what is removed.
 pub(crate) fn of_run(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
     report: &RunReport,
 ) -> Result<Vec<GuardReport>> {
     let documents = &report.documents;
-    let mut fired = over_reading(reader, losses, documents.used, &documents.rejections);
-    let (share, least) = (reader.options.max_removed_share, reader.options.guard_rows);
+    let mut fired = over_reading(session, losses, documents.used, &documents.rejections);
+    let (share, least) = (session.options.max_removed_share, session.options.guard_rows);
     // A night of a daily crawl repeats most of the one before: what was seen says nothing of a source that went wrong.
     let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
     fired.extend(report.inputs.iter().filter_map(goes));
-    let column = reader.options.source_column.as_deref().unwrap_or_default();
+    let column = session.options.source_column.as_deref().unwrap_or_default();
     let goes = |one: &SourceReport| {
         let whose = format!("{column} {:?}", one.source);
         removal(&whose, one.rows, one.removed - one.seen, share, least)
     };
     fired.extend(report.sources.iter().filter_map(goes));
-    if let Some(previous) = &reader.options.previous {
+    if let Some(previous) = &session.options.previous {
         let before = previous_run(previous)?;
-        fired.extend(over_pairs(report, &before, reader.options.max_pairs_factor));
-        fired.extend(over_text(report, &before, reader.options.index.is_some(), reader.options.max_shrink_factor));
+        fired.extend(over_pairs(report, &before, session.options.max_pairs_factor));
+        fired.extend(over_text(report, &before, session.options.index.is_some(), session.options.max_shrink_factor));
     }
-    decided(reader, stage, fired)
+    decided(session, stage, fired)
 }
 
 /// The record of the earlier run that a job is held against.
@@ -125,29 +125,29 @@ fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -
 
 /// The guards over what was read.
 pub fn of_reading(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
     used: u64,
     rejections: &RejectionsReport,
 ) -> Result<Vec<GuardReport>> {
-    decided(reader, stage, over_reading(reader, losses, used, rejections))
+    decided(session, stage, over_reading(session, losses, used, rejections))
 }
 
-fn over_reading(reader: &Reader<'_>, losses: &Losses<'_>, used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
-    let read = read_counts(reader, losses.bad, used, rejections.broken);
-    let mut fired = reading(&read, reader.options.max_rejected_share);
+fn over_reading(session: &Session<'_>, losses: &Losses<'_>, used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
+    let read = read_counts(session, losses.bad, used, rejections.broken);
+    let mut fired = reading(&read, session.options.max_rejected_share);
     fired.extend(losses.fired());
     fired
 }
 
 /// Guards over what is known later than the tables.
-pub fn add(reader: &Reader<'_>, stage: &Stage, report: &mut RunReport, fired: Vec<Fired>) -> Result<()> {
-    Ok(report.guards.extend(decided(reader, stage, fired)?))
+pub fn add(session: &Session<'_>, stage: &Stage, report: &mut RunReport, fired: Vec<Fired>) -> Result<()> {
+    Ok(report.guards.extend(decided(session, stage, fired)?))
 }
 
-fn decided(reader: &Reader<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Vec<GuardReport>> {
-    let holding = !reader.options.accept && (reader.options.previous.is_some() || stage.replaces()?);
+fn decided(session: &Session<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Vec<GuardReport>> {
+    let holding = !session.options.accept && (session.options.previous.is_some() || stage.replaces()?);
     let report = |fired: Fired| GuardReport {
         name: fired.name.to_owned(),
         measured: fired.measured,

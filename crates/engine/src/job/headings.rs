@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use super::links::Earlier;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
-use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::measure::FirstLine;
 use dupsift_algorithms::stage::{headings, note};
 use dupsift_core::error::Result;
@@ -22,8 +21,8 @@ pub struct Headings {
 
 impl Headings {
     /// None yet.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Headings> {
-        Ok(Headings { packed: AtomicCells::new(engine.dir, "headings", reader.documents() as usize)? })
+    pub fn new(session: &Session<'_>) -> Result<Headings> {
+        Ok(Headings { packed: AtomicCells::new(session.engine.dir, "headings", session.documents() as usize)? })
     }
 
     /// Records the one of a document.
@@ -66,34 +65,27 @@ impl Headings {
     }
 
     /// Notes those of the night for later ones.
-    pub fn note(
-        &self,
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
-        copies: &Classes,
-        earlier: &dyn Earlier,
-    ) -> Result<()> {
-        let own = (reader.base..reader.documents()).filter(|&doc| !copies.is_surplus(doc));
-        earlier.note_lines(engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
+    pub fn note(&self, session: &Session<'_>, copies: &Classes, earlier: &dyn Earlier) -> Result<()> {
+        let own = (session.base..session.documents()).filter(|&doc| !copies.is_surplus(doc));
+        earlier.note_lines(session.engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
     }
 
     /// The documents whose first line more than `most` texts have, copies counted once, those of earlier nights with them.
     pub fn common(
         &self,
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         copies: &Classes,
         most: u64,
         earlier: Option<&dyn Earlier>,
     ) -> Result<AtomicBits> {
-        let running = engine.clock.stage("common first lines");
-        let common = AtomicBits::new(engine.dir, "common-headings", reader.documents() as usize)?;
-        let documents = reader.documents();
+        let running = session.engine.clock.stage("common first lines");
+        let common = AtomicBits::new(session.engine.dir, "common-headings", session.documents() as usize)?;
+        let documents = session.documents();
         let width = headings::width(documents);
-        let lines = engine.shuffle("headings", width, headings::GROUP, documents)?;
+        let lines = session.engine.shuffle("headings", width, headings::GROUP, documents)?;
         let mut writer = lines.writer();
-        for doc in 0..reader.documents() {
-            engine.go_on()?;
+        for doc in 0..session.documents() {
+            session.engine.go_on()?;
             if let Some(heading) = self.of(doc).filter(|_| !copies.is_surplus(doc)) {
                 writer.push(&headings::row(documents, heading, doc)[..width])?;
             }
@@ -103,20 +95,20 @@ impl Headings {
         let lines = lines.finish()?;
         let kept = earlier.map(|earlier| Ok((earlier, earlier.lines()?))).transpose()?;
         let partitions = lines.partitions();
-        engine.work(
+        session.engine.work(
             partitions,
             || Ok(()),
             |(), partition| {
-                let records = lines.load(partition, engine.budget.a_thread)?;
+                let records = lines.load(partition, session.engine.budget.a_thread)?;
                 let of_old = |(earlier, runs): &(&dyn Earlier, Vec<Run>)| {
                     earlier.count_lines(runs, (&records, partition, partitions))
                 };
                 let old = kept.as_ref().map(of_old).transpose()?.unwrap_or_default();
                 for group in records.groups().filter(|group| kept.is_some() || group.len() as u64 > most) {
-                    engine.go_on()?;
+                    session.engine.go_on()?;
                     let rows = &records.bytes()[group.start * width..group.end * width];
                     // Guests are among the old documents.
-                    let own = headings::common(documents, rows, 0).filter(|&doc| doc >= reader.base).count() as u64;
+                    let own = headings::common(documents, rows, 0).filter(|&doc| doc >= session.base).count() as u64;
                     if own + old.get(&number(&rows[..headings::GROUP])).copied().unwrap_or(0) <= most {
                         continue;
                     }

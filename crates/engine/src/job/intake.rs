@@ -14,10 +14,10 @@ use crate::reading::content_hashes::{self, Sum};
 use crate::reading::document::View;
 use crate::reading::keep_column::Tally;
 use crate::reading::parts::{Bytes, put};
-use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
 use crate::reading::scopes::Noted;
 use crate::reading::source_values::{self, SourceValues};
+use crate::session::Session;
 use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::parts::{Parts, shape};
 use dupsift_core::error::{Error, Result};
@@ -28,8 +28,7 @@ use dupsift_text::Analysis;
 
 /// The recorders, for all threads.
 pub struct Intake<'j> {
-    engine: &'j Engine<'j>,
-    reader: &'j Reader<'j>,
+    session: &'j Session<'j>,
     ids: Shuffle,
     keep: Recorder<'j>,
     sources: Option<source_values::Recorder<'j>>,
@@ -111,9 +110,9 @@ impl Taken {
     }
 
     /// Returns what ids the tables of the output hold: those of readable rows, or with `attributes/` those of every row.
-    pub fn ids_named(&self, reader: &Reader<'_>) -> IdsSeen {
+    pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
-        if reader.options.corpus.annotate { seen.of_every_row() } else { seen }
+        if session.options.corpus.annotate { seen.of_every_row() } else { seen }
     }
 
     /// Appends what was noted of documents that follow each other.
@@ -137,29 +136,28 @@ impl Taken {
 
 impl<'j> Intake<'j> {
     /// Hashes of texts are taken where copies are not known yet.
-    pub fn new(engine: &'j Engine<'j>, reader: &'j Reader<'j>, hashes: bool) -> Result<Intake<'j>> {
+    pub fn new(session: &'j Session<'j>, hashes: bool) -> Result<Intake<'j>> {
         Ok(Intake {
-            engine,
-            reader,
-            ids: engine.shuffle("ids", 8, 8, reader.documents())?,
-            keep: Recorder::new(engine, reader)?,
-            sources: source_values::Recorder::new(engine, reader)?,
-            rejecter: Rejecter::new(engine, reader)?,
-            hashes: hashes.then(|| copies::shuffle(engine, reader)).transpose()?,
-            shapes: AtomicCells::new(engine.dir, "shapes", reader.documents() as usize)?,
-            headings: reader.options.recipe.relates().then(|| Headings::new(engine, reader)).transpose()?,
-            columns: Intake::wanted(reader, View::first(engine, reader).want()).others,
+            session,
+            ids: session.engine.shuffle("ids", 8, 8, session.documents())?,
+            keep: Recorder::new(session)?,
+            sources: source_values::Recorder::new(session)?,
+            rejecter: Rejecter::new(session)?,
+            hashes: hashes.then(|| copies::shuffle(session)).transpose()?,
+            shapes: AtomicCells::new(session.engine.dir, "shapes", session.documents() as usize)?,
+            headings: session.options.recipe.relates().then(|| Headings::new(session)).transpose()?,
+            columns: Intake::wanted(session, View::first(session).want()).others,
         })
     }
 
     /// The columns that are recorded beside what `want` asks for.
     pub fn want(&self, want: Want) -> Want {
-        Intake::wanted(self.reader, want)
+        Intake::wanted(self.session, want)
     }
 
     /// The same without recorders.
-    pub fn wanted(reader: &Reader<'_>, want: Want) -> Want {
-        source_values::Recorder::want(reader, Recorder::want(reader, Want { id: true, ..want }))
+    pub fn wanted(session: &Session<'_>, want: Want) -> Want {
+        source_values::Recorder::want(session, Recorder::want(session, Want { id: true, ..want }))
     }
 
     /// For one thread.
@@ -188,11 +186,11 @@ impl<'j> Intake<'j> {
         match batch.text(row).text() {
             Ok(text) => Ok(Some(text)),
             Err(why) if recorder.guests => Err(Error::Damaged {
-                path: self.reader.options.index.clone().unwrap_or_default(),
+                path: self.session.options.index.clone().unwrap_or_default(),
                 why: format!("a text is not what was written: {why}"),
             }),
             Err(why) => {
-                self.rejecter.push(self.reader, &mut recorder.rejected, batch, row, &why)?;
+                self.rejecter.push(self.session, &mut recorder.rejected, batch, row, &why)?;
                 recorder.lengths.push(0);
                 recorder.contents.push(content_hashes::row(batch, row, Err(&why)));
                 Ok(None)
@@ -236,8 +234,8 @@ impl<'j> Intake<'j> {
         recorder.lengths.clear();
         recorded?;
         if !recorder.guests && !recorder.contents.is_empty() {
-            let (file, sum) = content_hashes::sum(self.reader.source, batch, &self.columns, &recorder.contents)?;
-            self.reader.contents.add(file, sum);
+            let (file, sum) = content_hashes::sum(self.session.source, batch, &self.columns, &recorder.contents)?;
+            self.session.contents.add(file, sum);
             recorder.contents.clear();
         }
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
@@ -294,19 +292,19 @@ impl<'j> Intake<'j> {
         self.sources.as_ref().map_or(Ok(()), |sources| sources.put_portion(docs, to))?;
         self.rejecter.put_portion(to)?;
         self.headings.as_ref().map_or(Ok(()), |headings| headings.put_portion(docs, to))?;
-        self.reader.contents.put_portion(docs.end, to)?;
+        self.session.contents.put_portion(docs.end, to)?;
         to.cells(&self.shapes, docs.start as usize..docs.end as usize)
     }
 
     /// Takes it up.
     pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        from.rows(self.engine, &self.ids)?;
-        self.hashes.as_ref().map_or(Ok(()), |hashes| from.rows(self.engine, hashes))?;
+        from.rows(self.session.engine, &self.ids)?;
+        self.hashes.as_ref().map_or(Ok(()), |hashes| from.rows(self.session.engine, hashes))?;
         self.keep.take_portion(docs, from)?;
         self.sources.as_ref().map_or(Ok(()), |sources| sources.take_portion(docs, from))?;
-        self.rejecter.take_portion(self.engine, from)?;
+        self.rejecter.take_portion(self.session.engine, from)?;
         self.headings.as_ref().map_or(Ok(()), |headings| headings.take_portion(docs, from))?;
-        self.reader.contents.take_portion(docs.end, from)?;
+        self.session.contents.take_portion(docs.end, from)?;
         from.cells(&self.shapes, docs.start as usize)
     }
 
@@ -320,7 +318,7 @@ impl<'j> Intake<'j> {
 
     /// Ends the recording.
     pub fn finish(self, threads: Vec<Took>) -> Result<Taken> {
-        let engine = self.engine;
+        let engine = self.session.engine;
         let (mut taken, ids) = self.end(threads)?;
         taken.duplicate_ids = count_repeated(engine, &ids)?;
         Ok(taken)
@@ -341,7 +339,7 @@ impl<'j> Intake<'j> {
         let taken = Taken {
             spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
             keep: self.keep.finish()?,
-            scopes: self.reader.scopes.noted(),
+            scopes: self.session.scopes.noted(),
             sources: self.sources.map(source_values::Recorder::finish).transpose()?,
             rejected: self.rejecter.finish()?,
             hashes,
@@ -353,9 +351,9 @@ impl<'j> Intake<'j> {
             text_bytes: all.text_bytes,
             parts: all.parts,
             shapes: self.shapes,
-            contents: self.reader.contents.sums(),
+            contents: self.session.contents.sums(),
         };
-        self.reader.contents.cover(self.reader.documents());
+        self.session.contents.cover(self.session.documents());
         Ok((taken, ids))
     }
 }

@@ -15,7 +15,7 @@ use crate::engine::threads::Engine;
 use crate::options::Keep;
 use crate::reading::keep_column::{Tally, Tallying, note, parts};
 use crate::reading::parts::{Bytes, put};
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Slots};
 use dupsift_files::io::Want;
@@ -48,27 +48,27 @@ impl<'j> Recorder<'j> {
     ///
     /// # Errors
     /// A full disk.
-    pub fn new(engine: &'j Engine<'_>, reader: &'j Reader<'_>) -> Result<Recorder<'j>> {
-        let keep = &reader.options.keep;
-        let documents = reader.documents() as usize;
+    pub fn new(session: &'j Session<'_>) -> Result<Recorder<'j>> {
+        let keep = &session.options.keep;
+        let documents = session.documents() as usize;
         let names = keep.columns();
         let columns = if names.is_empty() {
             None
         } else {
             Some(Columns {
-                heap: Heap::new(engine.dir, "keep-keys")?,
-                begins: AtomicCells::new(engine.dir, "keep-begins", documents)?,
+                heap: Heap::new(session.engine.dir, "keep-keys")?,
+                begins: AtomicCells::new(session.engine.dir, "keep-begins", documents)?,
                 tallies: names.iter().map(|_| Tallying::default()).collect(),
                 names,
             })
         };
-        Ok(Recorder { keep, lengths: AtomicCells::new(engine.dir, "lengths", documents)?, columns })
+        Ok(Recorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
     }
 
     /// The columns that it needs beside what `want` asks for.
-    pub fn want(reader: &Reader<'_>, want: Want) -> Want {
+    pub fn want(session: &Session<'_>, want: Want) -> Want {
         let mut want = want;
-        let (fields, keep) = (reader.field_columns(), reader.options.keep.columns());
+        let (fields, keep) = (session.field_columns(), session.options.keep.columns());
         want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
         want.as_text.extend(keep.iter().cloned());
         want.others.extend(keep);

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::contents::{Contents, TakingContents};
-use crate::engine::threads::Engine;
 use crate::reading::document::View;
 use crate::reading::ids::{Ids, TakingIds};
-use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::IdsSeen;
@@ -17,27 +16,25 @@ use dupsift_spill::shuffle::AtomicBits;
 
 /// Reads the ids of the documents in `shown`, and the texts where `contents` are taken.
 pub fn read<'s>(
-    engine: &Engine<'s>,
-    reader: &Reader<'s>,
+    session: &Session<'s>,
     view: &View<'_>,
     seen: &IdsSeen,
     shown: &Arc<AtomicBits>,
     contents: Option<TakingContents>,
 ) -> Result<(Ids<'s>, Option<Contents>)> {
     let texts = contents.as_ref().filter(|contents| !contents.is_done());
-    let running = engine.clock.stage(if texts.is_some() { "read ids and pairs" } else { "read ids" });
-    let ids = TakingIds::new(engine, reader, seen, shown)?;
+    let running = session.engine.clock.stage(if texts.is_some() { "read ids and pairs" } else { "read ids" });
+    let ids = TakingIds::new(session, seen, shown)?;
     if ids.wants_any() || texts.is_some() {
         let filter = shown.clone();
         let want = Want {
             text: texts.is_some(),
             id: ids.wants_any(),
             rows: Some(RowFilter::Where(Arc::new(move |doc| filter.get(doc as usize)))),
-            batch_bytes: engine.budget.batch,
+            batch_bytes: session.engine.budget.batch,
             ..Want::default()
         };
-        reader.read(
-            engine,
+        session.read(
             "read ids",
             &want,
             || Ok((ids.state(), Vec::new(), 0)),
@@ -45,21 +42,21 @@ pub fn read<'s>(
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
                     // Ids are also read of documents that are in no pair, if each row gets its cluster or indexed documents take part.
-                    let annotates = reader.options.corpus.annotate;
-                    let is_in_pairs = |doc| !annotates && doc >= reader.base || contents.wants(doc);
-                    reader.kept_texts.offer_batch(engine.dir, batch, is_in_pairs)?;
-                    *segmented += contents.take_batch(engine, view, batch, numbers)?;
+                    let annotates = session.options.corpus.annotate;
+                    let is_in_pairs = |doc| !annotates && doc >= session.base || contents.wants(doc);
+                    session.kept_texts.offer_batch(session.engine.dir, batch, is_in_pairs)?;
+                    *segmented += contents.take_batch(session.engine, view, batch, numbers)?;
                 }
-                reader.kept_texts.name_batch(batch);
+                session.kept_texts.name_batch(batch);
                 Ok(())
             },
             |(_, _, segmented)| {
-                reader.segmented.fetch_add(segmented, Relaxed);
+                session.segmented.fetch_add(segmented, Relaxed);
                 Ok(())
             },
         )?;
     }
-    reader.kept_texts.has_ids();
+    session.kept_texts.has_ids();
     let (ids, contents) = (ids.end()?, contents.map(TakingContents::end).transpose()?);
     let bytes = ids.bytes() + contents.as_ref().map_or(0, Contents::bytes);
     running.end(shown.count(), shown.count(), bytes);
@@ -67,21 +64,16 @@ pub fn read<'s>(
 }
 
 /// Reads the ids of the documents in `shown` alone.
-pub fn ids<'s>(engine: &Engine<'s>, reader: &Reader<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids<'s>> {
-    read(engine, reader, &View::first(engine, reader), seen, shown, None).map(|(ids, _)| ids)
+pub fn ids<'s>(session: &Session<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids<'s>> {
+    read(session, &View::first(session), seen, shown, None).map(|(ids, _)| ids)
 }
 
 /// Reads the ids of the rejected rows alone.
-pub fn ids_of_rejected<'s>(
-    engine: &Engine<'s>,
-    reader: &Reader<'s>,
-    seen: &IdsSeen,
-    rejected: &Rejected,
-) -> Result<Ids<'s>> {
-    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
-    rejected.each(engine, |doc, _, _| {
+pub fn ids_of_rejected<'s>(session: &Session<'s>, seen: &IdsSeen, rejected: &Rejected) -> Result<Ids<'s>> {
+    let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
+    rejected.each(session.engine, |doc, _, _| {
         shown.set(doc as usize);
         Ok(())
     })?;
-    ids(engine, reader, seen, &shown)
+    ids(session, seen, &shown)
 }

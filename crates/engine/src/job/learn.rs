@@ -6,10 +6,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::products::Stock;
-use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::algorithm::{Corpus, Learner, Notes};
 use dupsift_algorithms::stage::learn;
 use dupsift_core::error::Result;
@@ -27,8 +26,7 @@ struct Pad {
 
 /// The notes of one algorithm, in order.
 struct Pages<'p> {
-    engine: &'p Engine<'p>,
-    reader: &'p Reader<'p>,
+    session: &'p Session<'p>,
     numbers: FrozenHeap,
     begins: Mapped<u64>,
 }
@@ -47,24 +45,23 @@ impl Notes for Pages<'_> {
 
     fn memory_bytes(&self) -> usize {
         // Nothing else of size stands in memory meanwhile, and the promise allows for more than the budget.
-        self.reader.options.memory as usize + BESIDES
+        self.session.options.memory as usize + BESIDES
     }
 
     fn go_on(&self) -> Result<()> {
-        self.engine.go_on()
+        self.session.engine.go_on()
     }
 }
 
 /// The models by algorithm, empty for those that learn nothing.
 pub fn learn(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stock: &Stock<'_>,
     view: &View<'_>,
     corpus: &Corpus<'_>,
     copies: Option<&Classes>,
 ) -> Result<Vec<Vec<u64>>> {
-    let recipe = &reader.options.recipe;
+    let recipe = &session.options.recipe;
     let mut models = vec![Vec::new(); recipe.algorithms.len()];
     let mut learners = Vec::new();
     for (at, learner) in recipe.learners(corpus)? {
@@ -76,9 +73,9 @@ pub fn learn(
     if learners.is_empty() {
         return Ok(models);
     }
-    let pages = take_notes(engine, reader, &view.with_copies(copies), &learners, copies)?;
+    let pages = take_notes(session, &view.with_copies(copies), &learners, copies)?;
     for ((at, learner), pages) in learners.iter().zip(&pages) {
-        let running = engine.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
+        let running = session.engine.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
         let model = learner.learn(pages)?;
         running.end(pages.len() as u64, model.len() as u64, 0);
         models[*at] = stock.offer(stock.due(), |keys| &keys.members[*at].model, model)?;
@@ -88,18 +85,16 @@ pub fn learn(
 
 /// The notes of each learner, from a reading.
 fn take_notes<'p>(
-    engine: &'p Engine<'p>,
-    reader: &'p Reader<'p>,
+    session: &'p Session<'p>,
     view: &View<'_>,
     learners: &[(usize, Box<dyn Learner + '_>)],
     copies: Option<&Classes>,
 ) -> Result<Vec<Pages<'p>>> {
-    let running = engine.clock.stage("take notes");
-    let pads = learners.iter().map(|(at, _)| Pad::new(engine, reader, &reader.options.recipe.algorithms[*at].label));
+    let running = session.engine.clock.stage("take notes");
+    let pads = learners.iter().map(|(at, _)| Pad::new(session, &session.options.recipe.algorithms[*at].label));
     let pads = pads.collect::<Result<Vec<Pad>>>()?;
     each_note(
-        engine,
-        reader,
+        session,
         view,
         (learners, copies),
         || pads.iter().map(|pad| pad.order.writer()).collect(),
@@ -108,9 +103,9 @@ fn take_notes<'p>(
         },
         |writers| writers.into_iter().try_for_each(|mut writer| writer.flush()),
     )?;
-    let pages = pads.into_iter().map(|pad| in_order(engine, reader, pad)).collect::<Result<Vec<_>>>()?;
+    let pages = pads.into_iter().map(|pad| in_order(session, pad)).collect::<Result<Vec<_>>>()?;
     let bytes = pages.iter().map(|pages| pages.numbers.bytes().len() as u64).sum();
-    running.end(reader.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
+    running.end(session.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
     Ok(pages)
 }
 
@@ -120,16 +115,14 @@ type Learners<'l, 'c> = &'l [(usize, Box<dyn Learner + 'c>)];
 /// Hands on the notes of each learner in which there is something: its place among the learners, the row that orders the note, the
 /// note, and how often it counts.
 pub fn each_note<S>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     view: &View<'_>,
     (learners, copies): (Learners<'_, '_>, Option<&Classes>),
     init: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, usize, [u8; learn::ROW], &[u64], u64) -> Result<()> + Sync,
     end: impl Fn(S) -> Result<()> + Sync,
 ) -> Result<()> {
-    let read = reader.read(
-        engine,
+    let read = session.read(
         "take notes",
         &view.want(),
         || Ok((init(), Vec::new(), 0u64)),
@@ -140,7 +133,7 @@ pub fn each_note<S>(
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
-                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let _long = session.engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 for (place, (_, learner)) in learners.iter().enumerate() {
                     note.clear();
@@ -154,7 +147,7 @@ pub fn each_note<S>(
             Ok(())
         },
         |(state, _, segmented)| {
-            reader.segmented.fetch_add(segmented, Relaxed);
+            session.segmented.fetch_add(segmented, Relaxed);
             end(state)
         },
     );
@@ -162,9 +155,10 @@ pub fn each_note<S>(
 }
 
 impl Pad {
-    fn new(engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Pad> {
-        let order = engine.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, reader.documents())?;
-        Ok(Pad { numbers: Heap::new(engine.dir, &format!("{label}-notes"))?, order })
+    fn new(session: &Session<'_>, label: &str) -> Result<Pad> {
+        let order =
+            session.engine.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, session.documents())?;
+        Ok(Pad { numbers: Heap::new(session.engine.dir, &format!("{label}-notes"))?, order })
     }
 
     /// Writes one note, its length in front; it stands `times` times.
@@ -179,13 +173,12 @@ impl Pad {
 /// Learns from notes that other processes took: `bring` hands them on by the place of the algorithm in the recipe, each with the row
 /// that orders it, and how often it counts.
 pub fn learn_from(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     learners: Learners<'_, '_>,
     bring: impl FnOnce(&mut dyn FnMut(usize, [u8; learn::ROW], &[u64], u64) -> Result<()>) -> Result<()>,
 ) -> Result<Vec<(usize, Vec<u64>)>> {
-    let label = |at: usize| &*reader.options.recipe.algorithms[at].label;
-    let pads = learners.iter().map(|(at, _)| Pad::new(engine, reader, label(*at))).collect::<Result<Vec<Pad>>>()?;
+    let label = |at: usize| &*session.options.recipe.algorithms[at].label;
+    let pads = learners.iter().map(|(at, _)| Pad::new(session, label(*at))).collect::<Result<Vec<Pad>>>()?;
     let mut writers: Vec<Writer<'_>> = pads.iter().map(|pad| pad.order.writer()).collect();
     bring(&mut |at, row, note, times| {
         let place = learners.iter().position(|(place, _)| *place == at);
@@ -193,8 +186,8 @@ pub fn learn_from(
     })?;
     writers.into_iter().try_for_each(|mut writer| writer.flush())?;
     let learn = |((at, learner), pad): (&(usize, Box<dyn Learner + '_>), Pad)| {
-        let running = engine.clock.stage(format!("learn {}", label(*at)));
-        let pages = in_order(engine, reader, pad)?;
+        let running = session.engine.clock.stage(format!("learn {}", label(*at)));
+        let pages = in_order(session, pad)?;
         let model = learner.learn(&pages)?;
         running.end(pages.len() as u64, model.len() as u64, 0);
         Ok((*at, model))
@@ -203,17 +196,17 @@ pub fn learn_from(
 }
 
 /// The notes ordered by the hash of their texts.
-fn in_order<'p>(engine: &'p Engine<'p>, reader: &'p Reader<'p>, pad: Pad) -> Result<Pages<'p>> {
+fn in_order<'p>(session: &'p Session<'p>, pad: Pad) -> Result<Pages<'p>> {
     let sorted = pad.order.finish()?;
-    let mut begins: Mapped<u64> = Mapped::new(engine.dir, "note-begins", sorted.rows() as usize)?;
+    let mut begins: Mapped<u64> = Mapped::new(session.engine.dir, "note-begins", sorted.rows() as usize)?;
     let mut at = 0;
     for partition in 0..sorted.partitions() {
-        let records = sorted.load(partition, engine.budget.a_thread)?;
+        let records = sorted.load(partition, session.engine.budget.a_thread)?;
         for record in 0..records.len() {
             begins[at] = learn::place(records.record(record));
             at += 1;
         }
         sorted.remove(partition)?;
     }
-    Ok(Pages { engine, reader, numbers: pad.numbers.freeze()?, begins })
+    Ok(Pages { session, numbers: pad.numbers.freeze()?, begins })
 }

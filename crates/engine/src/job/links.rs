@@ -11,7 +11,7 @@ use std::path::Path;
 use super::pair_list::PairList;
 use crate::engine::numbers::Numbers;
 use crate::engine::threads::Engine;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, number};
 use dupsift_spill::shuffle::run::Run;
@@ -29,40 +29,39 @@ pub struct Links {
 impl Links {
     /// Of the pairs that pass, and of links from documents of earlier nights.
     pub fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         (pairs, earlier): (&PairList, Option<&Sorted>),
         passes: impl Fn(&Pair) -> bool,
     ) -> Result<Links> {
         let most = 2 * pairs.rows() + earlier.map_or(0, Sorted::rows);
         // Two more than documents: while the links are filled in, place d + 1 moves from the begin of d to its end.
-        let places = if most == 0 { 0 } else { reader.documents() + 2 };
-        let mut begins = Numbers::new(engine.dir, "link-begins", places as usize, most)?;
+        let places = if most == 0 { 0 } else { session.documents() + 2 };
+        let mut begins = Numbers::new(session.engine.dir, "link-begins", places as usize, most)?;
         let mut at = begins.slots();
         pairs.each(|pair| {
             for doc in [pair.a, pair.b].into_iter().filter(|_| passes(&pair)) {
                 at.set(doc + 2, at.get(doc + 2) + 1);
             }
-            engine.go_on()
+            session.engine.go_on()
         })?;
-        each_link(engine, earlier, |doc, _, _| at.set(doc + 2, at.get(doc + 2) + 1))?;
+        each_link(session.engine, earlier, |doc, _, _| at.set(doc + 2, at.get(doc + 2) + 1))?;
         let mut count = 0;
         for place in 0..places {
             count += at.get(place);
             at.set(place, count);
         }
         // Partners that take no part are numbered beyond all documents.
-        let beyond = earlier.map_or(0, |_| reader.number(reader.base));
-        let mut links = Linked::new(engine.dir, count as usize, reader.documents() + beyond)?;
+        let beyond = earlier.map_or(0, |_| session.number(session.base));
+        let mut links = Linked::new(session.engine.dir, count as usize, session.documents() + beyond)?;
         pairs.each(|pair| {
             for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)].into_iter().filter(|_| passes(&pair)) {
                 let place = at.get(from + 1);
                 links.set(place as usize, linked, pair.score.similarity);
                 at.set(from + 1, place + 1);
             }
-            engine.go_on()
+            session.engine.go_on()
         })?;
-        each_link(engine, earlier, |doc, linked, similarity| {
+        each_link(session.engine, earlier, |doc, linked, similarity| {
             let place = at.get(doc + 1);
             links.set(place as usize, linked, similarity);
             at.set(doc + 1, place + 1);
@@ -90,16 +89,11 @@ impl Links {
     }
 
     /// Puts the links of each document into an order.
-    pub fn sort(
-        &mut self,
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
-        order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering,
-    ) -> Result<()> {
-        for doc in 0..reader.documents() {
+    pub fn sort(&mut self, session: &Session<'_>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) -> Result<()> {
+        for doc in 0..session.documents() {
             let range = self.range(doc);
             if range.len() > 1 {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 self.links.sort(range, &order);
             }
         }
@@ -166,12 +160,12 @@ fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
 /// What earlier nights found, where a run is matched against an index; and what is noted for later ones.
 pub trait Earlier: Sync {
     /// Notes the judged pairs of an algorithm. Those of two guests were noted in their own night.
-    fn note(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str, pairs: &PairList) -> Result<()>;
+    fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
     /// The pairs of the guests with other old documents, by the numbers that these have here, as rows of links; a partner that is no
     /// guest has a number beyond those of all documents. None where there are no guests. The pairs of a guest whose text came again are
     /// found again.
-    fn links(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Option<Sorted>>;
+    fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>>;
 
     /// Notes first lines, each with a document of the night.
     fn note_lines(&self, engine: &Engine<'_>, lines: &mut dyn Iterator<Item = (Heading, u64)>) -> Result<()>;

@@ -17,11 +17,10 @@ use super::products::Stock;
 use super::removals::{self, Decided};
 use super::run_report::RunReport;
 use super::tables::{Expanded, Tables, Written};
-use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::losses::Losses;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::algorithm::Stats;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_core::error::Result;
@@ -49,8 +48,7 @@ pub struct Corpus<'c> {
 
 /// Decides what is removed, writes all tables, and makes the record. `contents` is what is known already of what documents say.
 pub fn write(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     stock: &Stock<'_>,
     members: Vec<Member<'_, Relation>>,
@@ -58,24 +56,24 @@ pub fn write(
     corpus: Corpus<'_>,
 ) -> Result<(RunReport, Option<Decided>)> {
     let Corpus { taken, copies, view, stats, tables, models, losses } = corpus;
-    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
-    let alike = Alike::new(engine, reader, copies)?;
+    let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
+    let alike = Alike::new(session, copies)?;
     let mut members = each(members, |bound, relation, report| {
-        let pairs = pairs::expand(engine, reader, bound, &relation, &alike, &taken.keep, &shown)?;
+        let pairs = pairs::expand(session, bound, &relation, &alike, &taken.keep, &shown)?;
         pairs.note(report);
         if bound.verify().is_none() {
             report.candidates = relation.pairs.rows();
         }
         Ok(Expanded { relation, pairs })
     })?;
-    let rejected = rejected_by_file(engine, reader, taken, &shown)?;
-    let taking = alike.begin(engine, reader, contents)?;
+    let rejected = rejected_by_file(session, taken, &shown)?;
+    let taking = alike.begin(session, contents)?;
     let (ids, contents) =
-        last_reading::read(engine, reader, view, &taken.ids_named(reader), &named(engine, reader, &shown)?, taking)?;
+        last_reading::read(session, view, &taken.ids_named(session), &named(session, &shown)?, taking)?;
     let contents = contents.map(|contents| contents.offer(stock)).transpose()?;
     let relations: Vec<&Relation> = members.iter().map(|member| &member.now.relation).collect();
-    let decide = || decide::decide(engine, reader, &relations, copies, &taken.keep, &shown, contents.as_ref());
-    let mut decided = reader.options.removes.then(decide).transpose()?;
+    let decide = || decide::decide(session, &relations, copies, &taken.keep, &shown, contents.as_ref());
+    let mut decided = session.options.removes.then(decide).transpose()?;
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
     let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
     let label = |at: &usize| (&*members[*at].bound.label, &*models[*at]);
@@ -93,43 +91,42 @@ pub fn write(
         needs: tables.unwrap_or_default(),
         models: &stock.plan().learns.iter().map(label).collect::<Vec<_>>(),
     };
-    let written = tables.write(engine, reader, stage)?;
+    let written = tables.write(session, stage)?;
     note(&mut members, &written);
     let known = |decided| Known { decided, taken, copies, ids: &ids };
-    let decisions = decided.as_ref().filter(|_| !reader.options.corpus.is_none()).map(known);
-    let copied = decisions.map(|known| corpus_files::write(engine, reader, stage, known)).transpose()?;
-    let removal = decided.as_ref().map(|decided| describe::removal(reader, taken, &written.removals, decided));
+    let decisions = decided.as_ref().filter(|_| !session.options.corpus.is_none()).map(known);
+    let copied = decisions.map(|known| corpus_files::write(session, stage, known)).transpose()?;
+    let removal = decided.as_ref().map(|decided| describe::removal(session, taken, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
-    let mut report =
-        describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, losses);
-    let inputs = report.inputs.iter_mut().zip(&rejected[reader.guest_files()..]);
+    let mut report = describe::report(session, taken, copies, stats, reports, removal, &written.removals, losses);
+    let inputs = report.inputs.iter_mut().zip(&rejected[session.guest_files()..]);
     inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;
-    report.sources = removals::by_source(engine, reader, taken.sources.as_ref(), decided.as_ref(), copies)?;
-    report.guards = guards::of_run(reader, stage, losses, &report)?;
+    report.sources = removals::by_source(session, taken.sources.as_ref(), decided.as_ref(), copies)?;
+    report.guards = guards::of_run(session, stage, losses, &report)?;
     Ok((report, decided))
 }
 
 /// Returns the documents whose ids are read: those that a table names. A table may name any indexed document that takes part, also one
 /// that is in no pair: a removed document names the kept one that its chain leads to, and a cluster has all documents of a class.
-fn named(engine: &Engine<'_>, reader: &Reader<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
-    let (indexed, annotates) = (reader.guests.as_ref(), reader.options.corpus.annotate);
+fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
+    let (indexed, annotates) = (session.guests.as_ref(), session.options.corpus.annotate);
     if indexed.is_none_or(|indexed| indexed.count() == 0) && !annotates {
         return Ok(shown.clone());
     }
-    let all = AtomicBits::new(engine.dir, "named", reader.documents() as usize)?;
-    let first = indexed.map_or(reader.base, |indexed| indexed.first_from(0));
-    let end = if annotates { reader.documents() } else { reader.base };
+    let all = AtomicBits::new(session.engine.dir, "named", session.documents() as usize)?;
+    let first = indexed.map_or(session.base, |indexed| indexed.first_from(0));
+    let end = if annotates { session.documents() } else { session.base };
     (first as usize..end as usize).chain(shown.iter()).for_each(|doc| _ = all.set(doc));
     Ok(Arc::new(all))
 }
 
 /// The rejected rows of each file, which are to be shown.
-fn rejected_by_file(engine: &Engine<'_>, reader: &Reader<'_>, taken: &Taken, shown: &AtomicBits) -> Result<Vec<u64>> {
-    let mut rows = vec![0; reader.source.files.len()];
-    taken.rejected.each(engine, |doc, _, _| {
+fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) -> Result<Vec<u64>> {
+    let mut rows = vec![0; session.source.files.len()];
+    taken.rejected.each(session.engine, |doc, _, _| {
         shown.set(doc as usize);
-        rows[reader.source.place(doc)] += 1;
+        rows[session.source.place(doc)] += 1;
         Ok(())
     })?;
     Ok(rows)

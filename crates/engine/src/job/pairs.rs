@@ -16,7 +16,7 @@ use super::keep::KeepOrder;
 use super::run_report::AlgorithmReport;
 use crate::engine::threads::{Engine, UNKNOWN};
 use crate::reading::ids::Ids;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::expand::{MatchedBy, between, of_both, of_class, within};
 use dupsift_core::error::Result;
@@ -57,7 +57,7 @@ struct Expanding<'e> {
     shown: &'e AtomicBits,
     layout: PairLayout,
     max_group: u64,
-    reader: &'e Reader<'e>,
+    session: &'e Session<'e>,
 }
 
 /// What one thread expanded.
@@ -80,7 +80,7 @@ impl Expanding<'_> {
         to.large_groups += u64::from(class.len() as u64 > self.max_group);
         let best = |members: Docs<'_>| self.keep.best(members);
         let found = within(class, self.max_group, best, |a, b| {
-            if self.reader.are_old(a, b) {
+            if self.session.are_old(a, b) {
                 return Ok(());
             }
             let are_copies = |pair: &Pair| self.alike.note(pair);
@@ -95,7 +95,7 @@ impl Expanding<'_> {
 
     /// How many documents of a class are of an index.
     fn old(&self, class: Docs<'_>) -> u64 {
-        if self.reader.base == 0 { 0 } else { class.iter().take_while(|&doc| doc < self.reader.base).count() as u64 }
+        if self.session.base == 0 { 0 } else { class.iter().take_while(|&doc| doc < self.session.base).count() as u64 }
     }
 
     /// The pairs that one of representatives stands for; it stays where it is if these are alone.
@@ -103,18 +103,18 @@ impl Expanding<'_> {
         self.alike.note(pair);
         let found = if stays(self.relation, pair) {
             self.show(pair);
-            to.of_night += u64::from(pair.a >= self.reader.base);
+            to.of_night += u64::from(pair.a >= self.session.base);
             1
         } else {
             let (a, b) = (self.relation.members(pair.a), self.relation.members(pair.b));
             let best = |members: Docs<'_>| self.keep.best(members);
             let found = between(a, b, self.max_group, best, |x, y| {
-                if self.reader.are_old(x, y) {
+                if self.session.are_old(x, y) {
                     return Ok(());
                 }
                 let pair = of_both(&*self.bound.signer, pair, x, y);
                 // Equal documents of an index are no pair here, so their class has not noted them.
-                if self.reader.base > 0 {
+                if self.session.base > 0 {
                     self.alike.note(&pair);
                 }
                 self.push((&mut to.writer, &mut to.record), &pair)
@@ -144,21 +144,20 @@ impl Expanding<'_> {
 /// Expands one relation; notes each document that stands in a pair in `shown`, and each that does with another than its
 /// copies in `alike`.
 pub fn expand(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &Bound<'_>,
     relation: &Relation,
     alike: &Alike,
     keep: &KeepOrder,
     shown: &AtomicBits,
 ) -> Result<DocumentPairs> {
-    let running = engine.clock.stage(format!("expand {}", relation.label));
+    let running = session.engine.clock.stage(format!("expand {}", relation.label));
     let layout = relation.pairs.layout();
     let expanding =
-        Expanding { bound, relation, alike, keep, shown, layout, max_group: reader.options.max_group, reader };
+        Expanding { bound, relation, alike, keep, shown, layout, max_group: session.options.max_group, session };
     let name = format!("{}-documents", relation.label);
-    let out = engine.ordered(
-        reader.documents(),
+    let out = session.engine.ordered(
+        session.documents(),
         &name,
         layout.width(),
         layout.group_width(),
@@ -166,18 +165,18 @@ pub fn expand(
         UNKNOWN,
     )?;
     let pieces = relation.pairs.parts();
-    let begin = |piece: usize| (reader.documents() as u128 * piece as u128 / pieces as u128) as u64;
-    let bar = engine.bar(&format!("expand {}", relation.label), pieces);
-    let counts = engine.work(
+    let begin = |piece: usize| (session.documents() as u128 * piece as u128 / pieces as u128) as u64;
+    let bar = session.engine.bar(&format!("expand {}", relation.label), pieces);
+    let counts = session.engine.work(
         pieces,
         || Ok(Expanded { writer: out.writer(), record: Vec::new(), total: 0, of_night: 0, forms: 0, large_groups: 0 }),
         |expanded, piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 expanding.class(class, expanded)?;
             }
             relation.pairs.each_of(piece, |pair| {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 expanding.pair(&pair, expanded)
             })?;
             bar.add(1);
@@ -190,7 +189,7 @@ pub fn expand(
     let listed = out.finish()?;
     let [total, of_night, forms, large_groups] = [0, 1, 2, 3].map(|at| counts.iter().map(|counts| counts[at]).sum());
     running.end(relation.pairs.rows(), listed.rows(), listed.spilled_bytes());
-    let of_night = (reader.base > 0).then_some(of_night);
+    let of_night = (session.base > 0).then_some(of_night);
     Ok(DocumentPairs { listed, layout, total, of_night, forms, large_groups })
 }
 
@@ -207,7 +206,7 @@ pub struct Shown<'t> {
     /// How much of one document stands in the other, where that was looked at.
     pub compared: Option<&'t Compared>,
     /// Which numbers documents have in tables.
-    pub reader: &'t Reader<'t>,
+    pub session: &'t Session<'t>,
 }
 
 /// Writes the table; returns how many pairs it holds, how many of them are forms, and its bytes.
@@ -329,8 +328,8 @@ impl Columns<'_> {
         let id_a = self.shown.ids.column(&a)?;
         let id_b = self.shown.ids.column(&b[..id_a.len()])?;
         let rows = &pairs[..id_b.len()];
-        let reader = self.shown.reader;
-        let numbers = |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| reader.number(doc) as i64));
+        let session = self.shown.session;
+        let numbers = |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| session.number(doc) as i64));
         let (mut names, mut matched_by) = (MatchedBy::new(self.rules), StringBuilder::new());
         rows.iter().for_each(|pair| matched_by.append_value(names.of(pair.matched)));
         let shares = self.shares(rows);

@@ -11,13 +11,12 @@ use super::read_back::{Frozen, digest};
 use super::reading::{self, Asked};
 use super::sign::{SignedRows, Signing, rows, spilled};
 use super::{copies, recall, sift};
-use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
 use crate::reading::meeting::{Keys, Meeting, Numbered};
 use crate::reading::purified_store::KeptPages;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
@@ -59,18 +58,15 @@ impl<'n> Before<'n> {
     /// What came from another run, or nothing: `none` are the statistics of those who need none, and `documents_planned` the size
     /// that table schemes are chosen by then.
     pub fn new(
-        engine: &'n Engine<'n>,
-        reader: &'n Reader<'n>,
+        session: &'n Session<'n>,
         frozen: Option<&'n Frozen>,
         none: &'n CorpusStats,
         documents_planned: u64,
     ) -> Before<'n> {
         match frozen {
-            None => {
-                Before { view: View::first(engine, reader), corpus: Corpus::new(documents_planned, none), models: &[] }
-            }
+            None => Before { view: View::first(session), corpus: Corpus::new(documents_planned, none), models: &[] },
             Some(Frozen { stats, models, report, .. }) => Before {
-                view: View::after_count(engine, reader, None, stats),
+                view: View::after_count(session, None, stats),
                 corpus: Corpus::new(report.documents_planned, stats),
                 models,
             },
@@ -80,45 +76,43 @@ impl<'n> Before<'n> {
 
 /// The first reading, with what has to come before it.
 pub fn first<'n>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     plan: &Plan,
     stock: &Stock<'_>,
     before: &Before<'n>,
     joining: Option<&dyn Meeting>,
 ) -> Result<First<'n>> {
     if let Some(pages) = stock.take::<KeptPages>(|keys| &keys.pages)? {
-        reader.pages.know(pages);
+        session.pages.know(pages);
     }
-    let bound = reader.options.recipe.bind_where(&before.corpus, before.models, |at| plan.signs_first(at))?;
+    let bound = session.options.recipe.bind_where(&before.corpus, before.models, |at| plan.signs_first(at))?;
     let places = (0..plan.signs.len()).filter(|&at| plan.signs_first(at));
-    let (mut members, bound) = take_members(reader, stock, places.zip(bound).collect())?;
+    let (mut members, bound) = take_members(session, stock, places.zip(bound).collect())?;
 
-    let mut notes = take_notes(engine, reader, stock)?;
-    let mut copies = take_copies(engine, reader, plan, stock)?;
+    let mut notes = take_notes(session, stock)?;
+    let mut copies = take_copies(session, plan, stock)?;
     let ((mut counts, mut words), mut copy_keys) = (take_counts(plan, stock)?, None);
     let counting = plan.counts.filter(|_| counts.is_none());
     let takes = notes.is_none() || copies.is_none();
     if takes || counting.is_some() || !bound.is_empty() {
         let (places, bound): (Vec<usize>, Vec<Bound<'n>>) = bound.into_iter().unzip();
-        let sieve =
-            if plan.sifts_first() { Some(sift::sift(engine, reader, &bound, None, &before.view)?) } else { None };
-        let counting = counting.map(|counts| Counting::new(engine, reader, counts.needs, counts.keeps)).transpose()?;
+        let sieve = if plan.sifts_first() { Some(sift::sift(session, &bound, None, &before.view)?) } else { None };
+        let counting = counting.map(|counts| Counting::new(session, counts.needs, counts.keeps)).transpose()?;
         let early = copies.as_ref().filter(|_| plan.copies_first);
-        let (counts_too, knows_pages) = (counting.is_some(), reader.pages.stored().is_some());
+        let (counts_too, knows_pages) = (counting.is_some(), session.pages.stored().is_some());
         let made =
             Made { notes: takes, copies: copies.is_none(), counts: counts_too, members: places.clone(), knows_pages };
         let (portions, sieve) = (Portions::new(FIRST, made), sieve.as_ref());
         let kept = Some((stock, &portions));
-        let read = reading::first(engine, reader, &before.view, &bound, takes, counting, early, sieve, joining, kept)?;
+        let read = reading::first(session, &before.view, &bound, takes, counting, early, sieve, joining, kept)?;
         copy_keys = read.copy_keys;
         let due = stock.due() || stock.has_portions(&portions)?;
-        if let Some(pages) = reader.pages.kept().filter(|_| due) {
+        if let Some(pages) = session.pages.kept().filter(|_| due) {
             stock.offer(due, |keys| &keys.pages, pages)?;
         }
         if let Some(mut taken) = read.taken {
             if let Some(hashes) = taken.hashes.take() {
-                copies = Some(stock.offer(due, |keys| &keys.copies, copies::fold(engine, reader, &hashes)?)?);
+                copies = Some(stock.offer(due, |keys| &keys.copies, copies::fold(session, &hashes)?)?);
             }
             notes = Some(stock.offer(due, |keys| &keys.notes, taken)?);
         }
@@ -128,7 +122,7 @@ pub fn first<'n>(
         let text_bytes = notes.as_ref().map_or(0, |notes| notes.text_bytes);
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(read.signed) {
             let model = model_of(before.models, at);
-            members.push((at, signed(reader, stock, due, bound, at, model, (rows, text_bytes, sieve))?));
+            members.push((at, signed(session, stock, due, bound, at, model, (rows, text_bytes, sieve))?));
         }
         if due {
             stock.forget_portions(&portions, 0)?;
@@ -146,21 +140,21 @@ fn model_of(models: &[Vec<u64>], at: usize) -> Option<String> {
 }
 
 /// What was noted of rows, and put down. Scopes are noted from here on, unless they were.
-fn take_notes(engine: &Engine<'_>, reader: &Reader<'_>, stock: &Stock<'_>) -> Result<Option<Taken>> {
+fn take_notes(session: &Session<'_>, stock: &Stock<'_>) -> Result<Option<Taken>> {
     let notes = stock.take::<Taken>(|keys| &keys.notes)?;
     match notes.as_ref().and_then(|notes| notes.scopes.clone()) {
-        Some(noted) => reader.scopes.know(noted),
-        None => reader.scopes.begin(engine, &reader.options.recipe, reader.documents())?,
+        Some(noted) => session.scopes.know(noted),
+        None => session.scopes.begin(session.engine, &session.options.recipe, session.documents())?,
     }
     Ok(notes)
 }
 
 /// The exact copies, where they were put down, or where they are to be known before the first reading.
-fn take_copies(engine: &Engine<'_>, reader: &Reader<'_>, plan: &Plan, stock: &Stock<'_>) -> Result<Option<Classes>> {
+fn take_copies(session: &Session<'_>, plan: &Plan, stock: &Stock<'_>) -> Result<Option<Classes>> {
     let copies = stock.take::<Classes>(|keys| &keys.copies)?;
     // Statistics and models that count each text once have to know the copies before they count.
     if plan.copies_first && copies.is_none() {
-        let found = copies::fold(engine, reader, &copies::read(engine, reader)?)?;
+        let found = copies::fold(session, &copies::read(session)?)?;
         return stock.offer(stock.due(), |keys| &keys.copies, found).map(Some);
     }
     Ok(copies)
@@ -195,15 +189,15 @@ fn offer_counts(stock: &Stock<'_>, due: bool, counted: Counted) -> Result<(Optio
 
 /// Takes up what was put down of these algorithms; those of which there is nothing come back to sign.
 fn take_members<'c>(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stock: &Stock<'_>,
     bound: Vec<Waits<'c>>,
 ) -> Result<(Vec<Placed<'c>>, Vec<Waits<'c>>)> {
     let (mut members, mut sign) = (Vec::new(), Vec::new());
     for (at, bound) in bound {
-        match take_member(reader, stock, &bound, at)? {
+        match take_member(session, stock, &bound, at)? {
             Some((report, now)) => {
-                members.push((at, Member::taken_up(bound, &reader.options.recipe.algorithms[at], report, now)))
+                members.push((at, Member::taken_up(bound, &session.options.recipe.algorithms[at], report, now)))
             }
             None => sign.push((at, bound)),
         }
@@ -212,7 +206,7 @@ fn take_members<'c>(
 }
 
 fn take_member(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stock: &Stock<'_>,
     bound: &Bound<'_>,
     at: usize,
@@ -231,7 +225,7 @@ fn take_member(
     if let Some(Pairs { report, pairs, classes }) = stock.take(|keys| &keys.members[at].pairs)? {
         return Ok(Some((report, Step::Found(Found { pairs, classes, evidence: rows.evidence }))));
     }
-    let layout = bound.layout(reader.documents());
+    let layout = bound.layout(session.documents());
     let Rows { report, rows, evidence, sketches } = rows;
     let rows = SignedRows { layout, rows, tally: Default::default(), evidence, sketches, keys: None };
     Ok(Some((report, Step::Rows(rows))))
@@ -239,7 +233,7 @@ fn take_member(
 
 /// An algorithm that has signed; its rows are put down where that is due.
 fn signed<'c>(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stock: &Stock<'_>,
     due: bool,
     bound: Bound<'c>,
@@ -247,7 +241,7 @@ fn signed<'c>(
     model: Option<String>,
     (rows, text_bytes, sieve): (SignedRows, u64, Option<&Sieve>),
 ) -> Result<Member<'c, Step>> {
-    let mut member = Member::signed(bound, &reader.options.recipe.algorithms[at], rows, text_bytes);
+    let mut member = Member::signed(bound, &session.options.recipe.algorithms[at], rows, text_bytes);
     member.report.model = model;
     member.sifted(at, sieve);
     member.then(|_, signed, report| {
@@ -281,8 +275,7 @@ pub struct Waiting<'c> {
 /// Signs with the algorithms that had to wait: from the words that were kept, or in another reading. All algorithms come
 /// back, in the order of the recipe.
 pub fn sign<'c>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     plan: &Plan,
     stock: &Stock<'_>,
     first: Vec<Placed<'c>>,
@@ -290,23 +283,23 @@ pub fn sign<'c>(
 ) -> Result<Vec<Member<'c, Step>>> {
     let Waiting { view, stats, copies, words, models, text_bytes, documents_planned, numbered } = waiting;
     let corpus = Corpus::new(documents_planned, stats);
-    let bound = reader.options.recipe.bind_where(&corpus, models, |at| !plan.signs_first(at))?;
+    let bound = session.options.recipe.bind_where(&corpus, models, |at| !plan.signs_first(at))?;
     let places = (0..plan.signs.len()).filter(|&at| !plan.signs_first(at));
-    let (mut members, bound) = take_members(reader, stock, places.zip(bound).collect())?;
+    let (mut members, bound) = take_members(session, stock, places.zip(bound).collect())?;
     members.extend(first);
     if !bound.is_empty() {
         let (places, bound): (Vec<usize>, Vec<Bound<'c>>) = bound.into_iter().unzip();
         let view = view.with_copies(Some(copies));
-        let sieve = if plan.sifts { Some(sift::sift(engine, reader, &bound, Some(copies), &view)?) } else { None };
-        let knows_pages = reader.pages.stored().is_some();
+        let sieve = if plan.sifts { Some(sift::sift(session, &bound, Some(copies), &view)?) } else { None };
+        let knows_pages = session.pages.stored().is_some();
         let made = Made { members: places.clone(), knows_pages, ..Made::default() };
         let portions = Portions::new(if words.is_some() { RECALL } else { SECOND }, made);
         let again = Again { view: &view, stats, copies, words, numbered, kept: (stock, &portions) };
-        let rows = sign_again(engine, reader, &bound, sieve.as_ref(), again)?;
+        let rows = sign_again(session, &bound, sieve.as_ref(), again)?;
         let due = stock.due();
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(rows) {
             let model = model_of(models, at);
-            members.push((at, signed(reader, stock, due, bound, at, model, (rows, text_bytes, sieve.as_ref()))?));
+            members.push((at, signed(session, stock, due, bound, at, model, (rows, text_bytes, sieve.as_ref()))?));
         }
         if due {
             stock.forget(|keys| &keys.words)?;
@@ -328,28 +321,27 @@ struct Again<'a> {
 }
 
 fn sign_again(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &[Bound<'_>],
     sieve: Option<&Sieve>,
     again: Again<'_>,
 ) -> Result<Vec<SignedRows>> {
     let Again { view, stats, copies, words, numbered, kept } = again;
-    let running = engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
-    let signing = Signing::new(engine, reader, bound, Some(copies), sieve, numbered)?;
+    let running = session.engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
+    let signing = Signing::new(session, bound, Some(copies), sieve, numbered)?;
     let portions = Some(kept).filter(|_| numbered.is_none());
     let tallies = match words {
         Some(words) => {
             // A run that goes on needs the words themselves.
             let portions = if kept.0.has(|keys| &keys.words)? { portions } else { None };
-            recall::sign(&words, engine, view, stats, &signing, portions)?
+            recall::sign(&words, session.engine, view, stats, &signing, portions)?
         }
         None => {
             let asked = Asked { signing: Some(&signing), copies: Some(copies), portions, ..Asked::default() };
-            reading::read(engine, reader, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()
+            reading::read(session, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()
         }
     };
     let signed = signing.finish(tallies)?;
-    running.end(reader.documents(), rows(&signed), spilled(&signed));
+    running.end(session.documents(), rows(&signed), spilled(&signed));
     Ok(signed)
 }

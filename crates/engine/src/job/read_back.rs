@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::run_report::{FrozenReport, RunReport, SCHEMA_VERSION, StatisticsReport};
 use crate::engine::threads::Engine;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::algorithm::{Corpus, Stats};
 use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter, snapshot};
 use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
@@ -34,11 +34,11 @@ pub struct Of<'r> {
 ///
 /// # Errors
 /// [`Error::Usage`] where they are not those of the run and of this version's words: signatures would be others.
-pub fn statistics(engine: &Engine<'_>, reader: &Reader<'_>, run: Of<'_>) -> Result<CorpusStats> {
+pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let Some(known) = &run.report.statistics else { return Ok(CorpusStats::none()) };
     // A run with counts of another one holds all of these.
-    let needs = reader.options.recipe.needs_stats().union(there(run.dir));
-    let stats = counted(engine, reader, run.dir, known, needs)?;
+    let needs = session.options.recipe.needs_stats().union(there(run.dir));
+    let stats = counted(session, run.dir, known, needs)?;
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
 }
 
@@ -51,9 +51,9 @@ pub fn documents_planned(run: Of<'_>) -> u64 {
 ///
 /// # Errors
 /// [`Error::Usage`] where the run counted no words, or other ones.
-pub fn words(engine: &Engine<'_>, reader: &Reader<'_>, run: Of<'_>) -> Result<CorpusStats> {
+pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let (known, needs) = counted_words(run)?;
-    counted(engine, reader, run.dir, known, needs)
+    counted(session, run.dir, known, needs)
 }
 
 /// What the run says of the words that it counted, and what it counted besides.
@@ -78,16 +78,11 @@ pub fn there(dir: &Path) -> Stats {
 }
 
 /// The statistics with these tables; the snapshot in the record is over all that stand in the output.
-pub fn counted(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    dir: &Path,
-    known: &StatisticsReport,
-    needs: Stats,
-) -> Result<CorpusStats> {
-    let table = |wanted: bool, name: &str| if wanted { terms(engine, dir, name) } else { Ok(TermTable::empty()) };
+pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, needs: Stats) -> Result<CorpusStats> {
+    let table =
+        |wanted: bool, name: &str| if wanted { terms(session.engine, dir, name) } else { Ok(TermTable::empty()) };
     let (words, features) = (table(needs.words, "words")?, table(needs.features, "features")?);
-    let identity = hash64(reader.pipeline.identity().as_bytes());
+    let identity = hash64(session.pipeline.identity().as_bytes());
     let id = snapshot(identity, known.documents, known.tokens, &words, &features);
     if format!("{id:016x}") != known.snapshot {
         return Err(Error::usage(format!(
@@ -116,8 +111,8 @@ fn terms(engine: &Engine<'_>, dir: &Path, name: &str) -> Result<TermTable> {
 ///
 /// # Errors
 /// A model that is not there or damaged.
-pub fn models(reader: &Reader<'_>, run: Of<'_>, corpus: &Corpus<'_>) -> Result<Vec<Vec<u64>>> {
-    let recipe = &reader.options.recipe;
+pub fn models(session: &Session<'_>, run: Of<'_>, corpus: &Corpus<'_>) -> Result<Vec<Vec<u64>>> {
+    let recipe = &session.options.recipe;
     let mut models = vec![Vec::new(); recipe.algorithms.len()];
     for (at, _) in recipe.learners(corpus)? {
         let label = &recipe.algorithms[at].label;
@@ -166,7 +161,7 @@ impl Frozen {
     ///
     /// # Errors
     /// [`Error::Usage`] where it is no output of a run, or lacks what the algorithms of this run need.
-    pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Frozen> {
+    pub fn read(session: &Session<'_>, dir: &Path) -> Result<Frozen> {
         // An index keeps the output that made it, with a checksum of each file. All its generations have the same statistics.
         let in_index = statistics_in(dir)?;
         if let Some(index) = Index::look(dir, |_| Ok(State::Lost))? {
@@ -174,15 +169,15 @@ impl Frozen {
         }
         let dir = in_index.as_deref().unwrap_or(dir);
         let report = record(dir)?;
-        let (run, recipe) = (Of { dir, report: &report }, &reader.options.recipe);
+        let (run, recipe) = (Of { dir, report: &report }, &session.options.recipe);
         let tables = check(dir, &report, recipe)?;
-        let running = engine.clock.stage("read statistics");
+        let running = session.engine.clock.stage("read statistics");
         let stats = match &report.statistics {
-            Some(known) if recipe.needs_stats().any() => counted(engine, reader, dir, known, tables)?,
+            Some(known) if recipe.needs_stats().any() => counted(session, dir, known, tables)?,
             _ => CorpusStats::none(),
         };
         let documents_planned = documents_planned(run);
-        let models = models(reader, run, &Corpus::new(documents_planned, &stats))?;
+        let models = models(session, run, &Corpus::new(documents_planned, &stats))?;
         running.end(0, (stats.words.len() + stats.features.len()) as u64, 0);
         let from = absolute(dir).display().to_string();
         Ok(Frozen { stats: stats.frozen(), tables, models, report: FrozenReport { from, documents_planned } })

@@ -12,13 +12,12 @@ use super::intake::{Intake, Taken, Took};
 use super::products::{Portions, Stock};
 use super::sign::{SignTally, SignedRows, Signing, rows, spilled};
 use crate::engine::products::PortionReader;
-use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::meeting::{Keys, Meeting, MeetingKeys};
 use crate::reading::purify_report::PurifyReport;
 use crate::reading::read::{PagesSoFar, Restless, Rests};
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::sift::Sieve;
 use dupsift_core::error::Result;
@@ -53,21 +52,14 @@ pub struct Share {
 }
 
 /// Reads all documents once.
-pub fn read(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    name: &str,
-    view: &View<'_>,
-    asked: Asked<'_>,
-) -> Result<Vec<Share>> {
+pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Result<Vec<Share>> {
     let Asked { intake, counting, signing, copies, guests, portions } = asked;
-    let resting = portions.map(|(stock, portions)| Resting::new(engine, reader, asked, stock, portions));
+    let resting = portions.map(|(stock, portions)| Resting::new(session, asked, stock, portions));
     let rests: &dyn Rests<Share> = resting.as_ref().map_or(&Restless, |resting| resting);
     let recorder =
         |intake| if guests.is_some() { Intake::recorder_of_guests(intake) } else { Intake::recorder(intake) };
     let want = intake.map_or_else(|| view.want(), |intake| intake.want(view.want()));
-    let mut shares = reader.read_and_rest(
-        engine,
+    let mut shares = session.read_and_rest(
         name,
         &want,
         rests,
@@ -84,7 +76,7 @@ pub fn read(
                     },
                 };
                 let (doc, Some(text)) = (batch.doc(row), text) else { continue };
-                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let _long = session.engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 guests.map_or(Ok(()), |guests| guests.check(doc, &document))?;
                 if let Some((intake, recorder)) = &mut taking {
@@ -104,7 +96,7 @@ pub fn read(
             taking.map_or(Ok(()), |(intake, recorder)| intake.batch(recorder, batch))
         },
         |(recorder, counter, signer, segmented)| {
-            reader.segmented.fetch_add(segmented, Relaxed);
+            session.segmented.fetch_add(segmented, Relaxed);
             let (took, counted) = (recorder.map(Intake::close), counter.map(Counting::close));
             let signed = signer.map(Signing::close).transpose()?;
             Ok(Share { took: took.transpose()?, counted: counted.transpose()?, signed })
@@ -117,8 +109,7 @@ pub fn read(
 /// A reading that puts down what it knows of the documents since the last rest, a portion, and that begins behind the portions of an
 /// earlier process.
 struct Resting<'r> {
-    engine: &'r Engine<'r>,
-    reader: &'r Reader<'r>,
+    session: &'r Session<'r>,
     asked: Asked<'r>,
     stock: &'r Stock<'r>,
     portions: &'r Portions,
@@ -147,14 +138,8 @@ struct Heading {
 }
 
 impl<'r> Resting<'r> {
-    fn new(
-        engine: &'r Engine<'r>,
-        reader: &'r Reader<'r>,
-        asked: Asked<'r>,
-        stock: &'r Stock<'r>,
-        portions: &'r Portions,
-    ) -> Resting<'r> {
-        Resting { engine, reader, asked, stock, portions, so_far: Mutex::default() }
+    fn new(session: &'r Session<'r>, asked: Asked<'r>, stock: &'r Stock<'r>, portions: &'r Portions) -> Resting<'r> {
+        Resting { session, asked, stock, portions, so_far: Mutex::default() }
     }
 
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
@@ -170,11 +155,11 @@ impl<'r> Resting<'r> {
         so_far.shares.extend(from.plain::<Vec<Share>>()?);
         let Asked { intake, counting, signing, .. } = self.asked;
         intake.map_or(Ok(()), |intake| intake.take_portion(&docs, from))?;
-        self.reader.scopes.take_portion(&docs, from)?;
+        self.session.scopes.take_portion(&docs, from)?;
         counting.map_or(Ok(()), |counting| counting.take_portion(&docs, from))?;
-        signing.map_or(Ok(()), |signing| signing.take_portion(self.engine, from_ref(&docs), from))?;
+        signing.map_or(Ok(()), |signing| signing.take_portion(self.session.engine, from_ref(&docs), from))?;
         pages.zip(report).map_or(Ok(()), |(pages, report)| pages.take_portion(&docs, report, from))?;
-        self.reader.segmented.store(segmented, Relaxed);
+        self.session.segmented.store(segmented, Relaxed);
         (so_far.portion, so_far.doc) = (so_far.portion + 1, docs.end);
         Ok(true)
     }
@@ -202,11 +187,11 @@ impl Rests<Share> for Resting<'_> {
         let docs = so_far.doc..end;
         let Asked { intake, counting, signing, .. } = self.asked;
         let fits = self.stock.put_portion(self.portions, so_far.portion, |to| {
-            let (segmented, report) = (self.reader.segmented.load(Relaxed), pages.as_ref().map(PagesSoFar::report));
+            let (segmented, report) = (self.session.segmented.load(Relaxed), pages.as_ref().map(PagesSoFar::report));
             to.plain(&Heading { docs: docs.clone(), segmented, report })?;
             to.plain(&shares)?;
             intake.map_or(Ok(()), |intake| intake.put_portion(&docs, to))?;
-            self.reader.scopes.put_portion(&docs, to)?;
+            self.session.scopes.put_portion(&docs, to)?;
             counting.map_or(Ok(()), |counting| counting.put_portion(&docs, to))?;
             signing.map_or(Ok(()), |signing| signing.put_portion(from_ref(&docs), to))?;
             pages.as_ref().map_or(Ok(()), |pages| pages.put_portion(&docs, to))
@@ -231,8 +216,7 @@ pub struct First {
 /// The first reading, for which copies and a sieve may be known already: rows are recorded where `takes` says so, documents
 /// counted, and algorithms that need no counts sign.
 pub fn first(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     view: &View<'_>,
     bound: &[Bound<'_>],
     takes: bool,
@@ -243,11 +227,12 @@ pub fn first(
     portions: Option<(&Stock<'_>, &Portions)>,
 ) -> Result<First> {
     let name = if counting.is_some() { "count" } else { "sign" };
-    let running = engine.clock.stage(name);
-    let intake = takes.then(|| Intake::new(engine, reader, copies.is_none())).transpose()?;
-    let copy_keys =
-        joining.map(|joining| MeetingKeys::of_copies(engine, joining.numbered(), reader.rows())).transpose()?;
-    let signing = Signing::new(engine, reader, bound, copies, sieve, joining.map(|joining| joining.numbered()))?;
+    let running = session.engine.clock.stage(name);
+    let intake = takes.then(|| Intake::new(session, copies.is_none())).transpose()?;
+    let copy_keys = joining
+        .map(|joining| MeetingKeys::of_copies(session.engine, joining.numbered(), session.rows()))
+        .transpose()?;
+    let signing = Signing::new(session, bound, copies, sieve, joining.map(|joining| joining.numbered()))?;
     let mut signing = signing.with_copy_keys(copy_keys);
     let (intake_of, counting_of) = (intake.as_ref(), counting.as_ref());
     let asked = Asked {
@@ -259,18 +244,19 @@ pub fn first(
         portions: portions.filter(|_| joining.is_none()),
     };
     let (mut took, mut counts, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
-    for share in read(engine, reader, name, view, asked)? {
+    for share in read(session, name, view, asked)? {
         took.extend(share.took);
         counts.extend(share.counted);
         tallies.extend(share.signed);
     }
     let (copy_keys, keys) = signing.close_keys()?;
-    let guests = joining.map(|joining| joining.meet(engine, bound, &keys, copy_keys.as_ref())).transpose()?.flatten();
+    let guests =
+        joining.map(|joining| joining.meet(session.engine, bound, &keys, copy_keys.as_ref())).transpose()?.flatten();
     if let (Some(source), Some(joining)) = (guests, joining) {
-        let guests = reader.of_guests(source);
+        let guests = session.of_guests(source);
         let asked =
             Asked { intake: intake.as_ref(), signing: Some(&signing), guests: Some(joining), ..Asked::default() };
-        let shares = read(engine, &guests, "read guests", &view.over(&guests), asked)?;
+        let shares = read(&guests, "read guests", &view.over(&guests), asked)?;
         took.extend(shares.into_iter().filter_map(|share| share.took));
     }
     let signed = signing.finish_with(tallies, keys)?;
@@ -279,6 +265,6 @@ pub fn first(
     let words = counted.as_ref().map_or(0, |counted| counted.stats.words.len() as u64);
     let taken_bytes = taken.as_ref().map_or(0, |taken| taken.spilled_bytes);
     let spilled_bytes = spilled(&signed) + taken_bytes + counted.as_ref().map_or(0, |one| one.spilled_bytes);
-    running.end(reader.documents(), rows(&signed) + words, spilled_bytes);
+    running.end(session.documents(), rows(&signed) + words, spilled_bytes);
     Ok(First { taken, counted, signed, copy_keys })
 }

@@ -17,7 +17,7 @@ use crate::engine::evidence::Evidence;
 use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
@@ -38,18 +38,17 @@ pub struct Corpus<'c> {
 /// Groups the rows of each algorithm, checks what met, and applies the rules that look at all pairs. Also returns what documents
 /// say that were read on the way.
 pub fn relate<'c>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stock: &Stock<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
 ) -> Result<(Vec<Member<'c, Relation>>, Contents)> {
-    let said = if asks_contents(reader) { stock.take::<Said>(|keys| &keys.contained)? } else { None };
+    let said = if asks_contents(session) { stock.take::<Said>(|keys| &keys.contained)? } else { None };
     let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::taken_up(corpus.copies, said));
-    let members = group_all(engine, reader, stock, members, corpus.copies)?;
-    let (members, contents) = verify(engine, reader, stock, members, corpus, known)?;
-    let (members, contents) = tell_all(engine, reader, members, corpus, contents)?;
-    let (members, contents) = verify_last(engine, reader, members, (corpus.view, contents))?;
+    let members = group_all(session, stock, members, corpus.copies)?;
+    let (members, contents) = verify(session, stock, members, corpus, known)?;
+    let (members, contents) = tell_all(session, members, corpus, contents)?;
+    let (members, contents) = verify_last(session, members, (corpus.view, contents))?;
     let mut place = 0..members.len();
     let members = each(members, |bound, step, report| {
         let at = place.next().unwrap_or_default();
@@ -85,8 +84,7 @@ fn near(stock: &Stock<'_>, at: usize, step: Step, report: &AlgorithmReport) -> R
 
 /// Groups the rows of each algorithm. What needs no further reading for its check is checked at once, so that it can be put down.
 fn group_all<'c>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stock: &Stock<'_>,
     members: Vec<Member<'c, Step>>,
     copies: &Classes,
@@ -96,14 +94,15 @@ fn group_all<'c>(
         let at = place.next().unwrap_or_default();
         let Step::Rows(signed) = step else { return Ok(step) };
         let waits = bound.verify_candidates().is_some() && signed.evidence.is_none();
-        let documents = || AtomicBits::new(engine.dir, &format!("{}-met", bound.label), reader.documents() as usize);
+        let documents =
+            || AtomicBits::new(session.engine.dir, &format!("{}-met", bound.label), session.documents() as usize);
         let documents = waits.then(documents).transpose()?.map(Arc::new);
-        let grouped = group(engine, reader, bound, &signed, copies, documents.as_deref())?;
+        let grouped = group(session, bound, &signed, copies, documents.as_deref())?;
         (report.compared, report.left_out) = (grouped.compared, grouped.left_out);
         report.spilled_bytes = grouped.spilled_bytes;
         Ok(match documents {
             Some(documents) => Step::Met(Met { grouped, documents }),
-            None => Step::Found(check(engine, stock, at, bound, grouped, signed.evidence, report)?),
+            None => Step::Found(check(session.engine, stock, at, bound, grouped, signed.evidence, report)?),
         })
     })
 }
@@ -111,31 +110,30 @@ fn group_all<'c>(
 /// Checks the candidates that had to wait for what is read of their documents, and holds the pairs of each algorithm against each
 /// other where it has a margin.
 fn verify<'c>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stock: &Stock<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
     known: Contents,
 ) -> Result<(Vec<Member<'c, Step>>, Contents)> {
     let wanted: Vec<Wanted<'_>> = members.iter().map(of_candidates).collect();
-    let (read, contents) = take_evidence(engine, reader, &wanted, corpus.view, known)?;
+    let (read, contents) = take_evidence(session, &wanted, corpus.view, known)?;
     drop(wanted);
     let mut read = read.into_iter().enumerate();
     let members = each(members, |bound, step, report| {
         let (at, evidence) = read.next().unwrap_or_default();
         let found = match step {
-            Step::Met(met) => check(engine, stock, at, bound, met.grouped, evidence, report)?,
+            Step::Met(met) => check(session.engine, stock, at, bound, met.grouped, evidence, report)?,
             Step::Found(found) => found,
             _ => return Ok(step),
         };
         let asks = bound.margin.is_some() || bound.signer.relating().is_some();
         if let Some(earlier) = corpus.earlier.filter(|_| asks) {
-            earlier.note(engine, reader, &bound.label, &found.pairs)?;
+            earlier.note(session, &bound.label, &found.pairs)?;
         }
         let Some(margin) = bound.margin else { return Ok(Step::Found(found)) };
-        let earlier = links_of(engine, reader, corpus.earlier, &bound.label)?;
-        let left = margin::apply(engine, reader, &bound.label, &found.pairs, margin, earlier.as_ref())?;
+        let earlier = links_of(session, corpus.earlier, &bound.label)?;
+        let left = margin::apply(session, &bound.label, &found.pairs, margin, earlier.as_ref())?;
         report.beyond_margin = found.pairs.rows() - left.rows();
         Ok(Step::Found(Found { pairs: left, ..found }))
     });
@@ -143,13 +141,8 @@ fn verify<'c>(
 }
 
 /// What earlier nights found of the guests, where there is an index.
-fn links_of(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    earlier: Option<&dyn Earlier>,
-    label: &str,
-) -> Result<Option<Sorted>> {
-    earlier.map_or(Ok(None), |earlier| earlier.links(engine, reader, label))
+fn links_of(session: &Session<'_>, earlier: Option<&dyn Earlier>, label: &str) -> Result<Option<Sorted>> {
+    earlier.map_or(Ok(None), |earlier| earlier.links(session, label))
 }
 
 /// What the check of an algorithm's candidates is asked about.
@@ -199,8 +192,7 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
 
 /// Tells the pairs of each algorithm that asks for it, for which the texts of their documents are read, once for all.
 fn tell_all<'c>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
     contents: Contents,
@@ -208,17 +200,17 @@ fn tell_all<'c>(
     let mut wanted = Vec::new();
     for Member { bound, now, .. } in &members {
         if let (Some(_), Step::Found(found)) = (bound.signer.relating(), now) {
-            wanted.push(documents_of(engine, reader, &found.pairs)?);
+            wanted.push(documents_of(session, &found.pairs)?);
         }
     }
     if wanted.is_empty() {
         return Ok((members, contents));
     }
     if let (Some(headings), Some(earlier)) = (corpus.headings, corpus.earlier) {
-        headings.note(engine, reader, corpus.copies, earlier)?;
+        headings.note(session, corpus.copies, earlier)?;
     }
     let docs = wanted.iter().flat_map(|bits| bits.iter());
-    let contents = TakingContents::new(engine, reader, contents, docs)?.read(engine, reader, corpus.view)?;
+    let contents = TakingContents::new(session, contents, docs)?.read(session, corpus.view)?;
     let members = each(members, |bound, step, report| {
         let Step::Found(found) = step else { return Ok(step) };
         let (Some(relating), Some(headings), Some(evidence)) =
@@ -226,11 +218,11 @@ fn tell_all<'c>(
         else {
             return Ok(Step::Found(found));
         };
-        let common = headings.common(engine, reader, corpus.copies, relating.0.titles, corpus.earlier)?;
-        let earlier = links_of(engine, reader, corpus.earlier, &bound.label)?;
+        let common = headings.common(session, corpus.copies, relating.0.titles, corpus.earlier)?;
+        let earlier = links_of(session, corpus.earlier, &bound.label)?;
         let earlier = earlier.as_ref();
         let known = Known { evidence, contents: &contents, headings, common: &common, earlier };
-        let (pairs, relations) = tell(engine, reader, &bound.label, relating, &found.pairs, &known)?;
+        let (pairs, relations) = tell(session, &bound.label, relating, &found.pairs, &known)?;
         report.relations = Some(relations);
         Ok(Step::Found(Found { pairs, ..found }))
     });

@@ -5,12 +5,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::contents::Shares;
 use crate::engine::evidence::Evidence;
-use crate::engine::threads::Engine;
 use crate::reading::classes::{Classes, number};
 use crate::reading::components::Components;
 use crate::reading::ids::Ids;
-use crate::reading::reader::Reader;
 use crate::reading::source_values::{SourceReport, SourceValues};
+use crate::session::Session;
 use dupsift_algorithms::stage::parts::Parts;
 use dupsift_algorithms::stage::survive::Removal;
 use dupsift_core::error::Result;
@@ -105,12 +104,12 @@ fn algorithm(record: &[u8]) -> Option<usize> {
 }
 
 /// A document that goes, the one that it goes for, and why, of a row.
-pub fn fate(reader: &Reader<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
+pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
     let text = copies.representative(doc);
     let reason = match algorithm(record) {
         // No matter what became of the old document that has the text.
-        _ if text < reader.base => "seen",
+        _ if text < session.base => "seen",
         None => "chain",
         Some(_) if text == copies.representative(kept) => "copy",
         Some(_) => "pair",
@@ -118,8 +117,8 @@ pub fn fate(reader: &Reader<'_>, record: &[u8], copies: &Classes) -> (u64, u64, 
     (doc, kept, reason)
 }
 
-fn read_back(reader: &Reader<'_>, record: &[u8], decided: &Decided, copies: &Classes) -> ReadBack {
-    let (doc, kept, reason) = fate(reader, record, copies);
+fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &Classes) -> ReadBack {
+    let (doc, kept, reason) = fate(session, record, copies);
     let algorithm = algorithm(record);
     let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
     let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
@@ -134,8 +133,7 @@ fn read_back(reader: &Reader<'_>, record: &[u8], decided: &Decided, copies: &Cla
 
 /// Writes the table; also returns its bytes. `part` knows the shape of each document and its characters.
 pub fn write(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     decided: &Decided,
     copies: &Classes,
@@ -144,16 +142,16 @@ pub fn write(
 ) -> Result<(Removals, u64)> {
     let mut writer = TableWriter::create(&stage.path().join("removed/part-00000.parquet"), removal_schema(ids.kind()))?;
     let mut builder = RemovalBuilder::new(ids.kind());
-    let keep_rule = reader.options.keep.to_string();
-    let of_files = vec![0; reader.source.files.len()];
+    let keep_rule = session.options.keep.to_string();
+    let of_files = vec![0; session.source.files.len()];
     let mut removals = Removals { by_file: of_files.clone(), seen_by_file: of_files, ..Removals::default() };
     let mut file = 0;
     for partition in 0..decided.rows.partitions() {
-        let records = decided.rows.load(partition, engine.budget.a_thread)?;
+        let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
         for at in 0..records.len() {
-            engine.go_on()?;
+            session.engine.go_on()?;
             let ReadBack { doc, kept, algorithm, similarity, reason, shares } =
-                read_back(reader, records.record(at), decided, copies);
+                read_back(session, records.record(at), decided, copies);
             builder.push(&RemovalRow {
                 id: ids.of(doc).as_ref(),
                 kept_id: ids.of(kept).as_ref(),
@@ -161,8 +159,8 @@ pub fn write(
                 algorithm: algorithm.map_or("", |number| &decided.algorithms[number]),
                 reason,
                 keep_rule: &keep_rule,
-                doc: reader.number(doc),
-                kept_doc: reader.number(kept),
+                doc: session.number(doc),
+                kept_doc: session.number(kept),
                 contained: shares.map(|shares| shares.grams),
                 numbers: shares.map(|shares| shares.numbers),
             })?;
@@ -170,7 +168,7 @@ pub fn write(
             let (shape, length) = part(doc);
             removals.parts.add(shape, length);
             *removals.reasons.entry(reason.to_string()).or_default() += 1;
-            while reader.source.files[file].first_doc + reader.source.files[file].rows <= doc {
+            while session.source.files[file].first_doc + session.source.files[file].rows <= doc {
                 file += 1;
             }
             removals.by_file[file] += 1;
@@ -192,40 +190,39 @@ pub fn write(
 /// # Errors
 /// A full disk.
 pub fn by_source(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     sources: Option<&SourceValues>,
     decided: Option<&Decided>,
     copies: &Classes,
 ) -> Result<Vec<SourceReport>> {
     let (Some(sources), Some(decided)) = (sources, decided) else { return Ok(Vec::new()) };
-    let bits = |name| AtomicBits::new(engine.dir, name, reader.documents() as usize);
+    let bits = |name| AtomicBits::new(session.engine.dir, name, session.documents() as usize);
     let (goes, seen) = (bits("source-goes")?, bits("source-seen")?);
     for partition in 0..decided.rows.partitions() {
-        let records = decided.rows.load(partition, engine.budget.a_thread)?;
+        let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
         for at in 0..records.len() {
-            let (doc, _, reason) = fate(reader, records.record(at), copies);
+            let (doc, _, reason) = fate(session, records.record(at), copies);
             goes.set(doc as usize);
             if reason == "seen" {
                 seen.set(doc as usize);
             }
         }
     }
-    let shuffle = engine.shuffle("sources", SOURCE_ROW, 8, reader.rows())?;
-    sources.spread(engine, reader, &shuffle, |doc, hash| {
+    let shuffle = session.engine.shuffle("sources", SOURCE_ROW, 8, session.rows())?;
+    sources.spread(session, &shuffle, |doc, hash| {
         let mut row = [0; SOURCE_ROW];
         row[..8].copy_from_slice(&hash.to_be_bytes());
         row[8..16].copy_from_slice(&doc.to_be_bytes());
         row[16] = u8::from(goes.get(doc as usize)) + u8::from(seen.get(doc as usize));
         row
     })?;
-    let (values, least) = (shuffle.finish()?, reader.options.guard_rows.max(1));
+    let (values, least) = (shuffle.finish()?, session.options.guard_rows.max(1));
     let found = Mutex::new(Vec::new());
-    engine.work(
+    session.engine.work(
         values.partitions(),
         || Ok(()),
         |(), partition| {
-            let records = values.load(partition, engine.budget.a_thread)?;
+            let records = values.load(partition, session.engine.budget.a_thread)?;
             for group in records.groups().filter(|group| group.len() as u64 >= least) {
                 let fates = |fate| group.clone().filter(|&at| records.record(at)[16] >= fate).count() as u64;
                 let value = sources.of(number(&records.record(group.start)[8..16])).unwrap_or_default();

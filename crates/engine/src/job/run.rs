@@ -17,12 +17,11 @@ use crate::engine::full_disk::Disk;
 use crate::engine::products::{Products, nothing_is_kept};
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
-use crate::engine::threads::Engine;
 use crate::options::RunOptions;
 use crate::reading::document::View;
 use crate::reading::inputs::Inputs;
 use crate::reading::losses::Losses;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_core::number::thousands;
 use serde::Serialize;
 
@@ -38,7 +37,7 @@ use dupsift_text::Pipeline;
 const MOST_AGAIN: usize = 3;
 
 /// What is made of a result whose tables stand, in the folder that is being built: it gives the record back with its own stage in it.
-pub type Finish<'f> = dyn Fn(&Engine<'_>, &Reader<'_>, &Stage, RunReport) -> Result<RunReport> + 'f;
+pub type Finish<'f> = dyn Fn(&Session<'_>, &Stage, RunReport) -> Result<RunReport> + 'f;
 
 /// Runs the whole job; `finish` makes report.html.
 ///
@@ -54,12 +53,11 @@ pub fn run(
     cancel: &AtomicBool,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
-    let attempt =
-        |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
-            corpus_files::check(engine, reader)?;
-            let report = attempt(engine, reader, stage, losses, products, |_| Ok(()))?;
-            finish(engine, reader, stage, report)
-        };
+    let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
+        corpus_files::check(session)?;
+        let report = attempt(session, stage, losses, products, |_| Ok(()))?;
+        finish(session, stage, report)
+    };
     carry_out(options, inputs, progress, cancel, attempt)
 }
 
@@ -72,7 +70,7 @@ pub fn carry_out<R: Serialize + Guarded>(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
+    attempt: impl Fn(&Session<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
 ) -> Result<R> {
     carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
 }
@@ -86,7 +84,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
+    attempt: impl Fn(&Session<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
     before: &dyn Fn(&Stage) -> Result<()>,
 ) -> Result<R> {
     let resources = Resources::new(options.memory, options.threads)?;
@@ -114,10 +112,10 @@ pub fn carry_out_and<R: Serialize + Guarded>(
         empty_folder(stage.path())?;
         products.begin()?;
         let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
-        let reader = Reader::new(options, &source, &pipeline);
+        let session = Session::new(&engine, options, &source, &pipeline);
         let losses = Losses::new(&bad, &others);
-        let ready = || reader.check_pages(&engine).and_then(|()| saved_inputs::check(&engine, &reader, &products));
-        match ready().and_then(|()| attempt(&engine, &reader, &stage, &losses, &products)) {
+        let ready = || session.check_pages().and_then(|()| saved_inputs::check(&session, &products));
+        match ready().and_then(|()| attempt(&session, &stage, &losses, &products)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_record(&json)?;
@@ -208,31 +206,28 @@ fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<Path
 
 /// One attempt over the files that are whole as far as is known; `look` sees what the algorithms say of pairs.
 pub fn attempt(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
     products: &Products<'_>,
     look: impl FnOnce(&[Member<'_, Relation>]) -> Result<()>,
 ) -> Result<RunReport> {
-    let options = reader.options;
-    let frozen = options.stats.as_deref().map(|dir| Frozen::read(engine, reader, dir)).transpose()?;
-    let plan = Plan::new(&options.recipe, reader.documents(), options.sift, frozen.is_some())?;
-    let stock = Stock::new(engine, reader, &plan, frozen.as_ref(), products);
+    let options = session.options;
+    let frozen = options.stats.as_deref().map(|dir| Frozen::read(session, dir)).transpose()?;
+    let plan = Plan::new(&options.recipe, session.documents(), options.sift, frozen.is_some())?;
+    let stock = Stock::new(session, &plan, frozen.as_ref(), products);
     let none = CorpusStats::none();
-    let before = passes::Before::new(engine, reader, frozen.as_ref(), &none, reader.documents());
-    let First { taken, copies, counts, words, members, .. } =
-        passes::first(engine, reader, &plan, &stock, &before, None)?;
+    let before = passes::Before::new(session, frozen.as_ref(), &none, session.documents());
+    let First { taken, copies, counts, words, members, .. } = passes::first(session, &plan, &stock, &before, None)?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
-    let view =
-        if plan.counts.is_some() { View::after_count(engine, reader, cuts.as_ref(), &stats) } else { before.view };
-    let corpus = Corpus::new(reader.documents(), &stats);
+    let view = if plan.counts.is_some() { View::after_count(session, cuts.as_ref(), &stats) } else { before.view };
+    let corpus = Corpus::new(session.documents(), &stats);
     let learnt = match &frozen {
         Some(_) => Vec::new(),
-        None => learn::learn(engine, reader, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?,
+        None => learn::learn(session, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?,
     };
     let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
-    let (text_bytes, documents_planned) = (taken.text_bytes, reader.documents());
+    let (text_bytes, documents_planned) = (taken.text_bytes, session.documents());
     let waiting = Waiting {
         view: &view,
         stats: &stats,
@@ -243,14 +238,14 @@ pub fn attempt(
         documents_planned,
         numbered: None,
     };
-    let members = passes::sign(engine, reader, &plan, &stock, members, waiting)?;
+    let members = passes::sign(session, &plan, &stock, members, waiting)?;
     let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref(), earlier: None };
-    let (members, contents) = relate(engine, reader, &stock, members, known)?;
+    let (members, contents) = relate(session, &stock, members, known)?;
     look(&members)?;
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let tables = frozen.as_ref().map_or_else(|| plan.counts.map(|counts| counts.needs), |frozen| Some(frozen.tables));
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let (mut report, _) = output::write(engine, reader, stage, &stock, members, contents, known)?;
+    let (mut report, _) = output::write(session, stage, &stock, members, contents, known)?;
     report.taken_up = products.taken_up();
     report.frozen = frozen.map(|frozen| frozen.report);
     Ok(report)

@@ -9,61 +9,60 @@ use std::sync::Arc;
 
 use super::intake::Intake;
 use crate::engine::products::{Products, is_same};
-use crate::engine::threads::Engine;
 use crate::reading::content_hashes::{self, ContentHashes, Sum};
 use crate::reading::document::View;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::{LedgerInput, LedgerInputs, RowFilter, Source, Want};
 
 /// Returns the input files of this run for the ledger, of which products use the documents before `used`.
-pub fn of(engine: &Engine<'_>, reader: &Reader<'_>, used: u64) -> LedgerInputs {
-    let hashed = reader.contents.documents();
+pub fn of(session: &Session<'_>, used: u64) -> LedgerInputs {
+    let hashed = session.contents.documents();
     let file = |(file, contents): (&dupsift_files::io::InputFile, Sum)| LedgerInput {
         label: file.label.clone(),
         stamp: file.seen().to_string(),
         rows: hashed.saturating_sub(file.first_doc).min(file.rows),
         contents,
     };
-    let files = reader.source.files.iter().zip(reader.contents.sums()).map(file).collect();
-    LedgerInputs { columns: columns(engine, reader), used, hashed, files }
+    let files = session.source.files.iter().zip(session.contents.sums()).map(file).collect();
+    LedgerInputs { columns: columns(session), used, hashed, files }
 }
 
 /// The columns that are hashed.
-fn columns(engine: &Engine<'_>, reader: &Reader<'_>) -> Vec<String> {
-    want(engine, reader).others
+fn columns(session: &Session<'_>) -> Vec<String> {
+    want(session).others
 }
 
-fn want(engine: &Engine<'_>, reader: &Reader<'_>) -> Want {
-    Intake::wanted(reader, View::first(engine, reader).want())
+fn want(session: &Session<'_>) -> Want {
+    Intake::wanted(session, View::first(session).want())
 }
 
 /// Gives up saved work whose input files are others now; says so.
 ///
 /// # Errors
 /// A file that cannot be read; a request to stop.
-pub fn check(engine: &Engine<'_>, reader: &Reader<'_>, products: &Products<'_>) -> Result<()> {
+pub fn check(session: &Session<'_>, products: &Products<'_>) -> Result<()> {
     if products.is_empty() {
         return Ok(());
     }
     let known = products.inputs();
     let by_label: BTreeMap<&str, &LedgerInput> = known.files.iter().map(|input| (&*input.label, input)).collect();
-    let files = reader.source.files.iter().enumerate();
+    let files = session.source.files.iter().enumerate();
     // Keys tell of files that the saved work does not know.
     let differ = files
         .filter_map(|(at, file)| Some((at, *by_label.get(&*file.label)?)).filter(|(_, known)| !is_same(known, file)));
     let differ: BTreeMap<usize, &LedgerInput> = differ.collect();
-    let Some(first) = differ.keys().next().map(|at| &reader.source.files[*at]) else { return Ok(()) };
-    let why = if known.hashed < known.used || known.columns != columns(engine, reader) {
+    let Some(first) = differ.keys().next().map(|at| &session.source.files[*at]) else { return Ok(()) };
+    let why = if known.hashed < known.used || known.columns != columns(session) {
         Some((first, "may be another file now, and too little is known of its contents"))
     } else {
-        let running = engine.clock.stage("compare inputs");
-        let now = read(engine, reader, &differ)?;
+        let running = session.engine.clock.stage("compare inputs");
+        let now = read(session, &differ)?;
         let rows = differ.values().map(|known| known.rows).sum();
         running.end(rows, rows, 0);
         let other = differ.iter().find(|(at, known)| now.get(at) != Some(&known.contents));
-        other.map(|(at, _)| (&reader.source.files[*at], "has other contents now"))
+        other.map(|(at, _)| (&session.source.files[*at], "has other contents now"))
     };
     match why {
         None => {
@@ -81,18 +80,14 @@ pub fn check(engine: &Engine<'_>, reader: &Reader<'_>, products: &Products<'_>) 
 }
 
 /// Reads as many rows of these files as are known, and hashes them.
-fn read(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    files: &BTreeMap<usize, &LedgerInput>,
-) -> Result<BTreeMap<usize, Sum>> {
+fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<BTreeMap<usize, Sum>> {
     let ends: Vec<(u64, u64)> = files
         .iter()
-        .map(|(at, known)| (reader.source.files[*at].first_doc, reader.source.files[*at].first_doc + known.rows))
+        .map(|(at, known)| (session.source.files[*at].first_doc, session.source.files[*at].first_doc + known.rows))
         .collect();
-    let mut of_files = Reader::new(reader.options, reader.source, reader.pipeline);
-    of_files.part = Some(reader.pieces(engine).into_iter().filter(|piece| files.contains_key(&piece.file)).collect());
-    let sums = hash(engine, &of_files, Some(ends))?;
+    let mut of_files = Session::new(session.engine, session.options, session.source, session.pipeline);
+    of_files.part = Some(session.pieces().into_iter().filter(|piece| files.contains_key(&piece.file)).collect());
+    let sums = hash(&of_files, Some(ends))?;
     Ok(files.keys().map(|at| (*at, sums[*at])).collect())
 }
 
@@ -100,10 +95,10 @@ fn read(
 ///
 /// # Errors
 /// A file that cannot be read; a request to stop.
-pub fn hash_files(engine: &Engine<'_>, reader: &Reader<'_>, files: &BTreeSet<usize>) -> Result<BTreeMap<usize, Sum>> {
-    let mut of_files = Reader::new(reader.options, reader.source, reader.pipeline);
-    of_files.part = Some(reader.pieces(engine).into_iter().filter(|piece| files.contains(&piece.file)).collect());
-    let sums = hash(engine, &of_files, None)?;
+pub fn hash_files(session: &Session<'_>, files: &BTreeSet<usize>) -> Result<BTreeMap<usize, Sum>> {
+    let mut of_files = Session::new(session.engine, session.options, session.source, session.pipeline);
+    of_files.part = Some(session.pieces().into_iter().filter(|piece| files.contains(&piece.file)).collect());
+    let sums = hash(&of_files, None)?;
     Ok(files.iter().map(|at| (*at, sums[*at])).collect())
 }
 
@@ -111,11 +106,11 @@ pub fn hash_files(engine: &Engine<'_>, reader: &Reader<'_>, files: &BTreeSet<usi
 ///
 /// # Errors
 /// A file that cannot be read; a request to stop.
-pub fn hash_all(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Vec<Sum>> {
-    hash(engine, reader, None)
+pub fn hash_all(session: &Session<'_>) -> Result<Vec<Sum>> {
+    hash(session, None)
 }
 
-fn hash(engine: &Engine<'_>, reader: &Reader<'_>, within: Option<Vec<(u64, u64)>>) -> Result<Vec<Sum>> {
+fn hash(session: &Session<'_>, within: Option<Vec<(u64, u64)>>) -> Result<Vec<Sum>> {
     let rows = within.map(|ends| {
         let passes = move |doc| {
             let at = ends.partition_point(|(first, _)| *first <= doc);
@@ -123,22 +118,21 @@ fn hash(engine: &Engine<'_>, reader: &Reader<'_>, within: Option<Vec<(u64, u64)>
         };
         RowFilter::Where(Arc::new(passes))
     });
-    let want = Want { rows, ..want(engine, reader) };
-    let sums = ContentHashes::new(reader.source.files.len());
-    reader.read(
-        engine,
+    let want = Want { rows, ..want(session) };
+    let sums = ContentHashes::new(session.source.files.len());
+    session.read(
         "compare inputs",
         &want,
         || Ok(Vec::new()),
         |rows, batch| {
             rows.clear();
             for row in 0..batch.len() {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 let text = batch.text(row).text().map(|text| dupsift_core::hash::hash128(text.as_bytes()));
                 rows.push(content_hashes::row(batch, row, text.as_ref().copied()));
             }
             if !rows.is_empty() {
-                let (file, sum) = content_hashes::sum(reader.source, batch, &want.others, rows)?;
+                let (file, sum) = content_hashes::sum(session.source, batch, &want.others, rows)?;
                 sums.add(file, sum);
             }
             Ok(())

@@ -2,10 +2,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::sift::Sieve;
 use dupsift_algorithms::stage::sign::sign;
@@ -13,17 +12,10 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 
 /// Signs all documents once, for the filters alone. They take at most half of the memory for rows.
-pub fn sift(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    bound: &[Bound<'_>],
-    copies: Option<&Classes>,
-    view: &View<'_>,
-) -> Result<Sieve> {
-    let running = engine.clock.stage("sift");
-    let sieve = Sieve::new(bound, reader.documents(), engine.budget.rows / 2);
-    let rows = reader.read(
-        engine,
+pub fn sift(session: &Session<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: &View<'_>) -> Result<Sieve> {
+    let running = session.engine.clock.stage("sift");
+    let sieve = Sieve::new(bound, session.documents(), session.engine.budget.rows / 2);
+    let rows = session.read(
         "sift",
         &view.want(),
         || Ok((Default::default(), 0u64, 0u64)),
@@ -34,7 +26,7 @@ pub fn sift(
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
-                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let _long = session.engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 sign(bound, &document, scratch, |algorithm, out, _| {
                     *rows += out.rows(doc).count() as u64;
@@ -46,10 +38,10 @@ pub fn sift(
             Ok(())
         },
         |(_, rows, segmented)| {
-            reader.segmented.fetch_add(segmented, Relaxed);
+            session.segmented.fetch_add(segmented, Relaxed);
             Ok(rows)
         },
     )?;
-    running.end(reader.documents(), rows.iter().sum(), 0);
+    running.end(session.documents(), rows.iter().sum(), 0);
     Ok(sieve)
 }

@@ -11,7 +11,7 @@ use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::meeting::{Keys, MeetingKeys, Numbered};
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::sift::Sieve;
 use dupsift_algorithms::stage::sign::{Tally, encode, sign};
@@ -103,30 +103,36 @@ impl<'s> Signing<'s> {
     /// Surplus copies, where they are known already, are counted with their document. With a sieve only rows that may meet
     /// another one are written. With an index it is noted by what documents meet others.
     pub fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         bound: &'s [Bound<'s>],
         copies: Option<&'s Classes>,
         sieve: Option<&'s Sieve>,
         indexed: Option<Numbered>,
     ) -> Result<Signing<'s>> {
-        let documents = reader.documents();
+        let documents = session.documents();
         let output = |bound: &Bound<'_>| {
             let layout = bound.layout(documents);
             let rows = documents * u64::from(bound.signer.shape().positions);
             let early = bound.takes_evidence_early();
             let words = bound.signer.sketch_words();
-            let sketches = || SketchFile::new(engine.dir, &bound.label, documents, words);
+            let sketches = || SketchFile::new(session.engine.dir, &bound.label, documents, words);
             Ok(Output {
-                rows: engine.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), rows)?,
+                rows: session.engine.shuffle(
+                    &format!("{}-rows", bound.label),
+                    layout.width(),
+                    layout.group_width(),
+                    rows,
+                )?,
                 layout,
-                taking: early.then(|| Taking::of_all(engine.dir, &bound.label, documents)).transpose()?,
+                taking: early.then(|| Taking::of_all(session.engine.dir, &bound.label, documents)).transpose()?,
                 sketches: (words > 0).then(sketches).transpose()?,
-                keys: indexed.map(|numbered| MeetingKeys::of(engine, numbered, bound, reader.rows())).transpose()?,
+                keys: indexed
+                    .map(|numbered| MeetingKeys::of(session.engine, numbered, bound, session.rows()))
+                    .transpose()?,
             })
         };
         let outputs = bound.iter().map(output).collect::<Result<_>>()?;
-        let sample = Sample::of(reader.rows());
+        let sample = Sample::of(session.rows());
         Ok(Signing { bound, copies, sieve, outputs, copy_keys: None, sample })
     }
 

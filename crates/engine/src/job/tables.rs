@@ -10,12 +10,11 @@ use super::keep::KeepOrder;
 use super::member::Member;
 use super::pairs::{self, DocumentPairs, Shown};
 use super::removals::{self, Decided, Removals};
-use crate::engine::threads::Engine;
 use crate::reading::classes::Classes;
 use crate::reading::ids::Ids;
 use crate::reading::losses::{CORPUS, Losses};
-use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
+use crate::session::Session;
 use dupsift_algorithms::algorithm::Stats;
 use dupsift_algorithms::corpus::{CorpusStats, TermTable};
 use dupsift_core::error::{Error, Result};
@@ -80,8 +79,8 @@ const A_TABLE: u64 = 64 << 20;
 
 impl Tables<'_> {
     /// Writes them all.
-    pub fn write(&self, engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage) -> Result<Written> {
-        let running = engine.clock.stage("write tables");
+    pub fn write(&self, session: &Session<'_>, stage: &Stage) -> Result<Written> {
+        let running = session.engine.clock.stage("write tables");
         let count = self.members.len();
         let written = Mutex::new(Written {
             pairs: vec![[0; 2]; count],
@@ -94,9 +93,9 @@ impl Tables<'_> {
             written.bytes += bytes;
             then(&mut written);
         };
-        let at_once = (reader.options.memory / A_TABLE).clamp(1, reader.options.threads as u64);
+        let at_once = (session.options.memory / A_TABLE).clamp(1, session.options.threads as u64);
         // The pairs first: they are the most.
-        engine.work_on(
+        session.engine.work_on(
             at_once as usize,
             2 * count + 3,
             || Ok(()),
@@ -104,23 +103,21 @@ impl Tables<'_> {
                 let algorithm = table % count.max(1);
                 if table < count {
                     let Member { bound, now, .. } = &self.members[algorithm];
-                    let shown = Shown { ids: self.ids, compared: self.compared, reader };
-                    let (rows, bytes) = pairs::write(engine, stage, bound, &now.relation, &now.pairs, shown)?;
+                    let shown = Shown { ids: self.ids, compared: self.compared, session };
+                    let (rows, bytes) = pairs::write(session.engine, stage, bound, &now.relation, &now.pairs, shown)?;
                     note(rows[0], bytes, &|written| written.pairs[algorithm] = rows);
                 } else if table < 2 * count {
                     let Member { bound, now, .. } = &self.members[algorithm];
-                    let (counts, bytes) =
-                        clusters::write(engine, reader, stage, bound, &now.relation, self.keep, self.ids)?;
+                    let (counts, bytes) = clusters::write(session, stage, bound, &now.relation, self.keep, self.ids)?;
                     note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
                 } else if table == 2 * count {
                     if let Some(decided) = self.decided {
                         let part = |doc: u64| (self.shapes.load(doc as usize), self.keep.length(doc));
-                        let (removals, bytes) =
-                            removals::write(engine, reader, stage, decided, self.copies, self.ids, part)?;
+                        let (removals, bytes) = removals::write(session, stage, decided, self.copies, self.ids, part)?;
                         note(removals.removed, bytes, &|written| written.removals = removals.clone());
                     }
                 } else if table == 2 * count + 1 {
-                    let (rows, bytes) = write_rejected(engine, reader, stage, self.rejected, self.losses, self.ids)?;
+                    let (rows, bytes) = write_rejected(session, stage, self.rejected, self.losses, self.ids)?;
                     note(rows, bytes, &|_| ());
                 } else {
                     write_stats(stage, self.stats, self.needs)?;
@@ -143,15 +140,14 @@ pub fn rejected_table(out: &Path) -> PathBuf {
 
 /// Writes the table `rejected/` of a job: the files and rows of the corpus that could not be used, then those of every other input.
 pub fn write_rejected(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     rejected: &Rejected,
     losses: &Losses<'_>,
     ids: &Ids<'_>,
 ) -> Result<(u64, u64)> {
     let path = rejected_table(stage.path());
-    let mut writer = list_rejected(engine, reader, &path, losses.bad, rejected, ids)?;
+    let mut writer = list_rejected(session, &path, losses.bad, rejected, ids)?;
     let schema = rejected_schema();
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     for other in &losses.others {
@@ -164,8 +160,7 @@ pub fn write_rejected(
 
 /// Begins a table like `rejected/` with the files and rows of what a reader has read.
 pub fn list_rejected(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     path: &Path,
     bad: &[BadInput],
     rejected: &Rejected,
@@ -176,8 +171,8 @@ pub fn list_rejected(
     for file in bad {
         builder.push(&file.label, None, None, RejectReason::UnusableFile, &file.why);
     }
-    rejected.each(engine, |doc, reason, detail| {
-        let (file, row) = reader.source.locate(doc);
+    rejected.each(session.engine, |doc, reason, detail| {
+        let (file, row) = session.source.locate(doc);
         builder.push(&file.label, Some(row), Some(ids.of(doc).as_ref()), reason, detail);
         if builder.is_full() {
             writer.write(&builder.finish()?)?;

@@ -10,8 +10,7 @@ use super::links::Links;
 use super::pair_list::PairList;
 use super::run_report::RelationsReport;
 use crate::engine::evidence::Evidence;
-use crate::engine::threads::Engine;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::algorithm::Relating;
 use dupsift_algorithms::measure::{Contained, FirstLine, Versions};
 use dupsift_algorithms::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
@@ -51,19 +50,18 @@ impl Facts for Known<'_> {
 /// Tells what each pair is; all pairs of the algorithm have been judged by its own score. Forms that are too far apart to be
 /// reported are left out, and counted.
 pub fn tell(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     label: &str,
     (rule, relating): (&Versions, &dyn Relating),
     pairs: &PairList,
     known: &Known<'_>,
 ) -> Result<(PairList, RelationsReport)> {
-    let running = engine.clock.stage(format!("tell {label}"));
-    let neighbours = Neighbours::new(engine, reader, (pairs, known.earlier), near(rule))?;
+    let running = session.engine.clock.stage(format!("tell {label}"));
+    let neighbours = Neighbours::new(session, (pairs, known.earlier), near(rule))?;
     let counts = [(); 3].map(|()| AtomicU64::new(0));
     let (left_out, cut_short) = (AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().telling();
-    let told = pairs.revise(engine, &format!("tell {label}"), layout, |_, pair| {
+    let told = pairs.revise(session.engine, &format!("tell {label}"), layout, |_, pair| {
         let next = neighbours.next_best(pair.a, pair.b);
         cut_short.fetch_add(next.cut_short.into(), Relaxed);
         let pair = tell_one((rule, relating), pair, next, known);
@@ -94,14 +92,9 @@ struct Neighbours {
 
 impl Neighbours {
     /// Of pairs, and of those of earlier nights; those with a similarity of at least `near` are near.
-    fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
-        pairs: (&PairList, Option<&Sorted>),
-        near: f32,
-    ) -> Result<Neighbours> {
-        let mut links = Links::new(engine, reader, pairs, |_| true)?;
-        links.sort(engine, reader, |x, y| order(near, x, y))?;
+    fn new(session: &Session<'_>, pairs: (&PairList, Option<&Sorted>), near: f32) -> Result<Neighbours> {
+        let mut links = Links::new(session, pairs, |_| true)?;
+        links.sort(session, |x, y| order(near, x, y))?;
         Ok(Neighbours { links, near })
     }
 

@@ -13,7 +13,7 @@ use super::pair_list::PairList;
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
 use crate::reading::document::View;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Check;
 use dupsift_algorithms::stage::verify::{documents as evidence_of, judge};
 use dupsift_core::error::Result;
@@ -43,29 +43,28 @@ pub struct Wanted<'w> {
 
 /// Makes the checks that come after a rule over all pairs.
 pub fn verify_last<'c>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     members: Vec<Member<'c, Step>>,
     (view, contents): (&View<'_>, Contents),
 ) -> Result<(Vec<Member<'c, Step>>, Contents)> {
     let mut wanted = Vec::new();
     for Member { bound, now, .. } in &members {
         let (check, documents) = match (bound.verify_last(), now) {
-            (Some(check), Step::Found(found)) => (Some(check), Some(documents_of(engine, reader, &found.pairs)?)),
+            (Some(check), Step::Found(found)) => (Some(check), Some(documents_of(session, &found.pairs)?)),
             _ => (None, None),
         };
         wanted.push(Wanted { label: bound.label.clone(), check, documents });
     }
-    let (taken, contents) = take_evidence(engine, reader, &wanted, view, contents)?;
+    let (taken, contents) = take_evidence(session, &wanted, view, contents)?;
     drop(wanted);
     let members = members.into_iter().zip(taken).map(|(member, evidence)| {
         member.then(|bound, step, report| {
             let (Some(check), Some(evidence)) = (bound.verify_last(), evidence) else { return Ok(step) };
             let Step::Found(now) = step else { return Ok(step) };
             let what = format!("verify {}", bound.label);
-            let (running, undecided) = (engine.clock.stage(what.clone()), AtomicU64::new(0));
+            let (running, undecided) = (session.engine.clock.stage(what.clone()), AtomicU64::new(0));
             let count = || _ = undecided.fetch_add(1, Relaxed);
-            let pairs = now.pairs.revise(engine, &what, now.pairs.layout(), |_, pair| {
+            let pairs = now.pairs.revise(session.engine, &what, now.pairs.layout(), |_, pair| {
                 Ok(judge(check, [&evidence.of(pair.a), &evidence.of(pair.b)], pair, count))
             })?;
             running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
@@ -77,11 +76,11 @@ pub fn verify_last<'c>(
 }
 
 /// The documents of some pairs.
-pub fn documents_of(engine: &Engine<'_>, reader: &Reader<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
-    let documents = AtomicBits::new(engine.dir, "documents-of-pairs", reader.documents() as usize)?;
+pub fn documents_of(session: &Session<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
+    let documents = AtomicBits::new(session.engine.dir, "documents-of-pairs", session.documents() as usize)?;
     pairs.each(|pair| {
         evidence_of(&pair).into_iter().for_each(|doc| _ = documents.set(doc as usize));
-        engine.go_on()
+        session.engine.go_on()
     })?;
     Ok(Arc::new(documents))
 }
@@ -89,8 +88,7 @@ pub fn documents_of(engine: &Engine<'_>, reader: &Reader<'_>, pairs: &PairList) 
 /// Reads the documents of each algorithm's candidates, and records what its check needs of them. Also returns what the
 /// documents say that were read for it, where that will be asked.
 pub fn take_evidence(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     wanted: &[Wanted<'_>],
     view: &View<'_>,
     known: Contents,
@@ -100,22 +98,21 @@ pub fn take_evidence(
     if all.is_empty() {
         return Ok((wanted.iter().map(|_| None).collect(), known));
     }
-    let running = engine.clock.stage("read candidates");
+    let running = session.engine.clock.stage("read candidates");
     let stores = wanted.iter().map(|one| {
         one.documents
             .as_ref()
             .filter(|_| one.check.is_some())
-            .map(|documents| Taking::new(engine.dir, &one.label, documents))
+            .map(|documents| Taking::new(session.engine.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     // Documents whose contents are asked for are mostly candidates: then their texts are not read once more for it.
-    let asks = asks_contents(reader);
+    let asks = asks_contents(session);
     let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
-    let contents = TakingContents::new(engine, reader, known, docs)?;
+    let contents = TakingContents::new(session, known, docs)?;
     let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|documents| documents.get(doc as usize))));
     let want = Want { rows: Some(filter), ..view.want() };
-    let read = reader.read(
-        engine,
+    let read = session.read(
         "read candidates",
         &want,
         || Ok((Vec::new(), 0u64, 0u64)),
@@ -124,8 +121,8 @@ pub fn take_evidence(
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 *count += 1;
-                reader.kept_texts.offer(engine.dir, doc, text)?;
-                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                session.kept_texts.offer(session.engine.dir, doc, text)?;
+                let _long = session.engine.long_document(View::bytes(text, &columns, row))?;
                 let analysis = view.document(doc, text, &columns, row);
                 for (one, store) in wanted.iter().zip(&stores) {
                     let (Some(check), Some(store)) = (&one.check, store) else { continue };
@@ -139,7 +136,7 @@ pub fn take_evidence(
             Ok(())
         },
         |(_, count, segmented)| {
-            reader.segmented.fetch_add(segmented, Relaxed);
+            session.segmented.fetch_add(segmented, Relaxed);
             Ok(count)
         },
     )?;
@@ -150,9 +147,9 @@ pub fn take_evidence(
 }
 
 /// Whether it will be asked what documents in pairs say.
-pub fn asks_contents(reader: &Reader<'_>) -> bool {
-    let removal_asks = reader.options.removes && reader.options.remove_if.bounds().is_some();
-    removal_asks || reader.options.recipe.relates()
+pub fn asks_contents(session: &Session<'_>) -> bool {
+    let removal_asks = session.options.removes && session.options.remove_if.bounds().is_some();
+    removal_asks || session.options.recipe.relates()
 }
 
 /// Checks the candidates of one algorithm.

@@ -2,11 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::reader::Reader;
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
-use crate::engine::threads::Engine;
 use crate::options::RunOptions;
+use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Source, Unfinished, WORK};
 use dupsift_text::Pipeline;
@@ -22,14 +21,14 @@ pub fn work_again<T>(
     source: &Source,
     progress: &Progress,
     cancel: &AtomicBool,
-    work: impl FnOnce(&Engine<'_>, &Reader<'_>) -> Result<T>,
+    work: impl FnOnce(&Session<'_>) -> Result<T>,
 ) -> Result<T> {
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let parent = options.work.clone().unwrap_or_else(std::env::temp_dir);
     let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create the work folder in", &parent))?;
     let engine = resources.engine(options.sift, options.strict, folder.path(), progress, cancel);
-    let reader = Reader::new(options, source, &pipeline);
-    reader.check_pages(&engine)?;
-    work(&engine, &reader)
+    let session = Session::new(&engine, options, source, &pipeline);
+    session.check_pages()?;
+    work(&session)
 }

@@ -6,10 +6,9 @@
 
 use std::ops::Range;
 
-use super::reader::Reader;
 use crate::engine::numbers::Numbers;
 use crate::engine::products::{Found, Putting};
-use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_algorithms::stage::copies::{Copies, class};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout};
@@ -23,14 +22,14 @@ pub struct Link {
 
 impl Link {
     /// For the documents of the job.
-    pub fn new(reader: &Reader<'_>) -> Link {
-        Link { layout: LinkLayout::new(reader.documents()) }
+    pub fn new(session: &Session<'_>) -> Link {
+        Link { layout: LinkLayout::new(session.documents()) }
     }
 
     /// A shuffle for about so many of them, grouped and ordered by the first.
-    pub fn shuffle(self, engine: &Engine<'_>, reader: &Reader<'_>, name: &str, rows: u64) -> Result<Shuffle> {
-        engine.ordered(
-            reader.documents(),
+    pub fn shuffle(self, session: &Session<'_>, name: &str, rows: u64) -> Result<Shuffle> {
+        session.engine.ordered(
+            session.documents(),
             name,
             self.layout.width(),
             self.layout.group_width(),
@@ -63,21 +62,21 @@ pub struct Classes {
 
 impl Classes {
     /// From the links of every class, representative and document, the representative among its own documents.
-    pub fn build(engine: &Engine<'_>, reader: &Reader<'_>, name: &str, links: &Sorted) -> Result<Classes> {
-        let (link, rows, documents) = (Link::new(reader), links.rows() as usize, reader.documents());
+    pub fn build(session: &Session<'_>, name: &str, links: &Sorted) -> Result<Classes> {
+        let (link, rows, documents) = (Link::new(session), links.rows() as usize, session.documents());
         // A class of n takes n + 1 places, and no class is smaller than two.
         let places = 3 + rows + rows / 2;
         let begins_len = if rows == 0 { 0 } else { documents as usize };
-        let classed = AtomicBits::new(engine.dir, &format!("{name}-classed"), begins_len)?;
-        let mut begins = Numbers::new(engine.dir, &format!("{name}-begins"), begins_len, places as u64)?;
-        let mut members = Numbers::new(engine.dir, &format!("{name}-members"), places, documents)?;
+        let classed = AtomicBits::new(session.engine.dir, &format!("{name}-classed"), begins_len)?;
+        let mut begins = Numbers::new(session.engine.dir, &format!("{name}-begins"), begins_len, places as u64)?;
+        let mut members = Numbers::new(session.engine.dir, &format!("{name}-members"), places, documents)?;
         let (mut used, mut surplus) = (1, 0);
         let (mut to_begins, mut to_members) = (begins.slots(), members.slots());
         for partition in 0..links.partitions() {
-            let records = links.load(partition, engine.budget.a_thread)?;
+            let records = links.load(partition, session.engine.budget.a_thread)?;
             let width = records.width();
             for group in records.groups() {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 let begin = used;
                 for doc in class(link.layout, &records.bytes()[group.start * width..group.end * width]) {
                     used += 1;

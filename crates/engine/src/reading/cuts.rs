@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use super::reader::Reader;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
-use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Analysis;
@@ -20,12 +19,12 @@ pub struct CutsWriter {
 
 impl CutsWriter {
     /// An empty store for all documents; none where words do not come from a dictionary.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Option<CutsWriter>> {
-        if !reader.pipeline.has_dictionary() {
+    pub fn new(session: &Session<'_>) -> Result<Option<CutsWriter>> {
+        if !session.pipeline.has_dictionary() {
             return Ok(None);
         }
-        let begins = AtomicCells::new(engine.dir, "cut-begins", reader.documents() as usize)?;
-        Ok(Some(CutsWriter { bits: Heap::new(engine.dir, "cuts")?, begins }))
+        let begins = AtomicCells::new(session.engine.dir, "cut-begins", session.documents() as usize)?;
+        Ok(Some(CutsWriter { bits: Heap::new(session.engine.dir, "cuts")?, begins }))
     }
 
     /// Notes the cuts of one document; `scratch` is reused.

@@ -2,8 +2,7 @@
 
 use super::classes::Classes;
 use super::cuts::Cuts;
-use super::reader::Reader;
-use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::view;
 use dupsift_core::error::Result;
@@ -14,8 +13,7 @@ use dupsift_text::{Analysis, Field, FieldValue, FieldValues, KeptWords};
 /// How a pass sees documents.
 #[derive(Clone, Copy)]
 pub struct View<'j> {
-    engine: &'j Engine<'j>,
-    reader: &'j Reader<'j>,
+    session: &'j Session<'j>,
     cuts: Option<&'j Cuts>,
     view: view::View<'j, Classes>,
 }
@@ -25,18 +23,13 @@ pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 
 impl<'j> View<'j> {
     /// Of a pass that knows nothing yet.
-    pub fn first(engine: &'j Engine<'j>, reader: &'j Reader<'j>) -> View<'j> {
-        View { engine, reader, cuts: None, view: view::View::first(reader.pipeline) }
+    pub fn first(session: &'j Session<'j>) -> View<'j> {
+        View { session, cuts: None, view: view::View::first(session.pipeline) }
     }
 
     /// Of a pass after the count: words are replayed, and their frequencies known.
-    pub fn after_count(
-        engine: &'j Engine<'j>,
-        reader: &'j Reader<'j>,
-        cuts: Option<&'j Cuts>,
-        stats: &'j CorpusStats,
-    ) -> View<'j> {
-        View { engine, reader, cuts, view: view::View::after_count(reader.pipeline, stats) }
+    pub fn after_count(session: &'j Session<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
+        View { session, cuts, view: view::View::after_count(session.pipeline, stats) }
     }
 
     /// Of a pass that knows the copies: each document knows how often the counts hold its text.
@@ -44,22 +37,25 @@ impl<'j> View<'j> {
     where
         'j: 'v,
     {
-        View { view: self.view.with_copies(copies, self.reader.options.recipe.count_copies), ..self }
+        View { view: self.view.with_copies(copies, self.session.options.recipe.count_copies), ..self }
     }
 
     /// Of other documents that are read in the same way.
-    pub fn over<'v>(self, reader: &'v Reader<'v>) -> View<'v>
+    pub fn over<'v>(self, session: &'v Session<'v>) -> View<'v>
     where
         'j: 'v,
     {
-        View { reader, ..self }
+        View { session, ..self }
     }
 
     /// The text and what the algorithms read beside it, of all rows.
     pub fn want(&self) -> Want {
-        let want =
-            Want { others: self.reader.field_columns(), batch_bytes: self.engine.budget.batch, ..Want::default() };
-        want.with_values(self.reader.options.recipe.within.as_ref())
+        let want = Want {
+            others: self.session.field_columns(),
+            batch_bytes: self.session.engine.budget.batch,
+            ..Want::default()
+        };
+        want.with_values(self.session.options.recipe.within.as_ref())
     }
 
     /// The columns of a batch; a file that lacks one leaves it out. The scopes of its documents are noted.
@@ -68,10 +64,10 @@ impl<'j> View<'j> {
     /// A column that cannot be read as strings.
     pub fn columns(&self, batch: &Documents) -> Result<Columns> {
         let mut columns = Columns::default();
-        for &field in &self.reader.fields {
-            columns[field as usize] = batch.text_column(&self.reader.options.field_columns[field as usize])?;
+        for &field in &self.session.fields {
+            columns[field as usize] = batch.text_column(&self.session.options.field_columns[field as usize])?;
         }
-        self.reader.scopes.note(&self.reader.options.recipe, batch)?;
+        self.session.scopes.note(&self.session.options.recipe, batch)?;
         Ok(columns)
     }
 
@@ -86,7 +82,7 @@ impl<'j> View<'j> {
             };
         }
         let starts = self.cuts.and_then(|cuts| cuts.of(doc));
-        self.view.document(doc, text, values, starts, self.reader.scopes.of(doc))
+        self.view.document(doc, text, values, starts, self.session.scopes.of(doc))
     }
 
     /// The bytes of a document's text and of what the algorithms read beside it.
@@ -97,7 +93,7 @@ impl<'j> View<'j> {
 
     /// One document of which only the words are known.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
-        self.view.read_back(doc, words, self.reader.scopes.of(doc))
+        self.view.read_back(doc, words, self.session.scopes.of(doc))
     }
 
     /// How often the counts hold the text of a document.

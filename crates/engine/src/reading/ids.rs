@@ -2,8 +2,7 @@
 
 use arrow::array::ArrayRef;
 
-use super::reader::Reader;
-use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::Source;
 use dupsift_files::tables::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
@@ -52,13 +51,13 @@ pub type IdsOfBatch = (Vec<u8>, Vec<(usize, u64)>);
 
 impl<'s> TakingIds<'s> {
     /// For the documents in `shown`.
-    pub fn new(engine: &Engine<'s>, reader: &Reader<'s>, seen: &IdsSeen, shown: &AtomicBits) -> Result<TakingIds<'s>> {
+    pub fn new(session: &Session<'s>, seen: &IdsSeen, shown: &AtomicBits) -> Result<TakingIds<'s>> {
         let (kind, _) = seen.id_type();
-        let heap = Heap::new(engine.dir, "ids")?;
-        let shown = Ranks::new(engine.dir, "id-ranks", shown)?;
-        let begins = AtomicCells::new(engine.dir, "id-begins", shown.count() as usize)?;
+        let heap = Heap::new(session.engine.dir, "ids")?;
+        let shown = Ranks::new(session.engine.dir, "id-ranks", shown)?;
+        let begins = AtomicCells::new(session.engine.dir, "id-begins", shown.count() as usize)?;
         let there = !seen.kinds.is_empty() && shown.count() > 0;
-        Ok(TakingIds { kind, source: reader.source, there, heap, shown, begins })
+        Ok(TakingIds { kind, source: session.source, there, heap, shown, begins })
     }
 
     /// Whether there is any id to read.

@@ -2,7 +2,7 @@
 //! out where rows are in another encoding.
 
 use super::RejectionsReport;
-use super::reader::Reader;
+use crate::session::Session;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::spelling::opt;
 use dupsift_files::io::Source;
@@ -29,15 +29,15 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
 }
 
 /// Returns what a reader should know of an input whose rows were read.
-pub fn of_reading(reader: &Reader<'_>, rejections: &RejectionsReport) -> Vec<String> {
-    notes(reader.source).into_iter().chain(other_encoding(reader, rejections)).collect()
+pub fn of_reading(session: &Session<'_>, rejections: &RejectionsReport) -> Vec<String> {
+    notes(session.source).into_iter().chain(other_encoding(session, rejections)).collect()
 }
 
 /// The option that helps where rows of lines and of text files are not UTF-8.
-pub(crate) fn other_encoding(reader: &Reader<'_>, rejections: &RejectionsReport) -> Option<String> {
+pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsReport) -> Option<String> {
     let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;
-    let is_asked = reader.options.encoding == Encoding::Utf8;
-    let may_be_other = reader.source.files.iter().any(|file| !file.format.is_columnar() && !file.html);
+    let is_asked = session.options.encoding == Encoding::Utf8;
+    let may_be_other = session.source.files.iter().any(|file| !file.format.is_columnar() && !file.html);
     (is_asked && may_be_other).then(|| {
         let are = if rows == 1 { "row is" } else { "rows are" };
         format!(

@@ -9,9 +9,9 @@ use bytesize::ByteSize;
 
 use super::input_notes;
 use super::losses::OtherInput;
-use super::reader::Reader;
 use crate::engine::heard::heard;
 use crate::options::RunOptions;
+use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::{Opt, opt};
 use dupsift_files::io::several_texts::several;
@@ -210,18 +210,18 @@ fn column_option(field: Field) -> Opt {
 }
 
 /// What a reader should know of the inputs, when all is read.
-pub fn notes(reader: &Reader<'_>, bad: &[BadInput]) -> Vec<String> {
-    input_notes::notes(reader.source).into_iter().chain(arrived(reader, bad)).collect()
+pub fn notes(session: &Session<'_>, bad: &[BadInput]) -> Vec<String> {
+    input_notes::notes(session.source).into_iter().chain(arrived(session, bad)).collect()
 }
 
 /// A note on files that came into the inputs after the list was made: they take no part in the job.
-fn arrived(reader: &Reader<'_>, bad: &[BadInput]) -> Option<String> {
+fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     // Inputs that are gone as a whole hold nothing new.
-    let files: Vec<String> = reader.options.inputs.iter().filter(|input| *input != DASH).cloned().collect();
-    let now = find_all_in(&reader.options.folder, &files, reader.options.taking()).unwrap_or_default().files;
-    let listed = reader.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
+    let files: Vec<String> = session.options.inputs.iter().filter(|input| *input != DASH).cloned().collect();
+    let now = find_all_in(&session.options.folder, &files, session.options.taking()).unwrap_or_default().files;
+    let listed = session.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
     let listed: BTreeSet<&Path> = listed.collect();
-    let is_new = |path: &Path| !listed.contains(path) && !reader.source.unread.names(path);
+    let is_new = |path: &Path| !listed.contains(path) && !session.source.unread.names(path);
     let new = now.iter().filter(|file| is_new(&file.path)).count();
     let first = now.iter().find(|file| is_new(&file.path))?;
     let note = format!(

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::reader::Reader;
 use super::rejected::RejectionsReport;
+use crate::session::Session;
 use dupsift_algorithms::stage::guard::{Fired, ReadCounts};
 use dupsift_files::io::BadInput;
 
@@ -115,12 +115,12 @@ impl<'l> Losses<'l> {
 }
 
 /// Counts what was read of the files of a reader, of which `bad` could not be used, or not to their end.
-pub fn read_counts(reader: &Reader<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
-    let (files, bad_bytes) = (&reader.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
+pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
+    let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
     // The bytes of a file that takes part include those that were lost of it.
     let gone = bad.iter().filter(|file| !file.takes_part);
     ReadCounts {
-        rows: reader.rows(),
+        rows: session.rows(),
         used,
         broken,
         bad_files: bad.len() as u64,

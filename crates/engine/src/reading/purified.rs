@@ -12,8 +12,7 @@ use arrow::array::builder::StringViewBuilder;
 
 use super::purified_store::{Filling, Kept, Stored};
 use super::purify_report::{PurifyReport, add};
-use super::reader::Reader;
-use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_algorithms::stage::recipe::purify_name;
 use dupsift_core::error::Result;
 use dupsift_core::guard::guarded;
@@ -46,26 +45,26 @@ impl Reading {
 }
 
 /// How a reading comes by its texts.
-pub(crate) fn how(engine: &Engine<'_>, reader: &Reader<'_>, want: &Want) -> Result<Reading> {
-    if !want.text || !reader.has_pages() {
+pub(crate) fn how(session: &Session<'_>, want: &Want) -> Result<Reading> {
+    if !want.text || !session.has_pages() {
         return Ok(Reading::Plain);
     }
-    if let Some(stored) = reader.pages.stored() {
+    if let Some(stored) = session.pages.stored() {
         return Ok(Reading::Again(stored));
     }
-    let filling = || Filling::new(engine.dir, reader.documents()).map(Arc::new);
+    let filling = || Filling::new(session.engine.dir, session.documents()).map(Arc::new);
     Ok(Reading::Purify(want.rows.is_none().then(filling).transpose()?))
 }
 
 /// What was purified in the reading that kept it; none where no file holds pages.
-pub(crate) fn report(reader: &Reader<'_>) -> Option<PurifyReport> {
-    reader.has_pages().then(|| of_corpus(reader.pages.report(), reader))
+pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
+    session.has_pages().then(|| of_corpus(session.pages.report(), session))
 }
 
 /// A report with the purifier's name and what the files say of themselves.
-pub fn of_corpus(mut report: PurifyReport, reader: &Reader<'_>) -> PurifyReport {
-    report.recipe = purify_name(&reader.options.recipe.purify);
-    for archived in reader.source.files.iter().filter_map(|file| file.archived.as_ref()) {
+pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyReport {
+    report.recipe = purify_name(&session.options.recipe.purify);
+    for archived in session.source.files.iter().filter_map(|file| file.archived.as_ref()) {
         archived.others.iter().for_each(|(name, &count)| add(&mut report.other_records, name, count));
         report.truncated += archived.truncated;
     }
@@ -73,13 +72,13 @@ pub fn of_corpus(mut report: PurifyReport, reader: &Reader<'_>) -> PurifyReport 
 }
 
 /// What a reading asks of a file in place of `want`.
-pub(crate) fn asks(reader: &Reader<'_>, file: &InputFile, want: &Want, reading: &Reading) -> Want {
+pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading: &Reading) -> Want {
     let mut want = want.clone();
     match reading {
         Reading::Plain => {}
         _ if !file.html => {}
         Reading::Purify(_) => {
-            let own = [&reader.options.content_type_column, &reader.options.url_column];
+            let own = [&session.options.content_type_column, &session.options.url_column];
             for name in own.into_iter().filter(|name| file.others.contains(name)) {
                 if !want.others.contains(name) {
                     want.others.push(name.clone());
@@ -93,39 +92,37 @@ pub(crate) fn asks(reader: &Reader<'_>, file: &InputFile, want: &Want, reading: 
 
 /// The texts of a batch as it came from its file.
 pub(crate) fn texts(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     batch: Documents,
     reading: &Reading,
     told: &mut PurifyReport,
 ) -> Result<Documents> {
     match reading {
-        Reading::Purify(filling) if batch.is_html() => purify(engine, reader, batch, filling.as_deref(), told),
-        Reading::Again(stored) if batch.is_html() => again(reader, batch, stored),
+        Reading::Purify(filling) if batch.is_html() => purify(session, batch, filling.as_deref(), told),
+        Reading::Again(stored) if batch.is_html() => again(session, batch, stored),
         _ => Ok(batch),
     }
 }
 
 fn purify(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     batch: Documents,
     filling: Option<&Filling>,
     told: &mut PurifyReport,
 ) -> Result<Documents> {
-    let mut texts = Texts::new(reader);
+    let mut texts = Texts::new(session);
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
-    each_page(engine, reader, &reader.purifier, &batch, told, |row, seen| {
+    each_page(session, &session.purifier, &batch, told, |row, seen| {
         let title;
         let kept = match seen {
             Seen::Null => Kept::Null,
             Seen::Bad(why) => Kept::Bad(why.reason, &why.detail),
             Seen::Page(page) => {
-                title = title_of(reader, page);
+                title = title_of(session, page);
                 let fields = [&title, &page.keywords, &page.description].map(Option::as_deref);
                 match page.body.as_deref() {
                     Some(text) => Kept::Text { text, fields },
-                    None => Kept::Bad(without_body(reader, page), page.kind.name()),
+                    None => Kept::Bad(without_body(session, page), page.kind.name()),
                 }
             }
         };
@@ -139,27 +136,27 @@ fn purify(
     if let Some(filling) = filling {
         filling.append(&bytes, &places)?;
     }
-    texts.finish(reader, batch)
+    texts.finish(session, batch)
 }
 
 /// The title; a page without one is called by its heaviest keyword, where an algorithm reads titles.
-fn title_of(reader: &Reader<'_>, page: &Page) -> Option<String> {
-    let wanted = reader.fields.contains(&Field::Title) && page.title.is_none();
-    let keyword = || elements(page, reader.pipeline, None).keywords.into_iter().next();
+fn title_of(session: &Session<'_>, page: &Page) -> Option<String> {
+    let wanted = session.fields.contains(&Field::Title) && page.title.is_none();
+    let keyword = || elements(page, session.pipeline, None).keywords.into_iter().next();
     page.title.clone().or_else(|| if wanted { keyword().map(|keyword| keyword.word) } else { None })
 }
 
-fn again(reader: &Reader<'_>, batch: Documents, stored: &Stored) -> Result<Documents> {
-    let mut texts = Texts::new(reader);
+fn again(session: &Session<'_>, batch: Documents, stored: &Stored) -> Result<Documents> {
+    let mut texts = Texts::new(session);
     for row in 0..batch.len() {
         texts.push(row, stored.of(batch.doc(row)));
     }
-    texts.finish(reader, batch)
+    texts.finish(session, batch)
 }
 
 /// Why a page without a body has none.
-fn without_body(reader: &Reader<'_>, page: &Page) -> RejectReason {
-    let skips = reader.options.recipe.purify.fallback == Fallback::Skip;
+fn without_body(session: &Session<'_>, page: &Page) -> RejectReason {
+    let skips = session.options.recipe.purify.fallback == Fallback::Skip;
     if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
 }
 
@@ -175,22 +172,21 @@ pub enum Seen<'p> {
 
 /// Purifies the pages of a batch, one after the other; what is done is counted in `told`.
 pub fn each_page(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     purifier: &Purifier,
     batch: &Documents,
     told: &mut PurifyReport,
     mut each: impl FnMut(usize, Seen<'_>) -> Result<()>,
 ) -> Result<()> {
-    let content_types = batch.text_column(&reader.options.content_type_column)?;
-    let urls = batch.text_column(&reader.options.url_column)?;
+    let content_types = batch.text_column(&session.options.content_type_column)?;
+    let urls = batch.text_column(&session.options.url_column)?;
     for row in 0..batch.len() {
-        engine.go_on()?;
+        session.engine.go_on()?;
         match batch.page(row) {
             Err(why) => each(row, Seen::Bad(why))?,
             Ok(None) => each(row, Seen::Null)?,
             Ok(Some(bytes)) => {
-                let _long = engine.long_document(bytes.len())?;
+                let _long = session.engine.long_document(bytes.len())?;
                 let begun = Instant::now();
                 let (content_type, url) = (value(&content_types, row), value(&urls, row));
                 // What is no page, such as a text file, has no tags.
@@ -224,9 +220,9 @@ struct Texts {
 }
 
 impl Texts {
-    fn new(reader: &Reader<'_>) -> Texts {
+    fn new(session: &Session<'_>) -> Texts {
         // A column that the user named holds what he wants.
-        let fields = reader.fields.iter().filter(|&&field| !reader.options.fields_required[field as usize]);
+        let fields = session.fields.iter().filter(|&&field| !session.options.fields_required[field as usize]);
         Texts {
             text: StringViewBuilder::new(),
             fields: fields.map(|&field| (field, StringViewBuilder::new())).collect(),
@@ -249,12 +245,12 @@ impl Texts {
         }
     }
 
-    fn finish(mut self, reader: &Reader<'_>, batch: Documents) -> Result<Documents> {
+    fn finish(mut self, session: &Session<'_>, batch: Documents) -> Result<Documents> {
         let beside: Vec<(String, StringViewArray)> = self
             .fields
             .iter_mut()
-            .map(|(field, column)| (reader.options.field_columns[*field as usize].clone(), column.finish()))
+            .map(|(field, column)| (session.options.field_columns[*field as usize].clone(), column.finish()))
             .collect();
-        batch.purified((&reader.options.text_column, self.text.finish()), beside, self.bad)
+        batch.purified((&session.options.text_column, self.text.finish()), beside, self.bad)
     }
 }

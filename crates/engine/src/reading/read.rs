@@ -8,11 +8,11 @@ use bytesize::ByteSize;
 use super::purified::{self, Reading};
 use super::purified_store::Filling;
 use super::purify_report::PurifyReport;
-use super::reader::Reader;
 use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::progress::Unit;
 use crate::engine::room::Room;
 use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_files::tables::Documents;
@@ -96,30 +96,28 @@ impl<T> Rests<T> for Restless {
     }
 }
 
-impl Reader<'_> {
+impl Session<'_> {
     /// Reads the documents on all threads, a piece of a file at a time.
     ///
     /// # Errors
     /// Besides what `each` returns: the first damaged file, once all are noted in [`Engine::bad`].
     pub fn read<S, T: Send>(
         &self,
-        engine: &Engine<'_>,
         name: &str,
         want: &Want,
         init: impl Fn() -> Result<S> + Sync,
         each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        self.read_and_rest(engine, name, want, &Restless, init, each, end)
+        self.read_and_rest(name, want, &Restless, init, each, end)
     }
 
     /// The same of a reading that rests now and then. What the threads say of documents that were taken up is not among the results.
     ///
     /// # Errors
-    /// As [`Reader::read`], and those of `rests`.
+    /// As [`Session::read`], and those of `rests`.
     pub fn read_and_rest<S, T: Send>(
         &self,
-        engine: &Engine<'_>,
         name: &str,
         want: &Want,
         rests: &dyn Rests<T>,
@@ -127,19 +125,19 @@ impl Reader<'_> {
         each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let bar = engine.progress.stage(name, self.documents(), Unit::Documents);
-        let reading = purified::how(engine, self, want)?;
+        let bar = self.engine.progress.stage(name, self.documents(), Unit::Documents);
+        let reading = purified::how(self, want)?;
         let want = self.within_limit(want);
         let report = Mutex::new(PurifyReport::default());
         let pages = || reading.filling().map(|filling| PagesSoFar { filling, report: &report });
         let begin = rests.begin(pages())?;
         bar.add(begin);
-        let mut splits = self.pieces(engine);
+        let mut splits = self.pieces();
         splits.retain(|split| split.first_doc + split.rows > begin);
-        let room = engine.room();
+        let room = self.engine.room();
         let done = |(state, purified): &mut (S, PurifyReport), batch: Documents| {
-            engine.go_on()?;
-            let batch = purified::texts(engine, self, batch, &reading, purified)?;
+            self.engine.go_on()?;
+            let batch = purified::texts(self, batch, &reading, purified)?;
             each(state, &batch)?;
             bar.add(batch.len() as u64);
             Ok(())
@@ -148,9 +146,9 @@ impl Reader<'_> {
         let piece = |thread: &mut (S, PurifyReport), piece: usize| {
             let file = &self.source.files[splits[piece].file];
             let asks = from(begin, &splits[piece], purified::asks(self, file, &want, &reading));
-            let segments = self.source.segments(&splits[piece], &asks, engine.budget.small_piece())?;
+            let segments = self.source.segments(&splits[piece], &asks, self.engine.budget.small_piece())?;
             segments.iter().try_for_each(|Segment { split, bytes, .. }| {
-                room.hold(thread, *bytes, &|| engine.go_on(), &done, |thread, reader| {
+                room.hold(thread, *bytes, &|| self.engine.go_on(), &done, |thread, reader| {
                     let mut hand = |batch| reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch));
                     self.source.read(split, &asks, &mut hand)
                 })
@@ -164,14 +162,14 @@ impl Reader<'_> {
             end(state)
         };
         // Once a file is damaged there is nothing to put down, and all such files are to be found.
-        let goes_on = || !rests.is_due() || engine.none_bad().is_err();
+        let goes_on = || !rests.is_due() || self.engine.none_bad().is_err();
         let rest = |next: usize, some: &[T]| match splits.get(next) {
-            Some(split) if engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
+            Some(split) if self.engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
             _ => Ok(()),
         };
-        let work = |from: usize| engine.work_while(from..splits.len(), &goes_on, init, piece, end);
+        let work = |from: usize| self.engine.work_while(from..splits.len(), &goes_on, init, piece, end);
         let results = in_turns(0..splits.len(), work, rest)?;
-        engine.none_bad()?;
+        self.engine.none_bad()?;
         if let Reading::Purify(Some(filling)) = reading {
             self.pages.keep(filling, report.into_inner().unwrap_or_else(PoisonError::into_inner))?;
         }
@@ -179,13 +177,13 @@ impl Reader<'_> {
     }
 
     /// The pieces of a reading.
-    pub fn pieces(&self, engine: &Engine<'_>) -> Vec<Split> {
+    pub fn pieces(&self) -> Vec<Split> {
         if let Some(part) = &self.part {
             return part.clone();
         }
         // Large pieces first, for a cut may cost a page of another column that is unpacked twice, and small ones last, so that no
         // thread is left with a large one when the others are done.
-        let share = SPLITS_A_THREAD * engine.pool.current_num_threads() as u64;
+        let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
         // Among pieces of the largest size a page that is unpacked twice is next to nothing, and the headers of all pages may be many.
         let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
@@ -198,14 +196,13 @@ impl Reader<'_> {
     /// What `each` returns, and files that are damaged.
     pub fn read_piece(
         &self,
-        engine: &Engine<'_>,
         room: &Room<Documents>,
         split: &Split,
         want: &Want,
         each: &mut dyn FnMut(&Documents) -> Result<()>,
     ) -> Result<()> {
-        self.source.segments(split, want, engine.budget.small_piece())?.iter().try_for_each(|segment| {
-            room.hold(&mut (), segment.bytes, &|| engine.go_on(), &|(), _| Ok(()), |(), _| {
+        self.source.segments(split, want, self.engine.budget.small_piece())?.iter().try_for_each(|segment| {
+            room.hold(&mut (), segment.bytes, &|| self.engine.go_on(), &|(), _| Ok(()), |(), _| {
                 self.source.read(&segment.split, want, &mut |batch| each(&batch))
             })
         })
@@ -215,9 +212,9 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// [`Error::LargePage`] with the least memory that would do.
-    pub fn check_pages(&self, engine: &Engine<'_>) -> Result<()> {
-        let page = self.source.beyond(&|bytes, longest| engine.budget.fits(bytes, longest))?;
-        page.map_or(Ok(()), |page| Err(large_page(engine, page)))
+    pub fn check_pages(&self) -> Result<()> {
+        let page = self.source.beyond(&|bytes, longest| self.engine.budget.fits(bytes, longest))?;
+        page.map_or(Ok(()), |page| Err(large_page(self.engine, page)))
     }
 
     /// The same of the documents within `--limit`, where it leaves some out.

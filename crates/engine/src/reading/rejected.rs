@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::classes::number;
-use super::reader::Reader;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
@@ -69,9 +69,11 @@ pub struct Rejecter {
 
 impl Rejecter {
     /// An empty collection.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Rejecter> {
-        let (rows, details) =
-            (engine.ordered(reader.documents(), "rejected", ROW, 8, 8, 0)?, Heap::new(engine.dir, "details")?);
+    pub fn new(session: &Session<'_>) -> Result<Rejecter> {
+        let (rows, details) = (
+            session.engine.ordered(session.documents(), "rejected", ROW, 8, 8, 0)?,
+            Heap::new(session.engine.dir, "details")?,
+        );
         Ok(Rejecter { rows, details, counts: Default::default() })
     }
 
@@ -86,15 +88,15 @@ impl Rejecter {
     /// Under `--strict`: the row itself.
     pub fn push(
         &self,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         writer: &mut Writer<'_>,
         batch: &Documents,
         row: usize,
         why: &Rejection,
     ) -> Result<()> {
         let doc = batch.doc(row);
-        if reader.options.strict {
-            let (file, row) = reader.source.locate(doc);
+        if session.options.strict {
+            let (file, row) = session.source.locate(doc);
             return Err(Error::BadRow { path: file.path.clone(), row, why: why.to_string() });
         }
         self.put(writer, doc, why.reason, why.detail.as_bytes())

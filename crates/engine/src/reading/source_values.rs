@@ -8,9 +8,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::reader::Reader;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
-use crate::engine::threads::Engine;
+use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::Want;
 use dupsift_files::tables::Documents;
@@ -28,15 +27,15 @@ impl<'j> Recorder<'j> {
     ///
     /// # Errors
     /// A full disk.
-    pub fn new(engine: &Engine<'_>, reader: &'j Reader<'_>) -> Result<Option<Recorder<'j>>> {
-        let Some(column) = &reader.options.source_column else { return Ok(None) };
-        let begins = AtomicCells::new(engine.dir, "source-begins", reader.documents() as usize)?;
-        Ok(Some(Recorder { column, heap: Heap::new(engine.dir, "source-values")?, begins }))
+    pub fn new(session: &'j Session<'_>) -> Result<Option<Recorder<'j>>> {
+        let Some(column) = &session.options.source_column else { return Ok(None) };
+        let begins = AtomicCells::new(session.engine.dir, "source-begins", session.documents() as usize)?;
+        Ok(Some(Recorder { column, heap: Heap::new(session.engine.dir, "source-values")?, begins }))
     }
 
     /// The column beside what `want` asks for.
-    pub fn want(reader: &Reader<'_>, want: Want) -> Want {
-        want.with_values(reader.options.source_column.as_ref())
+    pub fn want(session: &Session<'_>, want: Want) -> Want {
+        want.with_values(session.options.source_column.as_ref())
     }
 
     /// Records a batch: strings as they are, numbers and truth values spelled out; of other values and nulls there is none.
@@ -122,19 +121,18 @@ impl SourceValues {
     /// A full disk.
     pub fn spread<const WIDTH: usize>(
         &self,
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         to: &Shuffle,
         row: impl Fn(u64, u64) -> [u8; WIDTH] + Sync,
     ) -> Result<()> {
-        let (files, guests) = (&reader.source.files, reader.guest_files());
-        engine.work(
+        let (files, guests) = (&session.source.files, session.guest_files());
+        session.engine.work(
             files.len() - guests,
             || Ok(to.writer()),
             |writer, at| {
                 let file = &files[guests + at];
-                engine.go_on()?;
-                for doc in file.first_doc..(file.first_doc + file.rows).min(reader.documents()) {
+                session.engine.go_on()?;
+                for doc in file.first_doc..(file.first_doc + file.rows).min(session.documents()) {
                     if let Some(value) = self.of(doc) {
                         writer.push(&row(doc, xxh3_64(value)))?;
                     }

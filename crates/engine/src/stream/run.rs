@@ -19,7 +19,6 @@ use super::filter::{self, FilterFacts};
 use super::keys::{Sizing, insert, keys_of, remove, seen};
 use crate::engine::StageReport;
 use crate::engine::progress::Progress;
-use crate::engine::threads::Engine;
 use crate::job::guards;
 use crate::job::last_reading;
 use crate::job::run::carry_out;
@@ -32,8 +31,8 @@ use crate::reading::ids::Ids;
 use crate::reading::input_notes;
 use crate::reading::inputs::{Inputs, notes};
 use crate::reading::losses::{Losses, OtherInput, read_counts};
-use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
+use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::guard;
@@ -125,27 +124,27 @@ pub fn stream(
     let none = CorpusStats::none();
     check_key(options)?;
     let bound = key(&options.run.recipe, &none)?;
-    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, _| {
-        attempt(options, engine, reader, stage, losses, &bound, forget)
+    carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, _| {
+        attempt(options, session, stage, losses, &bound, forget)
     })
 }
 
 /// The keys that a new filter is made for.
-fn wanted_keys(options: &StreamOptions, reader: &Reader<'_>) -> u64 {
-    options.keys.unwrap_or(reader.documents().saturating_mul(10))
+fn wanted_keys(options: &StreamOptions, session: &Session<'_>) -> u64 {
+    options.keys.unwrap_or(session.documents().saturating_mul(10))
 }
 
 /// The filter that an earlier stream left, or an empty one, for keys that have these names.
 fn filter_of(
     options: &StreamOptions,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     (recipe, identity): (&str, &str),
     (sizing, most_bytes): (Sizing, usize),
 ) -> Result<(CountingBloom, FilterFacts)> {
     match &options.filter {
         Some(path) => filter::read(path, recipe, identity, most_bytes),
         None => {
-            let keys = wanted_keys(options, reader);
+            let keys = wanted_keys(options, session);
             let (recipe, identity, rate) = (recipe.to_string(), identity.to_string(), options.rate);
             let held = FilterFacts { recipe, identity, keys: 0, rate, numbers: 0, hash: String::new() };
             Ok((sizing.filter(keys, most_bytes)?, held))
@@ -155,21 +154,20 @@ fn filter_of(
 
 /// Takes the keys of documents that are to be forgotten out of the filter.
 fn take_out(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     bound: &Bound<'_>,
     forget: &Inputs,
     filter: &CountingBloom,
     report: &mut StreamReport,
 ) -> Result<OtherInput> {
     // --limit is about the documents that come in.
-    let whole = RunOptions { limit: None, ..reader.options.clone() };
+    let whole = RunOptions { limit: None, ..session.options.clone() };
     if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
         return Err(Error::wrong_value(opt("forget"), first.path.display(), &first.why));
     }
-    let old = Reader::new(&whole, &forget.source, reader.pipeline);
-    old.check_pages(engine)?;
-    let (keys, read) = read(engine, &old, bound, "forget").map_err(|error| match error {
+    let old = Session::new(session.engine, &whole, &forget.source, session.pipeline);
+    old.check_pages()?;
+    let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
         // Half of the old versions taken out would be worse than none: the filter must stay what it was.
         Error::BadFile { path, why } => {
             let why = format!("{why}; expected files that can be read whole");
@@ -193,18 +191,18 @@ fn take_out(
         }
         *if remove(filter, &own) { &mut report.forgotten } else { &mut report.unknown } += 1;
     }
-    lost_of_forget(engine, &old, forget, &read)
+    lost_of_forget(&old, forget, &read)
 }
 
 /// Lists what could not be read of the documents that were to be forgotten.
-fn lost_of_forget(engine: &Engine<'_>, old: &Reader<'_>, forget: &Inputs, read: &Read) -> Result<OtherInput> {
-    let ids = last_reading::ids_of_rejected(engine, old, &read.ids_seen, &read.rejected)?;
-    let table = engine.dir.join(format!("forget{REJECTED}"));
+fn lost_of_forget(old: &Session<'_>, forget: &Inputs, read: &Read) -> Result<OtherInput> {
+    let ids = last_reading::ids_of_rejected(old, &read.ids_seen, &read.rejected)?;
+    let table = old.engine.dir.join(format!("forget{REJECTED}"));
     // An earlier attempt, before a file of the corpus turned out to be damaged, may have left it.
     if table.exists() {
         std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
     }
-    list_rejected(engine, old, &table, &forget.bad, &read.rejected, &ids)?.close()?;
+    list_rejected(old, &table, &forget.bad, &read.rejected, &ids)?.close()?;
     let rejections = read.rejected.report();
     let used = old.documents() - rejections.rows;
     let counts = read_counts(old, &forget.bad, used, rejections.broken);
@@ -241,58 +239,57 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
 
 fn attempt(
     options: &StreamOptions,
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
     bound: &Bound<'_>,
     forget: Option<&Inputs>,
 ) -> Result<StreamReport> {
-    let (recipe, identity) = named(options, reader.pipeline, reader.has_pages());
+    let (recipe, identity) = named(options, session.pipeline, session.has_pages());
     let sizing = sizing(bound, options.rate);
-    let (filter, mut held) = filter_of(options, reader, (&recipe, &identity), (sizing, engine.budget.rows))?;
+    let (filter, mut held) = filter_of(options, session, (&recipe, &identity), (sizing, session.engine.budget.rows))?;
     let mut report = StreamReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
         recipe,
         identity,
         bad_inputs: losses.bad_inputs(),
-        unread: reader.source.unread.by_ending().clone(),
-        skipped_folders: reader.source.unread.skipped_folders(),
-        rows: reader.documents(),
+        unread: session.source.unread.by_ending().clone(),
+        skipped_folders: session.source.unread.skipped_folders(),
+        rows: session.documents(),
         ..StreamReport::default()
     };
-    let mut take_out = |forget| take_out(engine, reader, bound, forget, &filter, &mut report);
+    let mut take_out = |forget| take_out(session, bound, forget, &filter, &mut report);
     let forgotten = forget.map(&mut take_out).transpose()?;
     held.keys = held.keys.saturating_sub(report.forgotten);
     let losses = &losses.clone().with(forgotten.as_ref());
-    let (keys, read) = read(engine, reader, bound, "stream")?;
-    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
-    (0..reader.documents()).for_each(|doc| _ = shown.set(doc as usize));
-    let ids = last_reading::ids(engine, reader, &read.ids_seen.clone().of_every_row(), &shown)?;
-    report.duplicates = flag(engine, reader, stage, &filter, &keys, &ids)?;
-    write_rejected(engine, reader, stage, &read.rejected, losses, &ids)?;
+    let (keys, read) = read(session, bound, "stream")?;
+    let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
+    (0..session.documents()).for_each(|doc| _ = shown.set(doc as usize));
+    let ids = last_reading::ids(session, &read.ids_seen.clone().of_every_row(), &shown)?;
+    report.duplicates = flag(session, stage, &filter, &keys, &ids)?;
+    write_rejected(session, stage, &read.rejected, losses, &ids)?;
     held.keys += read.signed;
-    let running = engine.clock.stage("write filter");
+    let running = session.engine.clock.stage("write filter");
     filter::write(&stage.file("filter.bloom")?, &filter, &held)?;
     running.end(held.keys, 1, filter.bytes());
 
     report.other_inputs = losses.other_inputs();
     (report.signed, report.rejections) = (read.signed, read.rejected.report());
-    report.warnings.extend(input_notes::other_encoding(reader, &report.rejections));
+    report.warnings.extend(input_notes::other_encoding(session, &report.rejections));
     report.warnings.extend(read.lost.warnings());
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
     report.false_positives = sizing.false_positives(&filter, held.keys);
     if options.filter.is_none() {
-        report.warnings.extend(filter::cut(wanted_keys(options, reader), sizing, &filter));
+        report.warnings.extend(filter::cut(wanted_keys(options, session), sizing, &filter));
     }
     report.warnings.extend(doubts(&report, held.rate));
-    report.warnings.extend(notes(reader, losses.bad));
+    report.warnings.extend(notes(session, losses.bad));
     report.guards =
-        guards::of_reading(reader, stage, losses, report.rows - report.rejections.rows, &report.rejections)?;
-    report.stages = engine.clock.stages();
-    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+        guards::of_reading(session, stage, losses, report.rows - report.rejections.rows, &report.rejections)?;
+    report.stages = session.engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     Ok(report)
 }
 
@@ -323,16 +320,15 @@ struct Read {
 type Seen = (IdsSeen, LostValues);
 
 /// Signs all documents, on all threads.
-fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
-    let running = engine.clock.stage(name);
+fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
+    let running = session.engine.clock.stage(name);
     let each = bound.signer.shape().positions as usize;
-    let cells = AtomicCells::new(engine.dir, &format!("{name}-keys"), reader.documents() as usize * each)?;
+    let cells = AtomicCells::new(session.engine.dir, &format!("{name}-keys"), session.documents() as usize * each)?;
     let keys = Keys(cells, each);
-    let rejecter = Rejecter::new(engine, reader)?;
-    let view = View::first(engine, reader);
+    let rejecter = Rejecter::new(session)?;
+    let view = View::first(session);
     let want = Want { id: true, ..view.want() };
-    let counts = reader.read(
-        engine,
+    let counts = session.read(
         name,
         &want,
         || Ok(((Signatures::default(), vec![0; each]), rejecter.writer(), BTreeMap::new(), 0u64, Seen::default())),
@@ -343,12 +339,12 @@ fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str)
                 let text = match batch.text(row).text() {
                     Ok(text) => text,
                     Err(why) => {
-                        rejecter.push(reader, rejected, batch, row, &why)?;
+                        rejecter.push(session, rejected, batch, row, &why)?;
                         continue;
                     }
                 };
                 scratch.clear();
-                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let _long = session.engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 bound.signer.sign(&document, scratch);
                 match keys_of(&document, scratch, own) {
@@ -373,31 +369,24 @@ fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str)
         read.ids_seen.merge(&ids_seen);
         read.lost.merge(&lost);
     }
-    running.end(reader.documents(), read.signed, 0);
+    running.end(session.documents(), read.signed, 0);
     Ok((keys, read))
 }
 
 /// Asks the filter about each document in order, and inserts it; writes the table and returns the number of duplicates.
-fn flag(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    stage: &Stage,
-    filter: &CountingBloom,
-    keys: &Keys,
-    ids: &Ids<'_>,
-) -> Result<u64> {
-    let running = engine.clock.stage("flag");
+fn flag(session: &Session<'_>, stage: &Stage, filter: &CountingBloom, keys: &Keys, ids: &Ids<'_>) -> Result<u64> {
+    let running = session.engine.clock.stage("flag");
     let mut writer = TableWriter::create(&stage.file("flags/part-00000.parquet")?, flag_schema(ids.kind()))?;
     let mut builder = FlagBuilder::new(ids.kind());
     let mut duplicates = 0;
-    for doc in 0..reader.documents() {
+    for doc in 0..session.documents() {
         let own = keys.of(doc);
         let seen = seen(filter, &own);
         insert(filter, &own);
         duplicates += u64::from(seen.is_some_and(|seen| seen > 0));
         builder.push(ids.of(doc).as_ref(), seen, doc)?;
         if builder.is_full() {
-            engine.go_on()?;
+            session.engine.go_on()?;
             writer.write(&builder.finish()?)?;
         }
     }

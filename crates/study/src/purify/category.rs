@@ -15,7 +15,6 @@ use dupsift_core::spelling::opt;
 use dupsift_engine::engine::StageReport;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::engine::progress::{Progress, Unit};
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check;
 use dupsift_engine::job::guards;
 use dupsift_engine::job::last_reading;
@@ -28,8 +27,8 @@ use dupsift_engine::reading::inputs::{look_into, notes};
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::reading::purified::{Seen, each_page};
 use dupsift_engine::reading::purify_report::PurifyReport;
-use dupsift_engine::reading::reader::Reader;
 use dupsift_engine::reading::rejected::Rejecter;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{Asked, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
 use dupsift_files::tables::{
     CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, categories_found,
@@ -132,45 +131,39 @@ pub fn train(
     let labels = Asked { option: opt("train"), column: label_column.to_owned(), plain: false };
     let run = options.clone();
     let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
-    carry_out(&options, inputs, progress, cancel, |engine, reader, stage, losses, _| {
-        attempt(engine, reader, label_column, stage, losses)
+    carry_out(&options, inputs, progress, cancel, |session, stage, losses, _| {
+        attempt(session, label_column, stage, losses)
     })
 }
 
-fn attempt(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    label_column: &str,
-    stage: &Stage,
-    losses: &Losses<'_>,
-) -> Result<TrainingReport> {
-    let running = engine.clock.stage("train");
-    let rejecter = Rejecter::new(engine, reader)?;
-    let (trainer, counts) = read_pages(engine, reader, label_column, &rejecter)?;
+fn attempt(session: &Session<'_>, label_column: &str, stage: &Stage, losses: &Losses<'_>) -> Result<TrainingReport> {
+    let running = session.engine.clock.stage("train");
+    let rejecter = Rejecter::new(session)?;
+    let (trainer, counts) = read_pages(session, label_column, &rejecter)?;
     let pages = trainer.documents();
     let (model, left_out) = trainer.finish()?;
     let (rows, bytes) = write(stage, &model)?;
-    running.end(reader.documents(), rows, bytes);
+    running.end(session.documents(), rows, bytes);
     let Counts { purified, unlabelled, ids_seen } = counts;
     let rejected = rejecter.finish()?;
-    let ids = last_reading::ids_of_rejected(engine, reader, &ids_seen, &rejected)?;
-    write_rejected(engine, reader, stage, &rejected, losses, &ids)?;
+    let ids = last_reading::ids_of_rejected(session, &ids_seen, &rejected)?;
+    write_rejected(session, stage, &rejected, losses, &ids)?;
     let rejections = rejected.report();
-    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
-    let guards = guards::of_reading(reader, stage, losses, reader.documents() - rejections.rows, &rejections)?;
+    let (seconds, cpu_seconds, peak_memory_bytes) = session.engine.clock.totals();
+    let guards = guards::of_reading(session, stage, losses, session.documents() - rejections.rows, &rejections)?;
     let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
     let documents = model.rows().take_while(|row| row.word.is_none());
     Ok(TrainingReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
         label_column: label_column.to_owned(),
-        text: reader.pipeline.identity(),
+        text: session.pipeline.identity(),
         purified,
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
-        unread: reader.source.unread.by_ending().clone(),
-        skipped_folders: reader.source.unread.skipped_folders(),
-        rows: reader.documents(),
+        unread: session.source.unread.by_ending().clone(),
+        skipped_folders: session.source.unread.skipped_folders(),
+        rows: session.documents(),
         pages,
         unlabelled,
         rejections,
@@ -182,8 +175,8 @@ fn attempt(
         known_share: if occurrences == 0 { 0.0 } else { kept as f64 / occurrences as f64 },
         model: digest(&model),
         guards,
-        stages: engine.clock.stages(),
-        warnings: notes(reader, losses.bad),
+        stages: session.engine.clock.stages(),
+        warnings: notes(session, losses.bad),
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -198,48 +191,43 @@ struct Counts {
 }
 
 /// Reads the pages, and hands those with a label to a trainer.
-fn read_pages(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    label_column: &str,
-    rejecter: &Rejecter,
-) -> Result<(Trainer, Counts)> {
+fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) -> Result<(Trainer, Counts)> {
     // One trainer for all threads: what it has to let go for want of room then depends on the memory, and not on the threads.
-    let max_held = (engine.budget.rows / A_COUNT).max(1);
+    let max_held = (session.engine.budget.rows / A_COUNT).max(1);
     let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want = Want {
         others: vec![label_column.to_owned()],
         spelled: true,
         id: true,
-        batch_bytes: engine.budget.batch,
+        batch_bytes: session.engine.budget.batch,
         ..Want::default()
     };
-    let purifier = Purifier::new(reader.options.recipe.purify);
-    let splits = reader.source.splits(PIECE_BYTES);
-    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < reader.documents()).collect();
-    let bar = engine.progress.stage("train", reader.documents(), Unit::Documents);
-    let room = engine.room();
-    let counts = engine.work(
+    let purifier = Purifier::new(session.options.recipe.purify);
+    let splits = session.source.splits(PIECE_BYTES);
+    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < session.documents()).collect();
+    let bar = session.engine.progress.stage("train", session.documents(), Unit::Documents);
+    let room = session.engine.room();
+    let counts = session.engine.work(
         splits.len(),
         || Ok((PurifyReport::default(), 0u64, IdsSeen::default(), rejecter.writer())),
         |(purified, unlabelled, ids_seen, rejected), piece| {
             let mut each = |batch: &Documents| {
                 let labels = batch.spelled_column(label_column)?;
-                each_page(engine, reader, &purifier, batch, purified, |row, seen| {
+                each_page(session, &purifier, batch, purified, |row, seen| {
                     let page = match seen {
                         Seen::Page(page) => page,
                         Seen::Null => {
-                            return rejecter.push(reader, rejected, batch, row, &RejectReason::NullText.into());
+                            return rejecter.push(session, rejected, batch, row, &RejectReason::NullText.into());
                         }
-                        Seen::Bad(why) => return rejecter.push(reader, rejected, batch, row, why),
+                        Seen::Bad(why) => return rejecter.push(session, rejected, batch, row, why),
                     };
                     let label = match labels.as_ref().map_or(Cell::Null, |labels| labels.get(row)) {
                         Cell::Text(label) => label,
                         Cell::Null => return Ok(*unlabelled += 1),
-                        Cell::Bad(why) => return rejecter.push(reader, rejected, batch, row, &why),
+                        Cell::Bad(why) => return rejecter.push(session, rejected, batch, row, &why),
                     };
                     let text = category_text(page.title.as_deref(), page.body.as_deref());
-                    let document = reader.pipeline.analyse(&text);
+                    let document = session.pipeline.analyse(&text);
                     // The words are cut before the others have to wait.
                     document.counted();
                     trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
@@ -248,13 +236,13 @@ fn read_pages(
                 bar.add(batch.len() as u64);
                 Ok(())
             };
-            reader.read_piece(engine, &room, &splits[piece], &want, &mut each)
+            session.read_piece(&room, &splits[piece], &want, &mut each)
         },
         |(purified, unlabelled, ids_seen, mut rejected)| rejected.flush().map(|()| (purified, unlabelled, ids_seen)),
     )?;
-    engine.none_bad()?;
+    session.engine.none_bad()?;
     let trainer = trainer.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut purified = of_corpus(PurifyReport::default(), reader);
+    let mut purified = of_corpus(PurifyReport::default(), session);
     let (mut unlabelled, mut ids_seen) = (0, IdsSeen::default());
     for (thread, without, ids) in counts {
         purified.merge(&thread);
@@ -325,8 +313,8 @@ impl Categories {
     ///
     /// # Errors
     /// [`Error::Usage`] where the folder is none of a training, or its words are others; [`Error::BadFile`] where it is damaged.
-    pub fn open(dir: &Path, reader: &Reader<'_>) -> Result<Categories> {
-        let report = Categories::check(dir, &reader.pipeline.identity())?;
+    pub fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
+        let report = Categories::check(dir, &session.pipeline.identity())?;
         let path = dir.join(TABLE);
         let mut rows: Vec<CategoryRow> = Vec::new();
         for batch in TableReader::open(&path, &CATEGORY_COLUMNS)? {

@@ -5,9 +5,8 @@ use super::category::Categories;
 use crate::study::finished::Finished;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_core::error::Result;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::read_back;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::tables::PageRow;
 use dupsift_pages::{CorpusWords, Page, category_text, elements};
 use dupsift_text::Pipeline;
@@ -34,13 +33,10 @@ impl Elements {
     ///
     /// # Errors
     /// Folders that are none of a run or a training, or of other words.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, options: &PagesOptions) -> Result<Elements> {
-        let stats = options
-            .stats
-            .as_deref()
-            .map(|dir| read_back::words(engine, reader, Finished::open(dir)?.of()))
-            .transpose()?;
-        let categories = options.model.as_deref().map(|dir| Categories::open(dir, reader)).transpose()?;
+    pub fn new(session: &Session<'_>, options: &PagesOptions) -> Result<Elements> {
+        let stats =
+            options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;
+        let categories = options.model.as_deref().map(|dir| Categories::open(dir, session)).transpose()?;
         Ok(Elements { stats, categories })
     }
 
@@ -70,9 +66,9 @@ impl Elements {
     }
 
     /// Takes the elements of a page.
-    pub(super) fn spell(&self, reader: &Reader<'_>, page: &Page, out: &mut Spelled) {
+    pub(super) fn spell(&self, session: &Session<'_>, page: &Page, out: &mut Spelled) {
         let corpus = self.stats.as_ref().map(|stats| CorpusWords { documents: stats.documents(), frequencies: stats });
-        let elements = elements(page, reader.pipeline, corpus.as_ref());
+        let elements = elements(page, session.pipeline, corpus.as_ref());
         out.clear();
         for keyword in &elements.keywords {
             let comma = if out.keywords.is_empty() { "" } else { ", " };
@@ -91,7 +87,7 @@ impl Elements {
         }
         if let Some(Categories { model, .. }) = &self.categories {
             let text = category_text(page.title.as_deref(), page.body.as_deref());
-            out.category = model.classify(&reader.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
+            out.category = model.classify(&session.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
         }
         // A page without a title is called by its heaviest keyword (docs/methods/docview.md).
         out.title = page.title.clone().or_else(|| elements.keywords.first().map(|keyword| keyword.word.clone()));

@@ -7,13 +7,12 @@ use serde::Serialize;
 
 use super::elements::Elements;
 use dupsift_engine::engine::StageReport;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
 use dupsift_engine::reading::RejectionsReport;
 use dupsift_engine::reading::inputs::notes;
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::reading::purify_report::PurifyReport;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::OwnColumns;
 
 /// The record.
@@ -79,8 +78,7 @@ impl Guarded for PagesReport {
 }
 
 pub(super) fn report(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     prefix: &str,
     own: &OwnColumns,
     elements: &Elements,
@@ -90,7 +88,7 @@ pub(super) fn report(
     written: u64,
     rejections: RejectionsReport,
 ) -> PagesReport {
-    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
+    let (seconds, cpu_seconds, peak_memory_bytes) = session.engine.clock.totals();
     let mut warnings: Vec<String> = own
         .columns
         .iter()
@@ -100,25 +98,25 @@ pub(super) fn report(
     if !own.nested.is_empty() {
         warnings.push(format!("nested columns are left out: {}", own.nested.join(", ")));
     }
-    warnings.extend(notes(reader, losses.bad));
+    warnings.extend(notes(session, losses.bad));
     PagesReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
-        text: reader.pipeline.identity(),
+        text: session.pipeline.identity(),
         prefix: prefix.to_owned(),
         statistics: elements.snapshot().map(|snapshot| format!("{snapshot:016x}")),
         model: elements.model().map(str::to_owned),
-        inputs: reader.source.files.iter().map(|file| file.label.clone()).collect(),
+        inputs: session.source.files.iter().map(|file| file.label.clone()).collect(),
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
-        unread: reader.source.unread.by_ending().clone(),
-        skipped_folders: reader.source.unread.skipped_folders(),
-        rows: reader.documents(),
+        unread: session.source.unread.by_ending().clone(),
+        skipped_folders: session.source.unread.skipped_folders(),
+        rows: session.documents(),
         written,
         rejections,
         purified,
         elements_seconds,
-        stages: engine.clock.stages(),
+        stages: session.engine.clock.stages(),
         guards: Vec::new(),
         warnings,
         seconds,

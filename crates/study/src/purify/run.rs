@@ -21,7 +21,6 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::engine::progress::{Progress, Unit};
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check;
 use dupsift_engine::job::guards;
 use dupsift_engine::job::last_reading;
@@ -31,8 +30,8 @@ use dupsift_engine::reading::inputs::{check_named, look_into};
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::reading::purified::{Seen, each_page};
 use dupsift_engine::reading::purify_report::PurifyReport;
-use dupsift_engine::reading::reader::Reader;
 use dupsift_engine::reading::rejected::Rejecter;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{
     Asked, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns,
 };
@@ -70,8 +69,8 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
     let run = options.run.clone();
     let inputs = heard(cancel, move || look_into(&run, found, Vec::new()))?;
-    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, _| {
-        attempt(engine, reader, &options, &own, stage, losses)
+    carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, _| {
+        attempt(session, &options, &own, stage, losses)
     })
 }
 
@@ -118,9 +117,9 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
 ///
 /// # Errors
 /// [`Error::LongRow`] with the least memory that would do.
-fn long_rows(engine: &Engine<'_>, reader: &Reader<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
-    let (mut names, budget, source) = (asked(reader, own), engine.budget, reader.source);
-    names.retain(|name| *name != reader.options.text_column);
+fn long_rows(session: &Session<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
+    let (mut names, budget, source) = (asked(session, own), session.engine.budget, session.source);
+    names.retain(|name| *name != session.options.text_column);
     let mut all = Vec::with_capacity(source.files.len());
     for (at, file) in source.files.iter().enumerate() {
         let line = file.longest_line();
@@ -128,7 +127,7 @@ fn long_rows(engine: &Engine<'_>, reader: &Reader<'_>, own: &OwnColumns) -> Resu
             all.push(line);
             continue;
         }
-        let bytes = heard(engine.cancel, {
+        let bytes = heard(session.engine.cancel, {
             let (file, names) = (file.clone(), names.clone());
             move || file.longest_of(&names, LONG_ROW)
         })?;
@@ -174,8 +173,7 @@ impl Sums {
 }
 
 fn attempt(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     options: &PagesOptions,
     own: &OwnColumns,
     stage: &Stage,
@@ -186,37 +184,35 @@ fn attempt(
     if pages.exists() {
         std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
     }
-    let long_rows = long_rows(engine, reader, own)?;
-    let elements = Elements::new(engine, reader, options)?;
-    let rejecter = Rejecter::new(engine, reader)?;
-    let running = engine.clock.stage("purify");
+    let long_rows = long_rows(session, own)?;
+    let elements = Elements::new(session, options)?;
+    let rejecter = Rejecter::new(session)?;
+    let running = session.engine.clock.stage("purify");
     let Sums { purified, elements_seconds, seen, lost, rows, bytes } =
-        write_tables(engine, reader, (options, own, &elements), stage, &long_rows, &rejecter)?;
-    running.end(reader.documents(), rows, bytes);
+        write_tables(session, (options, own, &elements), stage, &long_rows, &rejecter)?;
+    running.end(session.documents(), rows, bytes);
     let rejected = rejecter.finish()?;
-    let ids = last_reading::ids_of_rejected(engine, reader, &seen, &rejected)?;
-    write_rejected(engine, reader, stage, &rejected, losses, &ids)?;
+    let ids = last_reading::ids_of_rejected(session, &seen, &rejected)?;
+    write_rejected(session, stage, &rejected, losses, &ids)?;
     let mut report = report(
-        engine,
-        reader,
+        session,
         &options.prefix,
         own,
         &elements,
         losses,
-        of_corpus(purified, reader),
+        of_corpus(purified, session),
         elements_seconds,
         rows,
         rejected.report(),
     );
     report.warnings.extend(lost.warnings());
-    report.guards = guards::of_reading(reader, stage, losses, rows, &report.rejections)?;
+    report.guards = guards::of_reading(session, stage, losses, rows, &report.rejections)?;
     Ok(report)
 }
 
 /// Writes the tables of pages; `long_rows` says of each file what its longest row takes.
 fn write_tables(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     (options, own, elements): (&PagesOptions, &OwnColumns, &Elements),
     stage: &Stage,
     long_rows: &[u64],
@@ -224,20 +220,20 @@ fn write_tables(
 ) -> Result<Sums> {
     let purifier = Purifier::new(options.run.recipe.purify);
     let schema = schema(own, &options.prefix);
-    let splits = reader.source.splits(PART_BYTES);
-    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < reader.documents()).collect();
-    let bar = engine.progress.stage("purify", reader.documents(), Unit::Documents);
-    let want = reader.within_limit(&Want {
+    let splits = session.source.splits(PART_BYTES);
+    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < session.documents()).collect();
+    let bar = session.engine.progress.stage("purify", session.documents(), Unit::Documents);
+    let want = session.within_limit(&Want {
         id: true,
-        others: asked(reader, own),
+        others: asked(session, own),
         spelled: true,
-        batch_bytes: engine.budget.batch,
+        batch_bytes: session.engine.budget.batch,
         ..Want::default()
     });
-    let room = engine.room();
-    let parts = parts(reader, &splits);
-    let found = engine.work_on(
-        tables(engine, reader, long_rows)?,
+    let room = session.engine.room();
+    let parts = parts(session, &splits);
+    let found = session.engine.work_on(
+        tables(session, long_rows)?,
         parts.len(),
         || Ok(Found { sums: Sums::default(), rejected: rejecter.writer() }),
         |found, part| {
@@ -247,8 +243,8 @@ fn write_tables(
                 if longest > Some(LONG_LINE) { TableWriter::create_for_long_values } else { TableWriter::create };
             let mut writer = create(&path, schema.clone())?;
             for split in parts[part] {
-                reader.read_piece(engine, &room, split, &want, &mut |batch| {
-                    let part = Part { engine, reader, purifier: &purifier, elements, own, schema: &schema };
+                session.read_piece(&room, split, &want, &mut |batch| {
+                    let part = Part { session, purifier: &purifier, elements, own, schema: &schema };
                     writer.write(&part.table(found, rejecter, batch)?)?;
                     bar.add(batch.len() as u64);
                     Ok(())
@@ -260,15 +256,15 @@ fn write_tables(
         },
         |mut found| found.rejected.flush().map(|()| found.sums),
     )?;
-    engine.none_bad()?;
+    session.engine.none_bad()?;
     let mut sums = Sums::default();
     found.iter().for_each(|one| sums.add(one));
     Ok(sums)
 }
 
 /// The pieces that become one table: one each, but of files that are one page each as many as fill a table.
-fn parts<'s>(reader: &Reader<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
-    let is_page = |split: &Split| reader.source.files[split.file].format.is_whole();
+fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
+    let is_page = |split: &Split| session.source.files[split.file].format.is_whole();
     let mut bytes = 0;
     let together = |before: &Split, next: &Split| {
         bytes += before.text_bytes;
@@ -280,18 +276,18 @@ fn parts<'s>(reader: &Reader<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
 }
 
 /// How many tables are made at a time, beside what readers hold of the files.
-fn tables(engine: &Engine<'_>, reader: &Reader<'_>, long_rows: &[u64]) -> Result<usize> {
-    let small = engine.budget.free_pages();
-    let largest = reader.source.beyond(&|bytes, _| bytes <= small)?;
+fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
+    let small = session.engine.budget.free_pages();
+    let largest = session.source.beyond(&|bytes, _| bytes <= small)?;
     let (bytes, longest) = largest.map_or((small, 0), |page| (page.bytes, page.longest));
     let long_row = long_rows.iter().copied().filter(|&bytes| bytes > LONG_ROW).max().unwrap_or(0);
-    Ok(engine.budget.tables_of_pages(bytes, longest.max(long_row)))
+    Ok(session.engine.budget.tables_of_pages(bytes, longest.max(long_row)))
 }
 
 /// The names that a reading asks for besides page and id.
-fn asked(reader: &Reader<'_>, own: &OwnColumns) -> Vec<String> {
+fn asked(session: &Session<'_>, own: &OwnColumns) -> Vec<String> {
     let mut names: Vec<String> = own.columns.iter().map(|column| column.name.clone()).collect();
-    for name in [&reader.options.content_type_column, &reader.options.url_column] {
+    for name in [&session.options.content_type_column, &session.options.url_column] {
         if !names.contains(name) {
             names.push(name.clone());
         }
@@ -306,8 +302,7 @@ fn schema(own: &OwnColumns, prefix: &str) -> SchemaRef {
 
 /// What makes the table of one piece.
 struct Part<'p> {
-    engine: &'p Engine<'p>,
-    reader: &'p Reader<'p>,
+    session: &'p Session<'p>,
     purifier: &'p Purifier,
     elements: &'p Elements,
     own: &'p OwnColumns,
@@ -316,28 +311,28 @@ struct Part<'p> {
 
 impl Part<'_> {
     fn table(&self, found: &mut Found<'_>, rejecter: &Rejecter, batch: &Documents) -> Result<RecordBatch> {
-        let (engine, reader) = (self.engine, self.reader);
+        let session = self.session;
         let mut pages = PageBuilder::default();
         let mut taken = Vec::with_capacity(batch.len());
         let mut spelled = Spelled::default();
         let Found { sums: Sums { purified, elements_seconds, seen: ids_seen, lost, .. }, rejected } = found;
-        each_page(engine, reader, self.purifier, batch, purified, |row, seen| {
+        each_page(session, self.purifier, batch, purified, |row, seen| {
             let page = match seen {
                 Seen::Page(page) => page,
                 Seen::Null => {
                     taken.push(false);
-                    return rejecter.push(reader, rejected, batch, row, &RejectReason::NullText.into());
+                    return rejecter.push(session, rejected, batch, row, &RejectReason::NullText.into());
                 }
                 Seen::Bad(why) => {
                     taken.push(false);
-                    return rejecter.push(reader, rejected, batch, row, why);
+                    return rejecter.push(session, rejected, batch, row, why);
                 }
             };
             taken.push(true);
             let begun = Instant::now();
-            self.elements.spell(reader, page, &mut spelled);
+            self.elements.spell(session, page, &mut spelled);
             *elements_seconds += begun.elapsed().as_secs_f64();
-            let id = batch.id(row).map_or_else(|| reader.source.name_of(batch.doc(row)), |id| id.to_string());
+            let id = batch.id(row).map_or_else(|| session.source.name_of(batch.doc(row)), |id| id.to_string());
             let cut = page.cut.names().collect::<Vec<_>>().join(",");
             pages.push(&PageRow {
                 id: &id,

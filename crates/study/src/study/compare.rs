@@ -36,7 +36,7 @@ use dupsift_engine::job::run::{attempt, carry_out};
 use dupsift_engine::job::run_report::{OtherInputReport, RunReport};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{JudgedBuilder, judged_schema};
 use dupsift_spill::shuffle::AtomicBits;
@@ -106,21 +106,21 @@ pub fn compare(
     page: &Page<'_>,
 ) -> Result<Compared> {
     check(options)?;
-    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, products| {
+    carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, products| {
         let mut oracle = match options.oracle_sample {
             0 => None,
-            most => Some(Sample { documents: oracle::choose(engine, reader, most, options.seed)?, within: Vec::new() }),
+            most => Some(Sample { documents: oracle::choose(session, most, options.seed)?, within: Vec::new() }),
         };
-        let mut run = attempt(engine, reader, stage, losses, products, |members| match &mut oracle {
+        let mut run = attempt(session, stage, losses, products, |members| match &mut oracle {
             None => Ok(()),
-            Some(sample) => sample.note(engine, reader, members),
+            Some(sample) => sample.note(session, members),
         })?;
-        let comparison = study(engine, reader, options, stage, &run, oracle.as_ref())?;
+        let comparison = study(session, options, stage, &run, oracle.as_ref())?;
         let json = serde_json::to_vec_pretty(&comparison).map_err(Error::table("write comparison.json"))?;
         stage.write_bytes("compare/comparison.json", &json)?;
-        run.stages = engine.clock.stages();
-        (run.seconds, run.cpu_seconds, run.peak_memory_bytes) = engine.clock.totals();
-        let run = page::write(engine, reader, stage, run, page)?;
+        run.stages = session.engine.clock.stages();
+        (run.seconds, run.cpu_seconds, run.peak_memory_bytes) = session.engine.clock.totals();
+        let run = page::write(session, stage, run, page)?;
         Ok(Compared { run, comparison })
     })
 }
@@ -132,8 +132,8 @@ struct Sample {
 }
 
 impl Sample {
-    fn note(&mut self, engine: &Engine<'_>, reader: &Reader<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
-        let within = members.iter().map(|one| Within::new(engine, reader, &one.now, &self.documents));
+    fn note(&mut self, session: &Session<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
+        let within = members.iter().map(|one| Within::new(session, &one.now, &self.documents));
         self.within = within.collect::<Result<_>>()?;
         Ok(())
     }
@@ -147,24 +147,23 @@ struct Pooling {
 }
 
 fn study(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     options: &CompareOptions,
     stage: &Stage,
     run: &RunReport,
     oracle: Option<&Sample>,
 ) -> Result<ComparisonReport> {
-    let before = engine.clock.stages().len();
+    let before = session.engine.clock.stages().len();
     let finished = Finished::new(stage.path(), run.clone());
-    let pairs = damaged(sizes(engine, options, &finished))?;
+    let pairs = damaged(sizes(session.engine, options, &finished))?;
     let sampling = Sampling::new(&pairs, options.judge_sample, options.seed);
-    let met = Arc::new(AtomicBits::new(engine.dir, "met", reader.documents() as usize)?);
-    let Pooling { mut tally, chosen } = damaged(pool(engine, options, &finished, &sampling, &met))?;
+    let met = Arc::new(AtomicBits::new(session.engine.dir, "met", session.documents() as usize)?);
+    let Pooling { mut tally, chosen } = damaged(pool(session.engine, options, &finished, &sampling, &met))?;
     if let Some(sample) = oracle {
         sample.documents.iter().for_each(|doc| _ = met.set(doc));
     }
-    let texts = Texts::read(engine, reader, &options.judge, &met)?;
-    let verdicts = judge(engine, &options.judge, &texts, &chosen)?;
+    let texts = Texts::read(session, &options.judge, &met)?;
+    let verdicts = judge(session.engine, &options.judge, &texts, &chosen)?;
     (0..chosen.len()).for_each(|at| tally.verdict(chosen.get(at).found, verdicts.of(at).is_some()));
     tally.settle();
     let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
@@ -172,7 +171,7 @@ fn study(
     let mut report = figures(&tally, &options.contestants, &run.algorithms);
     if let Some(Sample { documents, within }) = oracle {
         let found = |a, b| finders(&options.contestants, oracle::found(within, a, b));
-        let (joined, recalls) = oracle::join(engine, reader, &options.judge, &texts, documents, found, pairs.len())?;
+        let (joined, recalls) = oracle::join(session, &options.judge, &texts, documents, found, pairs.len())?;
         report.oracle = Some(joined);
         report.algorithms.iter_mut().zip(recalls).for_each(|(one, recall)| one.oracle_recall = Some(recall));
     }
@@ -185,7 +184,7 @@ fn study(
         seed: options.seed,
         by_words: verdicts.by_words,
         undecided: verdicts.undecided,
-        cpu_seconds: engine.clock.stages()[before..].iter().map(|stage| stage.cpu_seconds).sum(),
+        cpu_seconds: session.engine.clock.stages()[before..].iter().map(|stage| stage.cpu_seconds).sum(),
     };
     report.advice = advice(&report);
     Ok(report)

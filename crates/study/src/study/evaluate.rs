@@ -24,12 +24,11 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::{RunOptions, Settings};
 use dupsift_engine::reading::again::work_again;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{Quoting, Stage, TableWriter};
 use dupsift_files::tables::{EvaluationRow, evaluation_schema, evaluation_table};
 use dupsift_spill::shuffle::AtomicBits;
@@ -66,12 +65,12 @@ pub fn evaluate(
     let inputs = finished.corpus(options, cancel)?;
     let out = finished.dir().join("evaluation");
     Stage::look(&out, true, false)?;
-    let (report, stage) = work_again(options, &inputs.source, progress, cancel, |engine, reader| {
-        finished.check_contents(engine, reader)?;
+    let (report, stage) = work_again(options, &inputs.source, progress, cancel, |session| {
+        finished.check_contents(session)?;
         let stage = Stage::begin(&out, true, None)?;
-        let resolved = resolve(engine, reader, finished, &files, &stage.file(REJECTED)?)?;
-        let truth = Truth::new(engine, reader, resolved)?;
-        let algorithms = measure_all(engine, reader, finished, &truth)?;
+        let resolved = resolve(session, finished, &files, &stage.file(REJECTED)?)?;
+        let truth = Truth::new(session, resolved)?;
+        let algorithms = measure_all(session, finished, &truth)?;
         Ok((record(finished, truth, algorithms), stage))
     })?;
     if cancel.load(Ordering::Relaxed) {
@@ -134,21 +133,16 @@ fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
 }
 
 /// All algorithms, several at a time, in the order of the recipe.
-fn measure_all(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    finished: &Finished,
-    truth: &Truth,
-) -> Result<Vec<EvaluatedReport>> {
+fn measure_all(session: &Session<'_>, finished: &Finished, truth: &Truth) -> Result<Vec<EvaluatedReport>> {
     let algorithms = &finished.report.algorithms;
     let measured = Mutex::new(Vec::new());
-    let running = engine.clock.stage("measure");
-    let bar = engine.bar("measure", algorithms.len());
-    engine.work(
+    let running = session.engine.clock.stage("measure");
+    let bar = session.engine.bar("measure", algorithms.len());
+    session.engine.work(
         algorithms.len(),
         || Ok(()),
         |(), at| {
-            let report = measure(engine, reader, finished, truth, &algorithms[at])?;
+            let report = measure(session, finished, truth, &algorithms[at])?;
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((at, report));
             bar.add(1);
             Ok(())
@@ -156,7 +150,7 @@ fn measure_all(
         Ok,
     )?;
     // A damaged table is a piece of work that is missing.
-    engine.none_bad()?;
+    session.engine.none_bad()?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(at, _)| *at);
     running.end(algorithms.len() as u64, measured.len() as u64, 0);
@@ -165,8 +159,7 @@ fn measure_all(
 
 /// One algorithm: its clusters, and its pairs as they are written or, where not all are, as its clusters say them.
 fn measure(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     finished: &Finished,
     truth: &Truth,
     one: &AlgorithmReport,
@@ -177,16 +170,16 @@ fn measure(
         ..EvaluatedReport::default()
     };
     let all_written = report.pairs_not_written == 0;
-    let clusters = EvaluatedClusters::new(engine, reader, finished, truth, one, !all_written)?;
+    let clusters = EvaluatedClusters::new(session, finished, truth, one, !all_written)?;
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
     // Pairs lie within clusters, but for forms, so as many pairs as there are within them are all of these.
     let all_within = one.pairs.saturating_sub(one.forms) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
-        (report.pairs_true, report.pages_true) = clusters.true_pairs(engine, reader, truth)?;
+        (report.pairs_true, report.pages_true) = clusters.true_pairs(session, truth)?;
     } else {
-        measure_pairs(engine, reader, finished, truth, &mut report)?;
+        measure_pairs(session, finished, truth, &mut report)?;
     }
     let (pairs, pages) = (truth.report.pairs, truth.report.pages);
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
@@ -202,19 +195,19 @@ fn measure(
 
 /// The pairs as they are written.
 fn measure_pairs(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     finished: &Finished,
     truth: &Truth,
     report: &mut EvaluatedReport,
 ) -> Result<()> {
-    let documents = reader.documents();
-    let bits = |what: &str| AtomicBits::new(engine.dir, &format!("{}-{what}", report.label), documents as usize);
+    let documents = session.documents();
+    let bits =
+        |what: &str| AtomicBits::new(session.engine.dir, &format!("{}-{what}", report.label), documents as usize);
     let (detected, correct) = (bits("detected")?, bits("correct")?);
     let mut checker = truth.checker();
     let mut before = None;
     for pair in finished.pairs(&report.label)? {
-        engine.go_on()?;
+        session.engine.go_on()?;
         let pair = pair?;
         let this = (pair.a, pair.b);
         if pair.a >= pair.b || pair.b >= documents || before.is_some_and(|before| before >= this) {

@@ -9,7 +9,7 @@ use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::reading::classes::{Link, number};
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// What the clusters of one algorithm say.
@@ -33,25 +33,24 @@ impl EvaluatedClusters {
     /// # Errors
     /// [`Error::BadFile`] where the table of the clusters is damaged.
     pub fn new(
-        engine: &Engine<'_>,
-        reader: &Reader<'_>,
+        session: &Session<'_>,
         finished: &Finished,
         truth: &Truth,
         one: &AlgorithmReport,
         of_pairs: bool,
     ) -> Result<EvaluatedClusters> {
         let label = &one.label;
-        let documents = reader.documents();
-        let link = Link::new(reader);
-        let clustered = AtomicBits::new(engine.dir, &format!("{label}-clustered"), documents as usize)?;
+        let documents = session.documents();
+        let link = Link::new(session);
+        let clustered = AtomicBits::new(session.engine.dir, &format!("{label}-clustered"), documents as usize)?;
         let noted = if of_pairs { documents as usize } else { 0 };
-        let mut cluster_of = Numbers::new(engine.dir, &format!("{label}-cluster-of"), noted, documents)?;
+        let mut cluster_of = Numbers::new(session.engine.dir, &format!("{label}-cluster-of"), noted, documents)?;
         let mut slots = cluster_of.slots();
-        let shuffle = link.shuffle(engine, reader, &format!("{label}-cells"), one.clustered)?;
+        let shuffle = link.shuffle(session, &format!("{label}-cells"), one.clustered)?;
         let mut writer = shuffle.writer();
         let (mut cluster, mut left, mut pairs) = (0, 0, 0);
         for row in finished.clusters(label)? {
-            engine.go_on()?;
+            session.engine.go_on()?;
             let row = row?;
             // The documents of a cluster follow one another.
             if left == 0 {
@@ -76,7 +75,7 @@ impl EvaluatedClusters {
         }
         writer.flush()?;
         drop(writer);
-        let (mut partitions, in_cells) = cells(engine, &shuffle.finish()?, doc_width(documents), truth)?;
+        let (mut partitions, in_cells) = cells(session.engine, &shuffle.finish()?, doc_width(documents), truth)?;
         // Then who stands in no predicted cluster, and last who is alone in both.
         let pages = clustered.count();
         let mut both = pages;
@@ -92,13 +91,14 @@ impl EvaluatedClusters {
     ///
     /// # Panics
     /// If the clusters were not read for it, and pairs are the truth.
-    pub fn true_pairs(&self, engine: &Engine<'_>, reader: &Reader<'_>, truth: &Truth) -> Result<(u64, u64)> {
+    pub fn true_pairs(&self, session: &Session<'_>, truth: &Truth) -> Result<(u64, u64)> {
         // Where clusters are the truth, two documents of one cell are a true pair.
         let Some(listed) = truth.listed() else { return Ok(self.in_cells) };
-        let correct = AtomicBits::new(engine.dir, &format!("{}-correct", self.label), reader.documents() as usize)?;
+        let correct =
+            AtomicBits::new(session.engine.dir, &format!("{}-correct", self.label), session.documents() as usize)?;
         let mut pairs = 0;
         for (a, b) in listed {
-            engine.go_on()?;
+            session.engine.go_on()?;
             let cluster = self.cluster_of.get(a);
             if cluster > 0 && cluster == self.cluster_of.get(b) {
                 pairs += 1;

@@ -23,13 +23,12 @@ use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
 use dupsift_algorithms::stage::remove_if::{RemoveIf, Stays};
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::read_back::{self, Frozen};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::document::View;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_incremental::Again;
 use dupsift_text::Analysis;
 
@@ -50,22 +49,20 @@ pub fn explain(
     let again = finished.again()?;
     let again = again.as_ref();
     let inputs = finished.corpus(options, cancel)?;
-    work_again(options, &inputs.source, progress, cancel, |engine, reader| {
-        finished.check_contents(engine, reader)?;
-        let running = engine.clock.stage("find documents");
-        let seeking = Seeking { engine, reader, first_doc: finished.first_doc(), again };
+    work_again(options, &inputs.source, progress, cancel, |session| {
+        finished.check_contents(session)?;
+        let running = session.engine.clock.stage("find documents");
+        let seeking = Seeking { session, first_doc: finished.first_doc(), again };
         let docs = seek(seeking, asked, by_number)?;
         let (docs, note) = match docs[..] {
             [a, b] => ([a, b], None),
-            _ => partner(engine, finished, docs[0])?,
+            _ => partner(session.engine, finished, docs[0])?,
         };
         may_be_shown(&seeking, &docs)?;
-        running.end(reader.documents(), 2, 0);
+        running.end(session.documents(), 2, 0);
         let mut explained = match again {
-            Some(again) => {
-                again.joined(engine, reader, docs, |joined| explain_both(engine, joined, finished, docs, Some(again)))
-            }
-            None => explain_both(engine, reader, finished, docs, None),
+            Some(again) => again.joined(session, docs, |joined| explain_both(joined, finished, docs, Some(again))),
+            None => explain_both(session, finished, docs, None),
         }?;
         explained.notes.extend(note);
         Ok(explained)
@@ -74,41 +71,38 @@ pub fn explain(
 
 /// Explains the documents with these numbers.
 fn explain_both(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     finished: &Finished,
     numbers: [u64; 2],
     again: Option<&Again<'_>>,
 ) -> Result<Explanation> {
     let gone = || Error::usage("the documents cannot be read any more");
-    let [Some(a), Some(b)] = numbers.map(|number| reader.document(number)) else { return Err(gone()) };
+    let [Some(a), Some(b)] = numbers.map(|number| session.document(number)) else { return Err(gone()) };
     let docs = [a, b];
-    reader.scopes.begin(engine, &reader.options.recipe, reader.documents())?;
-    let frozen = again.map(|again| again.statistics(engine, reader)).transpose()?;
+    session.scopes.begin(session.engine, &session.options.recipe, session.documents())?;
+    let frozen = again.map(|again| again.statistics(session)).transpose()?;
     let known = match frozen {
         Some(Frozen { stats, models, report, .. }) => (stats, Some(models), report.documents_planned),
-        None => {
-            (read_back::statistics(engine, reader, finished.of())?, None, read_back::documents_planned(finished.of()))
-        }
+        None => (read_back::statistics(session, finished.of())?, None, read_back::documents_planned(finished.of())),
     };
     let (stats, models, planned) = known;
     let corpus = Corpus::new(planned, &stats);
-    let models = models.map_or_else(|| read_back::models(reader, finished.of(), &corpus), Ok)?;
-    let bound = reader.options.recipe.bind(&corpus, &models)?;
+    let models = models.map_or_else(|| read_back::models(session, finished.of(), &corpus), Ok)?;
+    let bound = session.options.recipe.bind(&corpus, &models)?;
     let groups = groups(finished, &bound, numbers)?;
     let mut told: Option<LookedUp> = None;
-    let view = View::after_count(engine, reader, None, &stats);
-    let running = engine.clock.stage("look at both");
-    both(engine, reader, &view, docs, |first, second| {
+    let view = View::after_count(session, None, &stats);
+    let running = session.engine.clock.stage("look at both");
+    both(session, &view, docs, |first, second| {
         let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups, again };
-        told = Some(tell(reader, &view, docs, [first, second], signing)?);
+        told = Some(tell(session, &view, docs, [first, second], signing)?);
         Ok(())
     })?;
     running.end(2, 2, 0);
     let told = told.ok_or_else(gone)?;
     // One step over two texts may end before the next look at the flag.
-    engine.go_on()?;
-    put_together(engine, reader, finished, told, (&bound, groups, &view, again))
+    session.engine.go_on()?;
+    put_together(session, finished, told, (&bound, groups, &view, again))
 }
 
 /// The copies of the two documents, where there are any in the corpus. Of the methods of the run one is asked that folds copies
@@ -144,7 +138,7 @@ struct Signing<'s> {
 
 /// Signs the two documents, the smaller number first, and looks at them; `docs` are their numbers in the order asked.
 fn tell(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     view: &View<'_>,
     docs: [u64; 2],
     [first, second]: [At<'_>; 2],
@@ -154,10 +148,10 @@ fn tell(
     // Signatures may depend on how often the counts hold a text.
     let times = |doc: u64| {
         let group =
-            groups.filter(|_| reader.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
+            groups.filter(|_| session.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
         group.map_or(1, |group| group.size)
     };
-    let texts = [first, second].map(|(batch, row)| text_of(reader, batch, row));
+    let texts = [first, second].map(|(batch, row)| text_of(session, batch, row));
     let [Ok(a), Ok(b)] = texts else {
         let error = texts.into_iter().find_map(Result::err);
         return Err(error.unwrap_or_else(|| Error::usage("the documents cannot be read any more")));
@@ -171,15 +165,16 @@ fn tell(
     let [low, high] = [docs[0].min(docs[1]), docs[0].max(docs[1])];
     let [x, y] = analyses;
     let analyses = [x.counted_times(times(low)), y.counted_times(times(high))];
-    let looks = looks(&reader.options.recipe, (corpus, models), bound, [low, high], &analyses);
+    let looks = looks(&session.options.recipe, (corpus, models), bound, [low, high], &analyses);
     let same = !a.trim_start().is_empty() && analyses[0].copy_hash() == analyses[1].copy_hash();
     let swap = docs[0] > docs[1];
-    let mut documents = [explained(reader, first, &analyses[0], again), explained(reader, second, &analyses[1], again)];
+    let mut documents =
+        [explained(session, first, &analyses[0], again), explained(session, second, &analyses[1], again)];
     let [x, y] = &analyses;
     let measures = if swap { measures(likeness(y, x)) } else { measures(likeness(x, y)) };
-    let asked_first = reader.number(docs[0]);
+    let asked_first = session.number(docs[0]);
     documents.sort_by_key(|document| document.doc != asked_first);
-    let mut contained = contained_in(reader.options.remove_if, same, [x, y]);
+    let mut contained = contained_in(session.options.remove_if, same, [x, y]);
     if swap {
         contained.reverse();
     }
@@ -187,27 +182,27 @@ fn tell(
 }
 
 fn explained(
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     (batch, row): At<'_>,
     analysis: &Analysis<'_>,
     again: Option<&Again<'_>>,
 ) -> ExplainedDocument {
-    let (place, doc) = (batch.doc(row), reader.number(batch.doc(row)));
-    let (file, file_row) = match again.filter(|_| place < reader.base) {
+    let (place, doc) = (batch.doc(row), session.number(batch.doc(row)));
+    let (file, file_row) = match again.filter(|_| place < session.base) {
         Some(again) => again.place(doc),
         None => {
-            let (file, row) = reader.source.locate(place);
+            let (file, row) = session.source.locate(place);
             (file.label.clone(), row)
         }
     };
     ExplainedDocument {
-        id: batch.id(row).map_or_else(|| reader.source.name_of(place), |id| id.to_string()),
+        id: batch.id(row).map_or_else(|| session.source.name_of(place), |id| id.to_string()),
         doc,
         file,
         row: file_row,
         characters: analysis.characters(),
         words: analysis.words().len() as u64,
-        earlier: place < reader.base,
+        earlier: place < session.base,
         removed: None,
         text: analysis.raw().to_string(),
     }
@@ -235,8 +230,7 @@ fn looks(
 }
 
 fn put_together(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     finished: &Finished,
     told: LookedUp,
     (bound, groups, view, again): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>, Option<&Again<'_>>),
@@ -244,15 +238,14 @@ fn put_together(
     let LookedUp { mut documents, same, mut looks, measures, contained, swap } = told;
     let docs = [documents[0].doc, documents[1].doc];
     let removals = removals(finished, &docs)?;
-    let recipe = &reader.options.recipe;
-    let said = read_tables(engine, reader, finished, docs, same, &mut looks, (bound, groups, view))?;
+    let recipe = &session.options.recipe;
+    let said = read_tables(session, finished, docs, same, &mut looks, (bound, groups, view))?;
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
-    let mut ids: BTreeMap<u64, String> =
-        ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
+    let mut ids: BTreeMap<u64, String> = ids_of(session, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
     // The files of indexed documents are copies for the time of this look, with names of their own.
-    let own = |doc: u64| reader.document(doc).filter(|&doc| doc >= reader.base);
-    let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| reader.source.name_of(doc));
+    let own = |doc: u64| session.document(doc).filter(|&doc| doc >= session.base);
+    let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| session.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
     for document in &mut documents {
         let removal = removals.iter().find(|removal| removal.doc == document.doc);
@@ -275,9 +268,9 @@ fn put_together(
     };
     let algorithms: Vec<ExplainedAlgorithm> =
         recipe.algorithms.iter().zip(looks).zip(bound).zip(said).map(one).collect();
-    let notes = notes(reader, finished);
+    let notes = notes(session, finished);
     let pair = algorithms.iter().any(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten));
-    let remove_if = reader.options.remove_if.to_string();
+    let remove_if = session.options.remove_if.to_string();
     let removes = finished.report.removal.is_some();
     let mut contained = contained;
     // A chain removes what is no pair, and a copy of an indexed document is removed as that one was.
@@ -286,10 +279,10 @@ fn put_together(
     };
     if removes
         && !same
-        && !reader.options.remove_chains
+        && !session.options.remove_chains
         && !is_removed_for(&documents[0], &documents[1])
         && !is_removed_for(&documents[1], &documents[0])
-        && let Some(why) = fate::stay(&reader.options.decide, &algorithms)
+        && let Some(why) = fate::stay(&session.options.decide, &algorithms)
     {
         contained.iter_mut().for_each(|of| of.stays = Some(why));
     }
@@ -298,8 +291,7 @@ fn put_together(
 
 /// What the tables of each algorithm say of the two documents, and where they say nothing whether a window was cut.
 fn read_tables(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     finished: &Finished,
     docs: [u64; 2],
     same: bool,
@@ -309,21 +301,21 @@ fn read_tables(
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
         let groups = groups.filter(|_| !bound.equal_keys_are_pairs());
-        let one = Said::read(finished, &bound.label, docs, Groups { groups, most: reader.options.max_group })?;
+        let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
         // Of a later night others of the window are in the index.
-        let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && reader.guests.is_none());
+        let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && session.guests.is_none());
         if let Some(windows) = windows {
-            look.cut = windows.why_not_compared(bound, &windows::count(engine, reader, bound, view, &windows.keys)?);
+            look.cut = windows.why_not_compared(bound, &windows::count(session, bound, view, &windows.keys)?);
         }
         said.push(one);
     }
     Ok(said)
 }
 
-fn notes(reader: &Reader<'_>, finished: &Finished) -> Vec<String> {
+fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     let mut notes = Vec::new();
     if finished.report.recipe.identity
-        != format!("{:016x}", reader.options.recipe.identity(reader.pipeline, reader.has_pages()))
+        != format!("{:016x}", session.options.recipe.identity(session.pipeline, session.has_pages()))
     {
         notes.push(format!(
             "the run was made by another version of dupsift ({}) or with other lists of words: signatures may differ from the run's",

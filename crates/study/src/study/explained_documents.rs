@@ -7,7 +7,7 @@ use super::finished::Finished;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::document::View;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, TableReader, Want};
 use dupsift_files::tables::{
     Documents, FoundRemoval, PARTNER_COLUMNS, REMOVAL_LOOK_UP_COLUMNS, partners_of, removals_of,
@@ -19,8 +19,7 @@ pub type At<'b> = (&'b Documents, usize);
 
 /// Reads the two documents and hands them on together, the smaller number first.
 pub fn both(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     view: &View<'_>,
     docs: [u64; 2],
     then: impl FnOnce(At<'_>, At<'_>) -> Result<()>,
@@ -29,8 +28,7 @@ pub fn both(
     sorted.sort_unstable();
     let filter = RowFilter::Docs(sorted.as_slice().into());
     let want = Want { id: true, rows: Some(filter), ..view.want() };
-    let batches = reader.read(
-        engine,
+    let batches = session.read(
         "read documents",
         &want,
         || Ok(Vec::new()),
@@ -51,13 +49,13 @@ pub fn both(
     }
 }
 
-pub fn text_of<'b>(reader: &Reader<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
+pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
     let why = match batch.text(row).text() {
         Ok(text) => return Ok(text),
         Err(why) => why,
     };
-    let (doc, number) = (batch.doc(row), reader.number(batch.doc(row)));
-    let name = if doc < reader.base { "of an earlier night".into() } else { reader.source.name_of(doc) };
+    let (doc, number) = (batch.doc(row), session.number(batch.doc(row)));
+    let name = if doc < session.base { "of an earlier night".into() } else { session.source.name_of(doc) };
     Err(Error::usage(format!("document {number} ({name}) took no part in the run: {why}; see rejected/")))
 }
 
@@ -127,28 +125,26 @@ pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> 
 /// # Errors
 /// A damaged file.
 pub fn ids_of(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     mut numbers: Vec<u64>,
     again: Option<&Again<'_>>,
 ) -> Result<BTreeMap<u64, String>> {
     numbers.sort_unstable();
     numbers.dedup();
     let (here, elsewhere): (Vec<u64>, Vec<u64>) =
-        numbers.into_iter().partition(|&number| reader.document(number).is_some());
+        numbers.into_iter().partition(|&number| session.document(number).is_some());
     let mut known = again.map(|again| again.ids(&elsewhere)).transpose()?.unwrap_or_default();
-    let docs: Vec<u64> = here.into_iter().filter_map(|number| reader.document(number)).collect();
+    let docs: Vec<u64> = here.into_iter().filter_map(|number| session.document(number)).collect();
     if docs.is_empty() {
         return Ok(known);
     }
     let want = Want { text: false, id: true, rows: Some(RowFilter::Docs(docs.into())), ..Want::default() };
-    let ids = reader.read(
-        engine,
+    let ids = session.read(
         "read ids",
         &want,
         || Ok(Vec::new()),
         |ids, batch| {
-            let of = |row: usize| Some((reader.number(batch.doc(row)), batch.id(row)?.to_string()));
+            let of = |row: usize| Some((session.number(batch.doc(row)), batch.id(row)?.to_string()));
             ids.extend((0..batch.len()).filter_map(of));
             Ok(())
         },

@@ -12,7 +12,6 @@ use dupsift_core::number::{counted, counted_as};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::heard::heard;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::read_back::Of;
 use dupsift_engine::job::run_report::SCHEMA_VERSION;
 use dupsift_engine::job::saved_inputs::hash_files;
@@ -20,7 +19,7 @@ use dupsift_engine::job::{InputReport, RunReport};
 use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again};
 use dupsift_engine::reading::content_hashes;
 use dupsift_engine::reading::inputs::{Inputs, look_into};
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
 use dupsift_files::tables::{
     CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REMOVAL_COLUMNS, RemovalFound, WEIGHED_COLUMNS,
@@ -267,8 +266,8 @@ impl Finished {
     ///
     /// # Errors
     /// [`Error::Usage`] with the first file that has others; a file that cannot be read; a request to stop.
-    pub fn check_contents(&self, engine: &Engine<'_>, reader: &Reader<'_>) -> Result<()> {
-        let both = || reader.source.files.iter().zip(&self.report.inputs).enumerate();
+    pub fn check_contents(&self, session: &Session<'_>) -> Result<()> {
+        let both = || session.source.files.iter().zip(&self.report.inputs).enumerate();
         let differs =
             |file: &InputFile, known: &InputReport| known.contents.is_some() && known.stamp != file.seen().to_string();
         let differ: BTreeSet<usize> =
@@ -276,8 +275,8 @@ impl Finished {
         if differ.is_empty() {
             return Ok(());
         }
-        let running = engine.clock.stage("compare inputs");
-        let now = hash_files(engine, reader, &differ)?;
+        let running = session.engine.clock.stage("compare inputs");
+        let now = hash_files(session, &differ)?;
         running.end(differ.len() as u64, 0, 0);
         let is_other = |at: usize, known: &InputReport| {
             now.get(&at).is_some_and(|sum| Some(content_hashes::word(sum)) != known.contents)

@@ -14,7 +14,7 @@ use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, hash64};
 use dupsift_engine::engine::evidence::{Evidence, Taking};
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
@@ -60,14 +60,13 @@ impl Texts {
     ///
     /// # Errors
     /// A damaged file, which is set aside before the work begins again.
-    pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
-        let running = engine.clock.stage("read judged");
-        let taking = Taking::new(engine.dir, "judged", met)?;
+    pub fn read(session: &Session<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
+        let running = session.engine.clock.stage("read judged");
+        let taking = Taking::new(session.engine.dir, "judged", met)?;
         let filter = met.clone();
         let filter = RowFilter::Where(Arc::new(move |doc| filter.get(doc as usize)));
-        let want = Want { rows: Some(filter), batch_bytes: engine.budget.batch, ..Want::default() };
-        let counts = reader.read(
-            engine,
+        let want = Want { rows: Some(filter), batch_bytes: session.engine.budget.batch, ..Want::default() };
+        let counts = session.read(
             "read judged",
             &want,
             || Ok((Vec::new(), 0u64)),
@@ -75,11 +74,11 @@ impl Texts {
                 for row in 0..batch.len() {
                     let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                     *count += 1;
-                    let _long = engine.long_document(text.len())?;
+                    let _long = session.engine.long_document(text.len())?;
                     taking.take(doc, numbers, |numbers| {
                         let at = numbers.len();
                         numbers.push(0);
-                        judge.evidence(&reader.pipeline.analyse(text), numbers);
+                        judge.evidence(&session.pipeline.analyse(text), numbers);
                         let evidence = &numbers[at + 1..];
                         match (evidence.is_empty(), text.trim_start().is_empty()) {
                             (false, _) => numbers[at] = hash64(bytemuck::cast_slice(evidence)),

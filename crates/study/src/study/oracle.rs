@@ -17,20 +17,19 @@ use dupsift_algorithms::stage::estimate::wilson;
 use dupsift_algorithms::stage::judge::Judge;
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::group::Relation;
 use dupsift_engine::reading::classes::Classes;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// What keeps the numbers of documents apart from those of pairs.
 const SALT: u64 = 0x6f72_6163_6c65;
 
 /// The documents of the sample: those with the smallest hashes.
-pub fn choose(engine: &Engine<'_>, reader: &Reader<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
-    let chosen = AtomicBits::new(engine.dir, "oracle", reader.documents() as usize)?;
+pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
+    let chosen = AtomicBits::new(session.engine.dir, "oracle", session.documents() as usize)?;
     let mut smallest = BinaryHeap::new();
-    for doc in 0..reader.documents() {
+    for doc in 0..session.documents() {
         let hash = mix64(combine(combine(seed, SALT), doc));
         if (smallest.len() as u64) < most {
             smallest.push((hash, doc));
@@ -52,15 +51,15 @@ pub struct Within {
 
 impl Within {
     /// Those of a relation.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
+    pub fn new(session: &Session<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
         let name = |what: &str| format!("{}-oracle-{what}", relation.label);
-        let representatives = AtomicBits::new(engine.dir, &name("sample"), reader.documents() as usize)?;
+        let representatives = AtomicBits::new(session.engine.dir, &name("sample"), session.documents() as usize)?;
         for doc in chosen.iter() {
             representatives.set(relation.classes.representative(doc as u64) as usize);
         }
-        let mut pairs = FoundWriter::new(engine.dir, &name("pairs"))?;
+        let mut pairs = FoundWriter::new(session.engine.dir, &name("pairs"))?;
         relation.each_joining(|pair| {
-            engine.go_on()?;
+            session.engine.go_on()?;
             let within = representatives.get(pair.a as usize) && representatives.get(pair.b as usize);
             if within { pairs.push(&Pooled { a: pair.a, b: pair.b, found: 1 }) } else { Ok(()) }
         })?;
@@ -103,19 +102,18 @@ impl Counts {
 
 /// Joins the sample with itself; `finders` says who has a pair, as bits. Also returns the recall of each of so many algorithms.
 pub fn join(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     judge: &Judge,
     texts: &Texts,
     chosen: &AtomicBits,
     finders: impl Fn(u64, u64) -> u64 + Sync,
     algorithms: usize,
 ) -> Result<(OracleReport, Vec<Figure>)> {
-    let running = engine.clock.stage("oracle");
+    let running = session.engine.clock.stage("oracle");
     let visible = |doc: &u64| texts.of(*doc).is_visible();
     let docs: Vec<u64> = chosen.iter().map(|doc| doc as u64).filter(visible).collect();
-    let bar = engine.bar("oracle", docs.len());
-    let counts = engine.work(
+    let bar = session.engine.bar("oracle", docs.len());
+    let counts = session.engine.work(
         docs.len(),
         || Ok(Counts { found: vec![0; algorithms], ..Counts::default() }),
         |counts, at| {
@@ -126,7 +124,7 @@ pub fn join(
                 if !same && !judge.may(a.evidence(), text.evidence()) {
                     continue;
                 }
-                engine.go_on()?;
+                session.engine.go_on()?;
                 counts.judged += 1;
                 let judged = if same { Ok(Some(1.0)) } else { judge.judge(a.evidence(), text.evidence()) };
                 counts.undecided += u64::from(judged.is_err());
@@ -146,7 +144,7 @@ pub fn join(
     counts.into_iter().for_each(|part| all.add(part));
     running.end(all.judged, all.duplicates, 0);
     // Where the sample is the corpus, there is nothing to be uncertain of.
-    let whole = chosen.count() == reader.documents();
+    let whole = chosen.count() == session.documents();
     let population = if whole { all.duplicates } else { u64::MAX };
     let recall = |&found: &u64| match all.duplicates {
         0 => Figure::default(),

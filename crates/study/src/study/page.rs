@@ -15,7 +15,7 @@ use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::again::work_again;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::unfinished::publish;
 use dupsift_files::io::{Stage, Unfinished, WORK};
 use dupsift_spill::shuffle::AtomicBits;
@@ -33,31 +33,23 @@ const HALF: &str = ".report.html.dupsift-accept";
 pub type Page<'p> = dyn Fn(&RunReport, &Review) -> Result<String> + 'p;
 
 /// For [`dupsift_engine::job::run()`]: writes the page of a run as its last stage.
-pub fn with_page<'p>(
-    page: &'p Page<'p>,
-) -> impl Fn(&Engine<'_>, &Reader<'_>, &Stage, RunReport) -> Result<RunReport> + 'p {
-    move |engine, reader, stage, report| write(engine, reader, stage, report, page)
+pub fn with_page<'p>(page: &'p Page<'p>) -> impl Fn(&Session<'_>, &Stage, RunReport) -> Result<RunReport> + 'p {
+    move |session, stage, report| write(session, stage, report, page)
 }
 
 /// Writes the page into an output folder that is being built, whose tables stand; unless the options want none.
 /// Returns the record with this stage in it.
-pub(super) fn write(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    stage: &Stage,
-    mut report: RunReport,
-    page: &Page<'_>,
-) -> Result<RunReport> {
-    if !reader.options.report {
+pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
+    if !session.options.report {
         return Ok(report);
     }
-    let running = engine.clock.stage("report");
+    let running = session.engine.clock.stage("report");
     let finished = Finished::new(stage.path(), report.clone());
-    let seen = review(&finished, Some(Read::whole(engine, reader)), engine.dir, &|| engine.go_on())?;
+    let seen = review(&finished, Some(Read::whole(session)), session.engine.dir, &|| session.engine.go_on())?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
     // The page is made of the record as it is written, so that it can be made again from that.
-    report.stages = engine.clock.stages();
-    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+    report.stages = session.engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
     Ok(report)
 }
@@ -88,15 +80,15 @@ pub fn write_again(
     let again = finished.again()?;
     let with_texts = options.and_then(|options| {
         let inputs = finished.corpus(&options, cancel)?;
-        work_again(&options, &inputs.source, progress, cancel, |engine, reader| {
-            finished.check_contents(engine, reader)?;
+        work_again(&options, &inputs.source, progress, cancel, |session| {
+            finished.check_contents(session)?;
             let Some(again) = &again else {
-                return review(finished, Some(Read::whole(engine, reader)), engine.dir, &go_on);
+                return review(finished, Some(Read::whole(session)), session.engine.dir, &go_on);
             };
-            let earlier = earlier(finished, engine)?;
-            again.joined(engine, reader, earlier.iter().map(|doc| doc as u64), |joined| {
-                let corpus = Read { engine, reader: joined, is_hidden: &|doc| again.is_forgotten(doc) };
-                review(finished, Some(corpus), engine.dir, &go_on)
+            let earlier = earlier(finished, session.engine)?;
+            again.joined(session, earlier.iter().map(|doc| doc as u64), |joined| {
+                let corpus = Read { session: joined, is_hidden: &|doc| again.is_forgotten(doc) };
+                review(finished, Some(corpus), session.engine.dir, &go_on)
             })
         })
     });

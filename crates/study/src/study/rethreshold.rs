@@ -23,7 +23,6 @@ use dupsift_core::number::counted;
 use dupsift_core::row::Slots;
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::decide::{Deciding, decide_by};
 use dupsift_engine::job::keep::{KeepOrder, Recorder};
@@ -32,7 +31,7 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::document::View;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
 
@@ -83,36 +82,29 @@ pub fn rethreshold(
     }
     finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
-    work_again(options, &inputs.source, progress, cancel, |engine, reader| {
-        finished.check_contents(engine, reader)?;
-        let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
+    work_again(options, &inputs.source, progress, cancel, |session| {
+        finished.check_contents(session)?;
+        let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
         for links in &known {
             links.links.iter().for_each(|link| _ = shown.set(link.doc as usize));
             links.copies.iter().flatten().for_each(|&doc| _ = shown.set(doc as usize));
         }
-        let keep = order(engine, reader, &shown, &removal.keep_columns)?;
+        let keep = order(session, &shown, &removal.keep_columns)?;
         let look = |doc, kept| look(&known, doc, kept);
-        let decided =
-            decide_by(engine, reader, &deciding, || Ok(known.iter().collect()), (&keep, |_| None), &shown, look)?;
-        let mut survivors = Survivors { rows: reader.documents(), removed: Vec::new() };
-        removals::each(&decided, engine.budget.a_thread, |doc, kept| Ok(survivors.removed.push((doc, kept))))?;
+        let decided = decide_by(session, &deciding, || Ok(known.iter().collect()), (&keep, |_| None), &shown, look)?;
+        let mut survivors = Survivors { rows: session.documents(), removed: Vec::new() };
+        removals::each(&decided, session.engine.budget.a_thread, |doc, kept| Ok(survivors.removed.push((doc, kept))))?;
         Ok(survivors)
     })
 }
 
 /// The order of preference of the documents in question, whose lengths and other columns are read for it. Columns compare as in the run.
-fn order(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    shown: &Arc<AtomicBits>,
-    compared_as: &BTreeMap<String, String>,
-) -> Result<KeepOrder> {
-    let running = engine.clock.stage("read lengths");
-    let (recorder, view, bits) = (Recorder::new(engine, reader)?, View::first(engine, reader), shown.clone());
+fn order(session: &Session<'_>, shown: &Arc<AtomicBits>, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
+    let running = session.engine.clock.stage("read lengths");
+    let (recorder, view, bits) = (Recorder::new(session)?, View::first(session), shown.clone());
     let rows = RowFilter::Where(Arc::new(move |doc| bits.get(doc as usize)));
-    let want = Recorder::want(reader, Want { rows: Some(rows), ..view.want() });
-    reader.read(
-        engine,
+    let want = Recorder::want(session, Want { rows: Some(rows), ..view.want() });
+    session.read(
         "read lengths",
         &want,
         || Ok(Vec::new()),
@@ -120,7 +112,7 @@ fn order(
             let columns = view.columns(batch)?;
             lengths.clear();
             for row in 0..batch.len() {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 let length = |text| note::length(&view.document(batch.doc(row), text, &columns, row));
                 lengths.push(batch.text(row).text().map_or(0, length));
             }

@@ -4,7 +4,7 @@ use dupsift_core::error::{Error, Result, nearest};
 use dupsift_core::number::thousands;
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
 use dupsift_incremental::Again;
 
@@ -34,10 +34,8 @@ impl Found {
 /// Where documents are looked for.
 #[derive(Clone, Copy)]
 pub struct Seeking<'s> {
-    /// What reads.
-    pub engine: &'s Engine<'s>,
     /// The corpus of the run alone.
-    pub reader: &'s Reader<'s>,
+    pub session: &'s Session<'s>,
     /// The number of its first document in the tables.
     pub first_doc: u64,
     /// Of a later night: what came before it.
@@ -52,7 +50,7 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
     let docs: Vec<u64> = if by_number {
         typed.iter().map(|typed| number(at, typed)).collect::<Result<_>>()?
     } else {
-        let found = with_ids(at.engine, at.reader, typed)?;
+        let found = with_ids(at.session, typed)?;
         typed.iter().zip(&found).map(|(typed, found)| choose(at, typed, found)).collect::<Result<_>>()?
     };
     let docs = if docs.len() == 2 && docs[0] == docs[1] {
@@ -83,7 +81,7 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
 /// The other document that was typed alike: a page that came in an earlier night, too.
 fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
     let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
-        Some(again) => again.with_id(at.engine, &typed[1])?,
+        Some(again) => again.with_id(at.session.engine, &typed[1])?,
         None => Vec::new(),
     };
     match earlier[..] {
@@ -96,7 +94,7 @@ fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Res
 }
 
 fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
-    let documents = at.first_doc + at.reader.documents();
+    let documents = at.first_doc + at.session.documents();
     typed.parse().ok().filter(|&doc| doc < documents).ok_or_else(|| {
         Error::wrong(
             opt("docs"),
@@ -106,11 +104,10 @@ fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
 }
 
 /// Who has these ids, as they are printed.
-fn with_ids(engine: &Engine<'_>, reader: &Reader<'_>, typed: &[String]) -> Result<Vec<Found>> {
-    let found = reader.read(
-        engine,
+fn with_ids(session: &Session<'_>, typed: &[String]) -> Result<Vec<Found>> {
+    let found = session.read(
         "find ids",
-        &want(engine),
+        &want(session.engine),
         || Ok(vec![Found::default(); typed.len()]),
         |found, batch| {
             for row in 0..batch.len() {
@@ -138,7 +135,7 @@ fn want(engine: &Engine<'_>) -> Want {
 fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
     match (found.count, found.docs.first()) {
         (1, Some(&doc)) => Ok(at.first_doc + doc),
-        (0, _) | (_, None) => match file_and_row(at.reader, typed) {
+        (0, _) | (_, None) => match file_and_row(at.session, typed) {
             Some(doc) => Ok(at.first_doc + doc),
             None => earlier(at, typed),
         },
@@ -151,9 +148,9 @@ fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
 
 /// A document of an earlier night.
 fn earlier(at: Seeking<'_>, typed: &str) -> Result<u64> {
-    let found = at.again.map(|again| again.with_id(at.engine, typed)).transpose()?.unwrap_or_default();
+    let found = at.again.map(|again| again.with_id(at.session.engine, typed)).transpose()?.unwrap_or_default();
     match found[..] {
-        [] => Err(unknown(at.engine, at.reader, typed)?),
+        [] => Err(unknown(at.session, typed)?),
         [one] => Ok(one),
         _ => Err(several(typed, found.len() as u64, &found)),
     }
@@ -171,21 +168,20 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
 }
 
 /// The document that is called so where it has no id.
-fn file_and_row(reader: &Reader<'_>, typed: &str) -> Option<u64> {
+fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     let (label, row) = typed.rsplit_once('#')?;
     let row: u64 = row.parse().ok()?;
-    let file = reader.source.files.iter().find(|file| file.label == label || file.path.as_os_str() == label)?;
-    Some(file.first_doc + row).filter(|&doc| row < file.rows && doc < reader.documents())
+    let file = session.source.files.iter().find(|file| file.label == label || file.path.as_os_str() == label)?;
+    Some(file.first_doc + row).filter(|&doc| row < file.rows && doc < session.documents())
 }
 
 /// Says so, with the nearest id of a small corpus.
-fn unknown(engine: &Engine<'_>, reader: &Reader<'_>, typed: &str) -> Result<Error> {
+fn unknown(session: &Session<'_>, typed: &str) -> Result<Error> {
     let mut hint = String::new();
-    if reader.documents() <= SMALL {
-        let likely = reader.read(
-            engine,
+    if session.documents() <= SMALL {
+        let likely = session.read(
             "find a likely id",
-            &want(engine),
+            &want(session.engine),
             || Ok(None::<String>),
             |best, batch| {
                 for id in (0..batch.len()).filter_map(|row| batch.id(row)) {
@@ -203,7 +199,7 @@ fn unknown(engine: &Engine<'_>, reader: &Reader<'_>, typed: &str) -> Result<Erro
     }
     Ok(Error::usage(format!(
         "no document has the id {typed:?}{hint}; expected an id of the column {:?}, FILE#ROW, or document numbers with {docs}",
-        reader.options.id_column,
+        session.options.id_column,
         docs = opt("docs")
     )))
 }

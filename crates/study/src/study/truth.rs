@@ -19,7 +19,7 @@ use dupsift_core::row::doc_width;
 use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::classes::{Link, number};
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 
@@ -45,14 +45,14 @@ pub struct Truth {
 
 impl Truth {
     /// Makes it of the rows whose ids are documents.
-    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, resolved: Resolved) -> Result<Truth> {
-        let documents = reader.documents();
-        let array = |name: &str| Numbers::new(engine.dir, name, documents as usize, documents);
+    pub fn new(session: &Session<'_>, resolved: Resolved) -> Result<Truth> {
+        let documents = session.documents();
+        let array = |name: &str| Numbers::new(session.engine.dir, name, documents as usize, documents);
         let mut truth = Truth {
-            link: Link::new(reader),
+            link: Link::new(session),
             width: 2 * doc_width(documents),
             listed: None,
-            pages: AtomicBits::new(engine.dir, "true-pages", documents as usize)?,
+            pages: AtomicBits::new(session.engine.dir, "true-pages", documents as usize)?,
             firsts: array("true-firsts")?,
             sizes: array("true-sizes")?,
             report: resolved.report,
@@ -64,9 +64,9 @@ impl Truth {
             )));
         }
         if truth.report.form == "pairs" {
-            truth.take_pairs(engine, reader, &resolved.rows)?;
+            truth.take_pairs(session, &resolved.rows)?;
         } else {
-            truth.take_clusters(engine, reader, &resolved.rows)?;
+            truth.take_clusters(session, &resolved.rows)?;
         }
         if truth.report.form == "pairs" && truth.report.pairs == 0 {
             return Err(Error::usage(format!(
@@ -90,16 +90,17 @@ impl Truth {
     }
 
     /// Rows (row, side, document): two of one row are a pair.
-    fn take_pairs(&mut self, engine: &Engine<'_>, reader: &Reader<'_>, rows: &Sorted) -> Result<()> {
+    fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
-        let pairs = engine.ordered(reader.documents(), "true-pairs", self.width, self.width, half, rows.rows() / 2)?;
-        let counts = engine.work(
+        let pairs =
+            session.engine.ordered(session.documents(), "true-pairs", self.width, self.width, half, rows.rows() / 2)?;
+        let counts = session.engine.work(
             rows.partitions(),
             || Ok((pairs.writer(), 0, 0)),
             |(writer, complete, selfs), partition| {
-                let records = rows.load(partition, engine.budget.a_thread)?;
+                let records = rows.load(partition, session.engine.budget.a_thread)?;
                 for row in records.groups().filter(|row| row.len() == 2) {
-                    engine.go_on()?;
+                    session.engine.go_on()?;
                     let doc = |at: usize| number(&records.record(at)[PLACE_BYTES..]);
                     let (a, b) = (doc(row.start), doc(row.start + 1));
                     *complete += 1;
@@ -114,7 +115,7 @@ impl Truth {
             |(mut writer, complete, selfs)| writer.flush().map(|()| (complete, selfs)),
         )?;
         let (complete, selfs) = counts.iter().fold((0u64, 0u64), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let different = self.list_pairs(engine, &pairs.finish()?)?;
+        let different = self.list_pairs(session.engine, &pairs.finish()?)?;
         self.point_to_firsts();
         let report = &mut self.report;
         report.pairs = different;
@@ -173,15 +174,15 @@ impl Truth {
     }
 
     /// Rows (hash of the cluster, document): those of one hash are a cluster.
-    fn take_clusters(&mut self, engine: &Engine<'_>, reader: &Reader<'_>, rows: &Sorted) -> Result<()> {
-        let stated = AtomicBits::new(engine.dir, "true-stated", reader.documents() as usize)?;
+    fn take_clusters(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
+        let stated = AtomicBits::new(session.engine.dir, "true-stated", session.documents() as usize)?;
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
         let (mut torn, mut repeated) = (0u64, 0);
         let mut first_torn = u64::MAX;
         for partition in 0..rows.partitions() {
-            let records = rows.load(partition, engine.budget.a_thread)?;
+            let records = rows.load(partition, session.engine.budget.a_thread)?;
             for cluster in records.groups() {
-                engine.go_on()?;
+                session.engine.go_on()?;
                 let doc = |at: usize| number(&records.record(at)[CLUSTER_BYTES..]);
                 let (first, mut size, mut last) = (doc(cluster.start), 0, None);
                 for doc in cluster.map(doc) {
@@ -211,7 +212,7 @@ impl Truth {
         if torn > 0 {
             return Err(Error::usage(format!(
                 "documents that the truth puts in more than one cluster: {torn}, such as {}; expected one cluster a document",
-                called(engine, reader, first_torn)?
+                called(session, first_torn)?
             )));
         }
         self.report.repeated_rows = repeated;
@@ -243,11 +244,10 @@ impl Truth {
 }
 
 /// How a document is called: by its id, or FILE#ROW where it has none.
-fn called(engine: &Engine<'_>, reader: &Reader<'_>, doc: u64) -> Result<String> {
+fn called(session: &Session<'_>, doc: u64) -> Result<String> {
     let rows = Some(RowFilter::Docs([doc].as_slice().into()));
-    let want = Want { text: false, id: true, rows, batch_bytes: engine.budget.batch, ..Want::default() };
-    let ids = reader.read(
-        engine,
+    let want = Want { text: false, id: true, rows, batch_bytes: session.engine.budget.batch, ..Want::default() };
+    let ids = session.read(
         "read an id",
         &want,
         || Ok(None),
@@ -259,7 +259,7 @@ fn called(engine: &Engine<'_>, reader: &Reader<'_>, doc: u64) -> Result<String> 
         },
         Ok,
     )?;
-    Ok(ids.into_iter().flatten().next().unwrap_or_else(|| reader.source.name_of(doc)))
+    Ok(ids.into_iter().flatten().next().unwrap_or_else(|| session.source.name_of(doc)))
 }
 
 /// True pairs in order.

@@ -13,7 +13,7 @@ use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::classes::number;
 use dupsift_engine::reading::losses::CORPUS;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{
     Coding, FoundFile, Quoting, TableReader, TableWriter, Taking, Want, absolute, column_names, find_all, read_ids,
 };
@@ -180,28 +180,22 @@ impl Met {
 
 /// Matches the truth with the ids of the corpus, and lists the rows that cannot be used in the table `rejected`, which is
 /// written if there are any.
-pub fn resolve(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    finished: &Finished,
-    truth: &TruthFiles,
-    rejected: &Path,
-) -> Result<Resolved> {
+pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
     let pairs = truth.are_pairs();
     let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };
-    let ids = engine.shuffle("ids", width, HASH, reader.documents())?;
+    let ids = session.engine.shuffle("ids", width, HASH, session.documents())?;
     let mut report = TruthReport {
         form: if pairs { "pairs" } else { "clusters" }.into(),
         files: truth.files.iter().map(|file| absolute(&file.path).display().to_string()).collect(),
         ..TruthReport::default()
     };
-    push_corpus(engine, reader, finished, &ids, width)?;
+    push_corpus(session, finished, &ids, width)?;
     let mut writer = ids.writer();
     let mut record = vec![0; width];
     let mut table = TableWriter::create(rejected, rejected_schema())?;
     let mut listed = RejectedBuilder::new("truth");
     truth.read(|row, (file, in_file), values| {
-        engine.go_on()?;
+        session.engine.go_on()?;
         report.rows += 1;
         let [first, second] = match values {
             Ok(values) => values,
@@ -234,13 +228,13 @@ pub fn resolve(
     }
     table.close()?;
     if report.rejections.rows == 0 {
-        // A reader of `evaluation/` as one table meets no other table unless there is something to tell.
+        // A session of `evaluation/` as one table meets no other table unless there is something to tell.
         std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
         rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
     }
     writer.flush()?;
     drop(writer);
-    let (rows, met) = join(engine, &ids.finish()?, pairs, report.rows)?;
+    let (rows, met) = join(session.engine, &ids.finish()?, pairs, report.rows)?;
     report.ids = met.ids;
     report.unknown_ids = met.unknown;
     report.ambiguous_ids = met.ambiguous;
@@ -250,26 +244,19 @@ pub fn resolve(
             "none of the {} of the truth is an id of the corpus, such as {}; expected values of the column {:?}, or FILE#ROW where a row has none",
             counted(met.ids, "id"),
             report.unknown.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(", "),
-            reader.options.id_column
+            session.options.id_column
         )));
     }
     Ok(Resolved { rows, report })
 }
 
 /// The id of every document that the run used; `FILE#ROW` as the run called it where there is none.
-fn push_corpus(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    finished: &Finished,
-    ids: &Shuffle,
-    width: usize,
-) -> Result<()> {
-    let rejected = rejected(engine, reader, finished)?;
-    let labels: Vec<(u64, &str)> = first_docs(reader, finished).collect();
-    let want = Want { text: false, id: true, batch_bytes: engine.budget.batch, ..Want::default() };
-    let running = engine.clock.stage("read ids");
-    reader.read(
-        engine,
+fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width: usize) -> Result<()> {
+    let rejected = rejected(session, finished)?;
+    let labels: Vec<(u64, &str)> = first_docs(session, finished).collect();
+    let want = Want { text: false, id: true, batch_bytes: session.engine.budget.batch, ..Want::default() };
+    let running = session.engine.clock.stage("read ids");
+    session.read(
         "read ids",
         &want,
         || Ok((ids.writer(), String::new(), vec![0; width])),
@@ -296,21 +283,21 @@ fn push_corpus(
         },
         |(mut writer, ..)| writer.flush(),
     )?;
-    running.end(reader.documents(), reader.documents(), 0);
+    running.end(session.documents(), session.documents(), 0);
     Ok(())
 }
 
 /// The number of the first document of each file, with the name of the file in the record of the run. Files without rows
 /// share their number with the next one, so the last that starts at or before a document has it.
-fn first_docs<'f>(reader: &'f Reader<'_>, finished: &'f Finished) -> impl Iterator<Item = (u64, &'f str)> {
-    let files = reader.source.files.iter().zip(&finished.report.inputs);
+fn first_docs<'f>(session: &'f Session<'_>, finished: &'f Finished) -> impl Iterator<Item = (u64, &'f str)> {
+    let files = session.source.files.iter().zip(&finished.report.inputs);
     files.map(|(file, known)| (file.first_doc, known.file.as_str()))
 }
 
 /// The rows that are no documents.
-fn rejected(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished) -> Result<AtomicBits> {
-    let rejected = AtomicBits::new(engine.dir, "rejected", reader.documents() as usize)?;
-    let files: BTreeMap<&str, u64> = first_docs(reader, finished).map(|(first, label)| (label, first)).collect();
+fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
+    let rejected = AtomicBits::new(session.engine.dir, "rejected", session.documents() as usize)?;
+    let files: BTreeMap<&str, u64> = first_docs(session, finished).map(|(first, label)| (label, first)).collect();
     let path: PathBuf = finished.dir().join("rejected/part-00000.parquet");
     for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
         let wrong =
@@ -319,8 +306,9 @@ fn rejected(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished) -> Re
             // A file that was set aside as a whole has no documents.
             let Some(row) = row else { continue };
             let doc = files.get(file.as_str()).and_then(|first| first.checked_add(row));
-            let doc =
-                doc.filter(|doc| *doc < reader.documents()).ok_or_else(|| wrong("it names a row that is not there"))?;
+            let doc = doc
+                .filter(|doc| *doc < session.documents())
+                .ok_or_else(|| wrong("it names a row that is not there"))?;
             rejected.set(doc as usize);
         }
     }

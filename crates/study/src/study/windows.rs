@@ -3,28 +3,20 @@
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::Result;
 use dupsift_core::row::Signatures;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::copies;
 use dupsift_engine::reading::document::View;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;
 
 /// The documents that have each key of one algorithm, copies counted once.
 ///
 /// # Errors
 /// A damaged file; a request to stop.
-pub fn count(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    bound: &Bound<'_>,
-    view: &View<'_>,
-    keys: &[(u32, u128)],
-) -> Result<Vec<u64>> {
-    let copies = copies::fold(engine, reader, &copies::read(engine, reader)?)?;
+pub fn count(session: &Session<'_>, bound: &Bound<'_>, view: &View<'_>, keys: &[(u32, u128)]) -> Result<Vec<u64>> {
+    let copies = copies::fold(session, &copies::read(session)?)?;
     let view = view.with_copies(Some(&copies));
-    let running = engine.clock.stage("count windows");
-    let counts = reader.read(
-        engine,
+    let running = session.engine.clock.stage("count windows");
+    let counts = session.read(
         "count windows",
         &view.want(),
         || Ok((Signatures::default(), vec![0; keys.len()])),
@@ -35,8 +27,8 @@ pub fn count(
                 if copies.is_surplus(doc) {
                     continue;
                 }
-                engine.go_on()?;
-                let _long = engine.long_document(text.len())?;
+                session.engine.go_on()?;
+                let _long = session.engine.long_document(text.len())?;
                 signatures.clear();
                 bound.signer.sign(&view.document(doc, text, &columns, row), signatures);
                 let places: Vec<(u32, u128)> = signatures.rows(doc).map(|row| (row.position, row.key)).collect();
@@ -47,6 +39,6 @@ pub fn count(
         |(_, counts)| Ok(counts),
     )?;
     let sum = |at: usize| counts.iter().map(|counts: &Vec<u64>| counts[at]).sum();
-    running.end(reader.documents(), keys.len() as u64, 0);
+    running.end(session.documents(), keys.len() as u64, 0);
     Ok((0..keys.len()).map(sum).collect())
 }

@@ -21,8 +21,8 @@ use std::path::PathBuf;
 
 use crate::engine::products::Key;
 use crate::job::read_back::Frozen;
+use crate::options::RunOptions;
 use crate::options::record;
-use crate::reading::reader::Reader;
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
 use dupsift_algorithms::algorithm::kit::verify::VERIFY;
 use dupsift_algorithms::stage::plan::{Plan, Signs};
@@ -30,6 +30,8 @@ use dupsift_algorithms::stage::recipe::{Chosen, purify_name};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_files::io::InputFile;
+use dupsift_files::io::Source;
+use dupsift_text::Field;
 
 /// Options on which what is read of the corpus does not depend: all others do, new ones too until they are named here.
 const ELSEWHERE: &[&str] = &[
@@ -115,52 +117,46 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Those of a job.
+    /// Returns the keys of a run over these files without those in `left_out`; `words` is [`Pipeline::identity`].
     ///
     /// # Errors
     /// An input that cannot be read.
-    pub fn new(reader: &Reader<'_>, plan: &Plan, frozen: Option<&Frozen>) -> Result<Keys> {
-        Keys::without(reader, &BTreeMap::new(), plan, frozen)
-    }
-
-    /// The same, where these of the input files take no part.
-    ///
-    /// # Errors
-    /// As [`Keys::new`].
-    pub fn without(
-        reader: &Reader<'_>,
+    pub fn new(
+        options: &RunOptions,
+        source: &Source,
+        words: &str,
         left_out: &BTreeMap<PathBuf, String>,
         plan: &Plan,
         frozen: Option<&Frozen>,
     ) -> Result<Keys> {
-        let (options, recipe) = (reader.options, &reader.options.recipe);
+        let recipe = &options.recipe;
         let mut corpus = String::new();
-        for file in reader.source.files.iter().filter(|file| !left_out.contains_key(&file.path)) {
+        for file in source.files.iter().filter(|file| !left_out.contains_key(&file.path)) {
             corpus.push_str(&of_file(file)?);
         }
         for (name, value) in record(options).into_iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())) {
             corpus.push_str(&format!("{name} {value}\n"));
         }
-        if reader.has_pages() {
+        if source.has_pages() {
             corpus.push_str(&purify_name(&recipe.purify));
         }
         let corpus = Key::new("corpus".into(), &[&corpus]).hash;
-        let words = reader.pipeline.identity();
-        let headings = if recipe.relates() { words.as_str() } else { "" };
+        let headings = if recipe.relates() { words } else { "" };
         let (keep, strict) = (options.keep.to_string(), options.strict.to_string());
         let sources = options.source_column.as_deref().unwrap_or_default();
         let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, sources, headings]);
         let headings = Key::new("first lines".into(), &[&corpus, headings]).hash;
-        let copies = Key::new("copies".into(), &[&corpus, &format!("{:?}", reader.fields)]);
+        let fields: Vec<Field> = recipe.fields().into_iter().collect();
+        let copies = Key::new("copies".into(), &[&corpus, &format!("{fields:?}")]);
         let kinds: Vec<String> = recipe.features().iter().map(|kind| kind.name()).collect();
         let counted = format!("{:?} {kinds:?} {}", plan.counts.map(|counts| counts.needs), recipe.count_copies);
-        let counts = Key::new("counts".into(), &[&copies.hash, &words, &counted]);
+        let counts = Key::new("counts".into(), &[&copies.hash, words, &counted]);
         let before = frozen.map_or_else(|| copies.hash.clone(), |frozen| format!("{} {}", copies.hash, frozen.line()));
         let kept = format!("{:?}", plan.counts.and_then(|counts| counts.keeps));
         let members = recipe.algorithms.iter().zip(&plan.signs).enumerate().map(|(at, (chosen, signs))| {
             let known = if *signs == Signs::First { &before } else { &counts.hash };
-            let lines = Lines { words: &words, copies: &copies.hash, known, headings: &headings };
-            of_member(reader, chosen, plan.learns.contains(&at), *signs, lines)
+            let lines = Lines { words, copies: &copies.hash, known, headings: &headings };
+            of_member(options, chosen, plan.learns.contains(&at), *signs, lines)
         });
         let members: Vec<MemberKeys> = members.collect();
         let pairs: Vec<&str> = members.iter().map(|member| member.near.hash.as_str()).collect();
@@ -168,7 +164,7 @@ impl Keys {
             contained: Key::new("contained".into(), &pairs),
             members,
             words: Key::new("words".into(), &[&counts.hash, &kept]),
-            pages: Key::new("purified pages".into(), &[&copies.hash, &words]),
+            pages: Key::new("purified pages".into(), &[&copies.hash, words]),
             notes,
             copies,
             counts,
@@ -198,7 +194,7 @@ struct Lines<'l> {
     headings: &'l str,
 }
 
-fn of_member(reader: &Reader<'_>, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
+fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
     let label = &chosen.label;
     // A member with a parameter of that name of its own signs by it.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
@@ -211,12 +207,12 @@ fn of_member(reader: &Reader<'_>, chosen: &Chosen, learns: bool, signs: Signs, l
     // What the check of candidates asks of documents is noted when they are signed, or when they have met.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
-    let (signs, sifts) = (format!("{signs:?}"), reader.options.sift.to_string());
+    let (signs, sifts) = (format!("{signs:?}"), options.sift.to_string());
     let model = Key::new(format!("model {label}"), &[lines.copies, lines.known, lines.words, &own]);
     let learnt = if learns { model.hash.as_str() } else { "" };
     let rows = [lines.copies, lines.known, lines.words, &own, learnt, &signs, &sifts];
     let rows = Key::new(format!("rows {label}"), &rows);
-    let bound = reader.options.max_candidates.to_string();
+    let bound = options.max_candidates.to_string();
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
     // After a rule over all pairs the check is a part of that stage.
     let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };

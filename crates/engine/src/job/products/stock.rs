@@ -1,16 +1,16 @@
 //! The products of one attempt: keys are made when the first of them is asked for.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use bytesize::ByteSize;
 
 use super::keys::Keys;
 use crate::engine::products::{Kept, Key, Left, PortionReader, PortionWriter, Product, Products, Putting};
-use crate::engine::threads::Engine;
 use crate::job::read_back::Frozen;
 use crate::job::saved_inputs;
 use crate::options::RunOptions;
-use crate::reading::reader::Reader;
+use crate::session::Session;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
@@ -28,9 +28,10 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
         return Ok(None);
     }
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let reader = Reader::new(options, source, &pipeline);
     // An input that is another one by now is told where it is read.
-    let Ok(keys) = Keys::without(&reader, &left.known_bad(), plan, None) else { return Ok(None) };
+    let Ok(keys) = Keys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, None) else {
+        return Ok(None);
+    };
     let portions = portions_left(&left, &keys, plan);
     let keys = if options.stats.is_some() { keys.of_texts().collect::<Vec<_>>() } else { keys.all().collect() };
     let there = left.of_keys(keys.into_iter().chain(&portions));
@@ -118,8 +119,7 @@ impl Portions {
 
 /// What a job takes up, and where it puts down.
 pub struct Stock<'j> {
-    engine: &'j Engine<'j>,
-    reader: &'j Reader<'j>,
+    session: &'j Session<'j>,
     plan: &'j Plan,
     frozen: Option<&'j Frozen>,
     products: &'j Products<'j>,
@@ -129,13 +129,12 @@ pub struct Stock<'j> {
 impl<'j> Stock<'j> {
     /// Of a job.
     pub fn new(
-        engine: &'j Engine<'j>,
-        reader: &'j Reader<'j>,
+        session: &'j Session<'j>,
         plan: &'j Plan,
         frozen: Option<&'j Frozen>,
         products: &'j Products<'j>,
     ) -> Stock<'j> {
-        Stock { engine, reader, plan, frozen, products, keys: OnceLock::new() }
+        Stock { session, plan, frozen, products, keys: OnceLock::new() }
     }
 
     /// The passes.
@@ -147,7 +146,10 @@ impl<'j> Stock<'j> {
         if let Some(keys) = self.keys.get() {
             return Ok(keys);
         }
-        let keys = Keys::new(self.reader, self.plan, self.frozen)?;
+        let keys = {
+            let Session { options, source, pipeline, .. } = self.session;
+            Keys::new(options, source, &pipeline.identity(), &BTreeMap::new(), self.plan, self.frozen)?
+        };
         Ok(self.keys.get_or_init(|| keys))
     }
 
@@ -171,7 +173,7 @@ impl<'j> Stock<'j> {
     /// A disk that cannot be read.
     pub fn take<T: Product>(&self, key: impl Fn(&Keys) -> &Key) -> Result<Option<T>> {
         let Some(products) = self.there() else { return Ok(None) };
-        products.take(self.engine, self.reader.documents(), key(self.keys()?))
+        products.take(self.session.engine, self.session.documents(), key(self.keys()?))
     }
 
     /// Takes up a portion of a reading by a function that reads its bytes, and says whether it is of use; says whether there was one.
@@ -203,11 +205,11 @@ impl<'j> Stock<'j> {
         let put = |to: &mut Putting<'_>| {
             to.stream(|writer| put(&mut PortionWriter::new(writer)))?;
             // What is hashed of the documents of a first pass ends with the portion.
-            let documents = self.reader.contents.documents();
-            self.products.made_of(saved_inputs::of(self.engine, self.reader, documents));
+            let documents = self.session.contents.documents();
+            self.products.made_of(saved_inputs::of(self.session, documents));
             Ok(())
         };
-        let bytes = self.products.put_with(self.engine, &portions.key(self.keys()?, at), put)?;
+        let bytes = self.products.put_with(self.session.engine, &portions.key(self.keys()?, at), put)?;
         tracing::debug!(reading = portions.reading, portion = at, bytes, "portion put down");
         Ok(bytes.is_some())
     }
@@ -247,14 +249,14 @@ impl<'j> Stock<'j> {
     pub fn offer<T: Product>(&self, due: bool, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<T> {
         if due && !self.products.has(key(self.keys()?)) {
             self.made_of_all();
-            self.products.put(self.engine, key(self.keys()?), &mut value)?;
+            self.products.put(self.session.engine, key(self.keys()?), &mut value)?;
         }
         Ok(value)
     }
 
     /// Notes that products are made of all documents.
     fn made_of_all(&self) {
-        self.products.made_of(saved_inputs::of(self.engine, self.reader, self.reader.documents()));
+        self.products.made_of(saved_inputs::of(self.session, self.session.documents()));
     }
 
     /// Puts a product down, however little time has passed.
@@ -263,7 +265,7 @@ impl<'j> Stock<'j> {
     /// A full disk.
     pub fn put<T: Product>(&self, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<()> {
         self.made_of_all();
-        self.products.put(self.engine, key(self.keys()?), &mut value)
+        self.products.put(self.session.engine, key(self.keys()?), &mut value)
     }
 
     /// Removes a product that nothing will ask for any more.

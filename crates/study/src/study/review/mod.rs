@@ -34,10 +34,9 @@ use crossing::{Files, Group};
 use dupsift_algorithms::stage::remove_if::{Bounds, RemoveIf};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::guards::previous_run;
 use dupsift_engine::job::run_report::RunReport;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 use places::Places;
 use preset::{preset, with_higher_threshold};
@@ -100,18 +99,16 @@ const LARGE: usize = 10;
 /// The corpus of a finished run, which is read again.
 #[derive(Clone, Copy)]
 pub struct Read<'r> {
-    /// What reads.
-    pub engine: &'r Engine<'r>,
     /// The corpus, with the documents before it that the tables name.
-    pub reader: &'r Reader<'r>,
+    pub session: &'r Session<'r>,
     /// Whether the text of a document, by its number in the tables, is not to be shown.
     pub is_hidden: &'r dyn Fn(u64) -> bool,
 }
 
 impl<'r> Read<'r> {
     /// All of it may be shown.
-    pub fn whole(engine: &'r Engine<'r>, reader: &'r Reader<'r>) -> Read<'r> {
-        Read { engine, reader, is_hidden: &|_| false }
+    pub fn whole(session: &'r Session<'r>) -> Read<'r> {
+        Read { session, is_hidden: &|_| false }
     }
 }
 
@@ -128,9 +125,9 @@ pub fn review(
 ) -> Result<Review> {
     let report = &finished.report;
     let deciding: Vec<bool> = report.algorithms.iter().map(|one| decides(report, &one.label)).collect();
-    let places = Places::new(report, corpus.map(|corpus| corpus.reader));
+    let places = Places::new(report, corpus.map(|corpus| corpus.session));
     let sources = match corpus {
-        Some(Read { engine, reader, .. }) => sources::read(engine, reader, dir)?,
+        Some(Read { session, .. }) => sources::read(session, dir)?,
         None => Sources::unknown(),
     };
     let Paired { tallies, agreement, pooled, mut files, mut by_source } =
@@ -145,9 +142,9 @@ pub fn review(
     // Those are named, though they are not shown.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
-        Some(Read { engine, reader, is_hidden }) => {
+        Some(Read { session, is_hidden }) => {
             docs.retain(|&doc| !is_hidden(doc));
-            shown::read(engine, reader, report, places, docs)?
+            shown::read(session, report, places, docs)?
         }
         None => BTreeMap::new(),
     };

@@ -3,28 +3,28 @@
 
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 
 /// The places of documents.
 #[derive(Clone, Copy)]
 pub struct Places<'r> {
     /// None where the corpus is not read: then a place is the number itself.
-    reader: Option<&'r Reader<'r>>,
+    session: Option<&'r Session<'r>>,
     first_doc: u64,
     documents: u64,
 }
 
 impl<'r> Places<'r> {
     /// Of a finished run, and its corpus if that is read.
-    pub fn new(report: &RunReport, reader: Option<&'r Reader<'r>>) -> Places<'r> {
+    pub fn new(report: &RunReport, session: Option<&'r Session<'r>>) -> Places<'r> {
         let first_doc = report.index.as_ref().map_or(0, |index| index.first_doc);
         let alone = first_doc + report.documents.rows;
-        Places { reader, first_doc, documents: reader.map_or(alone, Reader::documents) }
+        Places { session, first_doc, documents: session.map_or(alone, Session::documents) }
     }
 
     /// The place of the first document of the corpus itself.
     pub fn base(&self) -> u64 {
-        self.reader.map_or(self.first_doc, |reader| reader.base)
+        self.session.map_or(self.first_doc, |session| session.base)
     }
 
     /// All places are below.
@@ -37,7 +37,7 @@ impl<'r> Places<'r> {
     /// # Errors
     /// [`Error::Usage`] where a table names what is not in the corpus.
     pub fn of(&self, number: u64) -> Result<u64> {
-        let place = self.reader.map_or(Some(number), |reader| reader.document(number));
+        let place = self.session.map_or(Some(number), |session| session.document(number));
         place.filter(|&place| place < self.documents).ok_or_else(|| {
             Error::usage(format!(
                 "a table names document {number}, which is not in the corpus: the output is damaged; run again"
@@ -47,6 +47,6 @@ impl<'r> Places<'r> {
 
     /// The number that the tables have for a place.
     pub fn number(&self, place: u64) -> u64 {
-        self.reader.map_or(place, |reader| reader.number(place))
+        self.session.map_or(place, |session| session.number(place))
     }
 }

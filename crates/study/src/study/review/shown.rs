@@ -6,11 +6,10 @@ use std::sync::Arc;
 use super::places::Places;
 use dupsift_algorithms::measure::write_contents;
 use dupsift_core::error::Result;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::reading::document::{Columns, View};
 use dupsift_engine::reading::kept_texts::KeptText;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_text::Analysis;
@@ -42,32 +41,30 @@ pub struct Read {
 
 /// Reads the documents with these numbers.
 pub fn read(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     report: &RunReport,
     places: Places<'_>,
     numbers: BTreeSet<u64>,
 ) -> Result<BTreeMap<u64, Read>> {
     let docs = numbers.into_iter().map(|number| places.of(number)).collect::<Result<_>>()?;
-    let name_of = |doc: u64| match doc.checked_sub(reader.base) {
+    let name_of = |doc: u64| match doc.checked_sub(session.base) {
         Some(row) => name_of(report, row),
-        None => format!("#{}", reader.number(doc)),
+        None => format!("#{}", session.number(doc)),
     };
-    let read = read_places(engine, reader, docs, &name_of)?;
+    let read = read_places(session, docs, &name_of)?;
     Ok(read.into_iter().map(|(doc, read)| (places.number(doc), read)).collect())
 }
 
 /// Reads the documents at these places; `name_of` names those without an id.
 fn read_places(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     mut docs: BTreeSet<u64>,
     name_of: &(dyn Fn(u64) -> String + Sync),
 ) -> Result<BTreeMap<u64, Read>> {
-    let (view, none) = (View::first(engine, reader), Columns::default());
+    let (view, none) = (View::first(session), Columns::default());
     let mut known = BTreeMap::new();
-    for KeptText { doc, id, text } in reader.kept_texts.take(&docs)? {
-        engine.go_on()?;
+    for KeptText { doc, id, text } in session.kept_texts.take(&docs)? {
+        session.engine.go_on()?;
         let id = id.unwrap_or_else(|| name_of(doc));
         known.insert(doc, read_one(id, &text, &view.document(doc, &text, &none, 0)));
         docs.remove(&doc);
@@ -76,9 +73,8 @@ fn read_places(
     if docs.is_empty() {
         return Ok(known);
     }
-    let want = Want { id: true, rows: Some(only(docs)), batch_bytes: engine.budget.batch, ..Want::default() };
-    let texts = reader.read(
-        engine,
+    let want = Want { id: true, rows: Some(only(docs)), batch_bytes: session.engine.budget.batch, ..Want::default() };
+    let texts = session.read(
         "read texts",
         &want,
         || Ok(Vec::new()),
@@ -87,8 +83,8 @@ fn read_places(
                 let doc = batch.doc(row);
                 let id = batch.id(row).map_or_else(|| name_of(doc), |id| id.to_string());
                 if let Cell::Text(text) = batch.text(row) {
-                    engine.go_on()?;
-                    let _long = engine.long_document(text.len())?;
+                    session.engine.go_on()?;
+                    let _long = session.engine.long_document(text.len())?;
                     shown.push((doc, read_one(id, text, &view.document(doc, text, &none, row))));
                 }
             }

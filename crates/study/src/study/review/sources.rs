@@ -7,10 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use super::crossing::Crossing;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted_as;
-use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::guests::Guests;
 use dupsift_engine::reading::inputs::SOURCE_COLUMNS;
-use dupsift_engine::reading::reader::Reader;
+use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicCells;
@@ -72,14 +71,14 @@ struct Values {
 
 /// Reads the first of the columns that can be used. Only Parquet files are read: in JSON lines a column costs as much as
 /// the whole corpus.
-pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sources> {
+pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
     let mut notes = Vec::new();
     for column in SOURCE_COLUMNS {
-        let parquet = reader.source.files.iter().filter(|file| file.format.is_columnar());
+        let parquet = session.source.files.iter().filter(|file| file.format.is_columnar());
         if !parquet.clone().any(|file| file.others.iter().any(|other| other == column)) {
             continue;
         }
-        let Some((codes, values)) = read_column(engine, reader, dir, column)? else {
+        let Some((codes, values)) = read_column(session, dir, column)? else {
             notes.push(format!("the column {column} has more than {MOST_VALUES} different values and is not shown"));
             continue;
         };
@@ -87,7 +86,7 @@ pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sour
             notes.push(format!("the column {column} has no values that can be shown"));
             continue;
         }
-        let others = reader.source.files.len() - parquet.count();
+        let others = session.source.files.len() - parquet.count();
         if others > 0 {
             notes.push(format!("{} not Parquet, and not read for it", counted_as(others as u64, "file is|files are")));
         }
@@ -103,11 +102,11 @@ pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sour
         let known: u64 = places.iter().map(|(_, documents)| documents).sum();
         let mut places = places;
         // Guests have no such column.
-        let guests = reader.guests.as_ref().map_or(0, Guests::count);
+        let guests = session.guests.as_ref().map_or(0, Guests::count);
         if guests > 0 {
             places[0].0 = "(none, or from before)".to_string();
         }
-        places[0].1 = (reader.rows() + guests).saturating_sub(known);
+        places[0].1 = (session.rows() + guests).saturating_sub(known);
         // Documents without a value are a place only where there are some.
         let skip = usize::from(places[0].1 == 0);
         let (crossing, became) = Crossing::new(&places[skip..], "values");
@@ -126,35 +125,29 @@ pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sour
 type Counted = BTreeMap<String, (u32, u64)>;
 
 /// A filter for the documents of Parquet files; none where all files are such.
-fn in_parquet(reader: &Reader<'_>) -> Option<dupsift_files::io::RowFilter> {
+fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
     let is_parquet: Vec<(u64, bool)> =
-        reader.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.is_columnar())).collect();
+        session.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.is_columnar())).collect();
     let in_parquet = move |doc: u64| {
         is_parquet.get(is_parquet.partition_point(|&(end, _)| end <= doc)).is_some_and(|&(_, parquet)| parquet)
     };
-    let all_parquet = reader.source.files.iter().all(|file| file.format.is_columnar());
+    let all_parquet = session.source.files.iter().all(|file| file.format.is_columnar());
     (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
 /// The codes of all documents, and for each value its code and its documents; none if there are too many values.
-fn read_column(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    dir: &Path,
-    column: &str,
-) -> Result<Option<(AtomicCells<u32>, Counted)>> {
-    let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), reader.documents() as usize)?;
+fn read_column(session: &Session<'_>, dir: &Path, column: &str) -> Result<Option<(AtomicCells<u32>, Counted)>> {
+    let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), session.documents() as usize)?;
     let shared: Mutex<Values> = Mutex::default();
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let want = Want {
         text: false,
         others: vec![column.to_string()],
-        rows: in_parquet(reader),
-        batch_bytes: engine.budget.batch,
+        rows: in_parquet(session),
+        batch_bytes: session.engine.budget.batch,
         ..Want::default()
     };
-    let counted = reader.read(
-        engine,
+    let counted = session.read(
         "read sources",
         &want,
         || Ok(BTreeMap::<String, (u32, u64)>::new()),

@@ -1,25 +1,28 @@
-//! A corpus that is read: its files, what of them is asked for, and how texts become words.
+//! What a run works with: threads, memory and temporary files, the options, the corpus, and how texts become words.
 
 use std::sync::atomic::AtomicU64;
 
-use super::content_hashes::ContentHashes;
-use super::guests::Guests;
-use super::kept_texts::KeptTexts;
-use super::purified_store::Pages;
-use super::scopes::Scopes;
+use crate::engine::threads::Engine;
 use crate::options::RunOptions;
+use crate::reading::content_hashes::ContentHashes;
+use crate::reading::guests::Guests;
+use crate::reading::kept_texts::KeptTexts;
+use crate::reading::purified_store::Pages;
+use crate::reading::scopes::Scopes;
 use dupsift_files::io::{Source, Split};
 use dupsift_pages::Purifier;
 use dupsift_text::{Field, Pipeline};
 
-/// What passes over a corpus share.
-pub struct Reader<'r> {
+/// What a run works with. All passes over the corpus share it.
+pub struct Session<'s> {
+    /// Threads, memory, clock, progress and the folder of temporary files.
+    pub engine: &'s Engine<'s>,
     /// What was asked.
-    pub options: &'r RunOptions,
+    pub options: &'s RunOptions,
     /// The files.
-    pub source: &'r Source,
+    pub source: &'s Source,
     /// From text to words.
-    pub pipeline: &'r Pipeline,
+    pub pipeline: &'s Pipeline,
     /// Texts that the page may show.
     pub kept_texts: KeptTexts,
     /// From pages to texts.
@@ -44,10 +47,16 @@ pub struct Reader<'r> {
     limit: Option<u64>,
 }
 
-impl<'r> Reader<'r> {
-    /// Of a corpus of which nothing was read yet.
-    pub fn new(options: &'r RunOptions, source: &'r Source, pipeline: &'r Pipeline) -> Reader<'r> {
-        Reader {
+impl<'s> Session<'s> {
+    /// Returns the session of a corpus of which nothing was read yet.
+    pub fn new(
+        engine: &'s Engine<'s>,
+        options: &'s RunOptions,
+        source: &'s Source,
+        pipeline: &'s Pipeline,
+    ) -> Session<'s> {
+        Session {
+            engine,
             options,
             source,
             pipeline,
@@ -66,27 +75,27 @@ impl<'r> Reader<'r> {
     }
 
     /// Of the same corpus under larger numbers, see [`Source::shifted`].
-    pub fn shifted(&self, source: &'r Source, by: u64) -> Reader<'r> {
+    pub fn shifted(&self, source: &'s Source, by: u64) -> Session<'s> {
         let limit = self.limit.map(|limit| limit.saturating_add(by));
-        Reader { base: by, limit, ..Reader::new(self.options, source, self.pipeline) }
+        Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
     /// Of documents that stand before the corpus.
-    pub fn of_guests<'g>(&self, source: &'g Source) -> Reader<'g>
+    pub fn of_guests<'g>(&self, source: &'g Source) -> Session<'g>
     where
-        'r: 'g,
+        's: 'g,
     {
-        Reader { base: self.base, limit: None, ..Reader::new(self.options, source, self.pipeline) }
+        Session { base: self.base, limit: None, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
     /// Of the corpus with its guests, see [`Source::after`].
-    pub fn joined<'g>(&self, source: &'g Source, guests: Guests) -> Reader<'g>
+    pub fn joined<'g>(&self, source: &'g Source, guests: Guests) -> Session<'g>
     where
-        'r: 'g,
+        's: 'g,
     {
         let segmented = AtomicU64::new(self.segmented.load(std::sync::atomic::Ordering::Relaxed));
-        let new = Reader::new(self.options, source, self.pipeline);
-        Reader { base: self.base, limit: self.limit, guests: Some(guests), segmented, ..new }
+        let new = Session::new(self.engine, self.options, source, self.pipeline);
+        Session { base: self.base, limit: self.limit, guests: Some(guests), segmented, ..new }
     }
 
     /// How many documents are numbered: all rows, or those within `--limit`, with what stands before them.
