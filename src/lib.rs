@@ -71,6 +71,8 @@ pub use error::{Error, Result};
 pub use job::RunReport;
 pub use stage::alone::{Signature, SignatureRow, sign, similarity};
 pub use stage::recipe::Recipe;
+#[doc(hidden)]
+pub use start::{start, start_with};
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -78,6 +80,7 @@ pub mod cli;
 #[cfg(feature = "report")]
 #[doc(hidden)]
 pub mod report;
+mod start;
 
 /// Finds the duplicates of the inputs (files, folders or globs) and writes the output folder that the option `out` names. Options are
 /// those of `dupsift run` by name, with `_` or `-`, values as they would be typed; what is not named has its default.
@@ -93,12 +96,5 @@ pub fn run(inputs: &[&str], options: &[(&str, &str)]) -> Result<RunReport> {
     }
     let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
     let options = resolve(inputs, &settings.with_defaults(Verb::Run)?)?;
-    let cancel = AtomicBool::new(false);
-    job::check(&options)?;
-    let inputs = reading::look_and_write(&options, &cancel, reading::Writes::Texts)?;
-    #[cfg(feature = "report")]
-    let finish: &job::Finish<'_> = &study::with_page(&report::page);
-    #[cfg(not(feature = "report"))]
-    let finish: &job::Finish<'_> = &|_, _, _, report| Ok(report);
-    incremental::run(&options, inputs, &engine::Progress::hidden(), &cancel, finish)
+    start(&options, None, &engine::Progress::hidden(), &AtomicBool::new(false))
 }

@@ -7,7 +7,7 @@ use dupsift::cluster::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout,
 use dupsift::error::{Error, Result};
 use dupsift::guard::guarded;
 use dupsift::options::{Verb, resolve};
-use dupsift::{job, reading, report, study};
+use dupsift::{job, start};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -91,11 +91,7 @@ pub fn spark_run(
 ) -> PyResult<PathBuf> {
     call(py, told, move |cancel, progress| {
         let options = resolve(inputs, &settings(Verb::Run, options)?)?;
-        job::check(&options)?;
-        let inputs = reading::look(&options, cancel)?;
-        let cluster = OnSpark { object: cluster };
-        let finish = study::with_page(&report::page);
-        let report = dupsift::cluster::run(&options, inputs, &cluster, progress, cancel, &finish)?;
+        let report = start(&options, Some(&OnSpark { object: cluster }), progress, cancel)?;
         Ok(job::stands_in(&report, &options.out))
     })
 }

@@ -9,7 +9,7 @@ use dupsift::reading::{self, Writes};
 use dupsift::report::{self, Screen};
 use dupsift::stage::remove_if::RemoveIf;
 use dupsift::study::{self, CompareOptions, Contest, Finished, Judge, Survivors};
-use dupsift::{incremental, job};
+use dupsift::{job, start};
 use pyo3::prelude::*;
 
 use crate::call::call;
@@ -33,9 +33,7 @@ pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller)
     call(py, told, move |cancel, progress| {
         let settings = settings(Verb::Run, options)?;
         let options = resolve(inputs, &settings)?;
-        job::check(&options)?;
-        let inputs = reading::look_and_write(&options, cancel, Writes::Texts)?;
-        let report = incremental::run(&options, inputs, progress, cancel, &study::with_page(&report::page))?;
+        let report = start(&options, None, progress, cancel)?;
         Ok(job::stands_in(&report, &options.out))
     })
 }

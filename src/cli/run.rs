@@ -7,14 +7,14 @@ use super::exit::ends_with;
 use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::report::{page, plan, summary};
+use crate::report::{plan, summary};
+use crate::start_with;
 use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
 use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
-use dupsift_study::study::with_page;
 
 /// The most algorithms that the first line names; of more it says how many there are.
 pub(super) const MOST_NAMED: usize = 8;
@@ -41,7 +41,7 @@ fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogForm
         return Ok(Exit::Done);
     }
     progress.follow(legs);
-    let report = dupsift_incremental::run(options, inputs, progress, &cancel, &with_page(&page))?;
+    let report = start_with(options, inputs, None, progress, &cancel)?;
     let exit = Exit::of_report(&report);
     ends_with(exit);
     if format == LogFormat::Json {

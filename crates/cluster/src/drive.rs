@@ -19,17 +19,15 @@ use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::engine::products::Products;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::RunReport;
 use dupsift_engine::job::products::{Counts, Stock};
-use dupsift_engine::job::run::{Finish, attempt, carry_out};
+use dupsift_engine::job::run::{Finish, carry_out};
+use dupsift_engine::job::story::{self, Variant, Written};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::reading::inputs::Inputs;
-use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::session::Session;
-use dupsift_files::io::Stage;
 
 /// Runs the whole job, its passes on the cluster.
 ///
@@ -45,26 +43,26 @@ pub fn run(
 ) -> Result<RunReport> {
     refused::check(options, &inputs)?;
     carry_out(options, inputs, progress, cancel, |session, stage, losses, products| {
-        attempt_on(cluster, (session, stage, losses, products), finish)
+        story::attempt(session, stage, losses, products, &mut OnCluster { cluster, finish })
     })
 }
 
-type Work<'w> = (&'w Session<'w>, &'w Stage, &'w Losses<'w>, &'w Products<'w>);
+/// A run whose passes are done by a cluster; the rest of it takes up what these have saved.
+struct OnCluster<'c> {
+    cluster: &'c (dyn Cluster + Sync),
+    finish: &'c Finish<'c>,
+}
 
-fn attempt_on(
-    cluster: &dyn Cluster,
-    (session, stage, losses, products): Work<'_>,
-    finish: &Finish<'_>,
-) -> Result<RunReport> {
-    dupsift_engine::job::corpus_files::check(session)?;
-    let plan = Plan::new(&session.options.recipe, session.documents(), false, false)?;
-    let stock = Stock::new(session, &plan, None, products);
-    let driver = Driver { session, cluster, plan: &plan, stock: &stock };
-    driver.steps()?;
-    let mut report = attempt(session, stage, losses, products, |_| Ok(()))?;
-    report.driver = Some(cluster.name().to_owned());
-    report.taken_up.clear();
-    finish(session, stage, report)
+impl Variant for OnCluster<'_> {
+    fn prepare(&mut self, session: &Session<'_>, plan: &Plan, stock: &Stock<'_>) -> Result<()> {
+        Driver { session, cluster: self.cluster, plan, stock }.steps()
+    }
+
+    fn written(&mut self, Written { session, stage, mut report, .. }: Written<'_>) -> Result<RunReport> {
+        report.driver = Some(self.cluster.name().to_owned());
+        report.taken_up.clear();
+        (self.finish)(session, stage, report)
+    }
 }
 
 impl Driver<'_> {

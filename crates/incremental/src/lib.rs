@@ -33,6 +33,7 @@ mod rule_out;
 mod scan;
 pub mod upkeep;
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 pub use again::Again;
@@ -41,43 +42,45 @@ use night::matched;
 pub use place::place_of;
 use reference::Reference;
 
-use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
+use dupsift_core::error::Result;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::RunReport;
 use dupsift_engine::job::run::Finish;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 
-/// A run; with an index or a reference, if one is asked for.
+/// Runs against the index in a folder, and adds the batch to it.
 ///
 /// # Errors
-/// As [`run`](dupsift_engine::job::run()); an index of another recipe; a name that another night has.
-pub fn run(
+/// As [`run`](dupsift_engine::job::run()); an index of another recipe; a name that another batch has.
+pub fn with_index(
     options: &RunOptions,
     inputs: Inputs,
+    dir: &Path,
     progress: &Progress,
     cancel: &AtomicBool,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
-    match (&options.index, &options.reference) {
-        (None, None) => dupsift_engine::job::run(options, inputs, progress, cancel, finish),
-        (None, Some(reference)) => {
-            recipe::check(options, &inputs)?;
-            let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
-            let inputs = inputs.beside(reference.read());
-            // What the reference was made with goes for the corpus too.
-            let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
-            matched(&options, inputs, progress, cancel, finish, (reference.dir(), false))
-        }
-        (Some(dir), None) => {
-            recipe::check(options, &inputs)?;
-            matched(options, inputs, progress, cancel, finish, (dir, true))
-        }
-        (Some(_), Some(_)) => Err(Error::usage(format!(
-            "{} adds what is new and {} does not; leave one of them out",
-            opt("index"),
-            opt("reference")
-        ))),
-    }
+    recipe::check(options, &inputs)?;
+    matched(options, inputs, progress, cancel, finish, (dir, true))
+}
+
+/// Runs against a reference, which stays as it is.
+///
+/// # Errors
+/// As [`with_index`]; a reference that cannot be read.
+pub fn with_reference(
+    options: &RunOptions,
+    inputs: Inputs,
+    reference: &Path,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    finish: &Finish<'_>,
+) -> Result<RunReport> {
+    recipe::check(options, &inputs)?;
+    let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
+    let inputs = inputs.beside(reference.read());
+    // What the reference was made with applies to the corpus too.
+    let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
+    matched(&options, inputs, progress, cancel, finish, (reference.dir(), false))
 }

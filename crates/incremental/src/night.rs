@@ -12,34 +12,28 @@ use super::job::Job;
 use super::join::Joining;
 use super::published::state;
 use super::{batch, drift, recipe};
-use dupsift_algorithms::algorithm::Corpus;
-use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::products::Products;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::intake::Taken;
+use dupsift_engine::job::links::Earlier;
 use dupsift_engine::job::member::{Member, Step};
-use dupsift_engine::job::passes::{self, Before, First, Waiting};
-use dupsift_engine::job::products::{Counts, Stock};
-use dupsift_engine::job::read_back::Frozen;
-use dupsift_engine::job::relate::{self, relate};
 use dupsift_engine::job::run::{Finish, carry_out_and};
 use dupsift_engine::job::run_report::{FrozenReport, IndexReport, RunReport};
 use dupsift_engine::job::saved_inputs;
-use dupsift_engine::job::{Guarded, corpus_files, guards, learn, output, stands_in};
+use dupsift_engine::job::story::{self, Variant, Written};
+use dupsift_engine::job::{Guarded, guards, stands_in};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::classes::Classes;
-use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::guests::Guests;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::losses::Losses;
-use dupsift_engine::reading::meeting::{Keys, Numbered};
+use dupsift_engine::reading::meeting::{Keys, Meeting, Numbered};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{Stage, absolute};
+use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
 
 /// Numbers that are left for guests at first: so many times the rows of the night, and at least so many.
@@ -91,7 +85,6 @@ pub fn matched(
     let report = {
         let job = Job { index: &index, options: &options, documents_planned, batch: named, again, appends, finish };
         let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
-            corpus_files::check(session)?;
             let (report, manifest) = attempt(session, stage, losses, products, &job)?;
             next.replace(Some(manifest).filter(|_| appends));
             Ok(report)
@@ -120,7 +113,7 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
     }
 }
 
-/// One attempt over the files that are whole; again with more room before the night, where there are more guests than was thought.
+/// One attempt over the files that are complete; again with more room before the batch if more indexed documents join it than expected.
 fn attempt(
     session: &Session<'_>,
     stage: &Stage,
@@ -144,81 +137,92 @@ fn attempt(
             ));
         }
         let source = session.source.shifted(base);
-        let night = session.shifted(&source, base);
-        let mut joining = Joining::new(job.index, job.options, numbered);
-        match once(&night, stage, losses, products, job, &mut joining) {
-            Err(_) if joining.beyond.load(Relaxed) > 0 => base = joining.beyond.load(Relaxed),
-            other => return other,
+        let shifted = session.shifted(&source, base);
+        let mut matching = Matching {
+            job,
+            joining: Joining::new(job.index, job.options, numbered),
+            earlier: Kept::new(job.index, numbered),
+            keys: Vec::new(),
+            copy_keys: None,
+            next: None,
+        };
+        match story::attempt(&shifted, stage, losses, products, &mut matching) {
+            Err(_) if matching.joining.beyond.load(Relaxed) > 0 => base = matching.joining.beyond.load(Relaxed),
+            Err(error) => return Err(error),
+            Ok(report) => match matching.next {
+                Some(next) => return Ok((report, next)),
+                None => return Err(Error::Internal("the run ended without a generation of the index".into())),
+            },
         }
     }
 }
 
-fn once(
-    night: &Session<'_>,
-    stage: &Stage,
-    losses: &Losses<'_>,
-    products: &Products<'_>,
-    job: &Job<'_>,
-    joining: &mut Joining<'_>,
-) -> Result<(RunReport, Manifest)> {
-    let (options, planned) = (night.options, job.documents_planned);
-    let frozen = frozen(night, planned)?;
-    let plan = Plan::new(&options.recipe, planned, false, frozen.is_some())?;
-    let stock = Stock::new(night, &plan, frozen.as_ref(), products);
-    let none = CorpusStats::none();
-    let before = Before::new(night, frozen.as_ref(), &none, planned);
-    let First { mut taken, copies, counts, words, members, copy_keys } =
-        passes::first(night, &plan, &stock, &before, Some(&*joining))?;
-    let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
-    let stats = stats.frozen();
-    let view = if plan.counts.is_some() { View::after_count(night, cuts.as_ref(), &stats) } else { before.view };
-    let corpus = Corpus::new(planned, &stats);
-    let learn = || learn::learn(night, &stock, &view, &corpus, plan.counts.map(|_| &*copies));
-    let learnt = if frozen.is_some() { Vec::new() } else { learn()? };
-    let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
-    let waiting = Waiting {
-        view: &view,
-        stats: &stats,
-        copies: &copies,
-        words,
-        models,
-        text_bytes: taken.text_bytes,
-        documents_planned: planned,
-        numbered: Some(joining.numbered),
-    };
-    let mut members = passes::sign(night, &plan, &stock, members, waiting)?;
-    let keys = take_keys(&mut members);
-
-    let (source, guests) = joining.guests(night.engine)?;
-    let source = source.map_or_else(|| night.source.shifted(0), |source| night.source.after(&source));
-    let session = night.joined(&source, guests);
-    acquaint(&session, job.index, &mut taken, &copies);
-    let view = view.over(&session);
-    let earlier = Kept::new(job.index, joining.numbered);
-    let headings = taken.headings.as_ref();
-    let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: Some(&earlier) };
-    let (members, contents) = relate(&session, &stock, members, known)?;
-    // Counts are in the index, and in the output of the run that made it.
-    let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| job.index.manifest.is_none());
-    let tables = plan.counts.map(|counts| counts.needs).or(tables);
-    let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
-    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let (mut report, decided) = output::write(&session, stage, &stock, members, contents, known)?;
-    joining.scanned.fetch_add(earlier.scanned.load(Relaxed), Relaxed);
-    let (noted, decided, ids) = (earlier.noted(), decided.as_ref(), &taken.ids_seen);
-    let contents = saved_inputs::line(night.source, &taken.contents);
-    let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids, contents };
-    let mut manifest = append::append(&session, job, joining.numbered, night, report.removal.as_ref())?;
-    record(&session, stage, job, (&mut report, &mut manifest), joining)?;
-    Ok(((job.finish)(&session, stage, report)?, manifest))
+/// A run that is matched against an index.
+struct Matching<'m> {
+    job: &'m Job<'m>,
+    joining: Joining<'m>,
+    earlier: Kept<'m>,
+    /// By label: the keys by which documents of the batch are matched.
+    keys: Vec<(String, Keys)>,
+    /// The keys of exact copies.
+    copy_keys: Option<Keys>,
+    /// The generation of the index that has the batch.
+    next: Option<Manifest>,
 }
 
-/// The statistics and models that signatures are made by, of another run or of the index; none for the run that counts them.
-fn frozen(night: &Session<'_>, planned: u64) -> Result<Option<Frozen>> {
-    let read = |dir: &std::path::PathBuf| Frozen::read(night, dir);
-    let mut frozen = night.options.stats.as_ref().map(read).transpose()?;
-    frozen.iter_mut().for_each(|frozen| frozen.report.documents_planned = planned);
-    Ok(frozen)
+impl Variant for Matching<'_> {
+    fn documents_planned(&self) -> Option<u64> {
+        Some(self.job.documents_planned)
+    }
+
+    fn meeting(&self) -> Option<&dyn Meeting> {
+        Some(&self.joining)
+    }
+
+    fn join(
+        &mut self,
+        session: &Session<'_>,
+        members: &mut [Member<'_, Step>],
+        copy_keys: Option<Keys>,
+    ) -> Result<Option<(Source, Guests)>> {
+        (self.keys, self.copy_keys) = (take_keys(members), copy_keys);
+        let (source, guests) = self.joining.guests(session.engine)?;
+        let source = source.map_or_else(|| session.source.shifted(0), |source| session.source.after(&source));
+        Ok(Some((source, guests)))
+    }
+
+    /// Notes which texts of the index came again, and which documents are preferred.
+    fn joined(&mut self, session: &Session<'_>, taken: &mut Taken, copies: &Classes) {
+        let (Some(guests), Some(manifest)) = (&session.guests, &self.job.index.manifest) else { return };
+        for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
+            guests.copy(class.get(0));
+        }
+        let batches = manifest.batches.iter().map(|batch| guests.first_from(batch.first_doc));
+        taken.keep.by_nights(batches.chain([session.base]).collect());
+    }
+
+    fn earlier(&self) -> Option<&dyn Earlier> {
+        Some(&self.earlier)
+    }
+
+    /// The index has the statistics, and so has the output of the run that made it.
+    fn writes_statistics(&self) -> bool {
+        self.job.index.manifest.is_none()
+    }
+
+    fn written(&mut self, written: Written<'_>) -> Result<RunReport> {
+        let Written { session, stage, mut report, taken, corpus, copies, decided } = written;
+        self.joining.scanned.fetch_add(self.earlier.scanned.load(Relaxed), Relaxed);
+        let (keys, copy_keys) = (std::mem::take(&mut self.keys), self.copy_keys.take());
+        let contents = saved_inputs::line(corpus, &taken.contents);
+        let (noted, ids) = (self.earlier.noted(), &taken.ids_seen);
+        let night = Night { keys, copy_keys, noted, copies, decided, ids, contents };
+        let removal = report.removal.as_ref();
+        let mut manifest = append::append(session, self.job, self.joining.numbered, night, removal)?;
+        record(session, stage, self.job, (&mut report, &mut manifest), &self.joining)?;
+        self.next = Some(manifest);
+        (self.job.finish)(session, stage, report)
+    }
 }
 
 /// By what the documents of each algorithm meet others.
@@ -228,16 +232,6 @@ fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Keys)> {
         _ => None,
     });
     keys.flatten().collect()
-}
-
-/// Tells guests and night what they are to each other: whose text came again, and who is preferred.
-fn acquaint(session: &Session<'_>, index: &Index, taken: &mut Taken, copies: &Classes) {
-    let (Some(guests), Some(manifest)) = (&session.guests, &index.manifest) else { return };
-    for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
-        guests.copy(class.get(0));
-    }
-    let nights = manifest.batches.iter().map(|batch| guests.first_from(batch.first_doc));
-    taken.keep.by_nights(nights.chain([session.base]).collect());
 }
 
 /// Says in the record what the night was to the index, and what that took: what was added has cost something too.

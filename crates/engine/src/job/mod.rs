@@ -40,6 +40,7 @@ pub mod run_report;
 pub mod saved_inputs;
 mod sift;
 pub mod sign;
+pub mod story;
 pub mod tables;
 mod tell;
 mod timing;

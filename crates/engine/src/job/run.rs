@@ -4,30 +4,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::group::Relation;
 use super::guards::Guarded;
-use super::member::Member;
-use super::passes::{self, First, Waiting};
-use super::products::{Counts, Stock};
-use super::read_back::Frozen;
-use super::relate::relate;
 use super::run_report::RunReport;
-use super::{corpus_files, estimate, learn, output, relate, saved_inputs};
+use super::story::{self, Variant, Written};
+use super::{corpus_files, estimate, saved_inputs};
 use crate::engine::full_disk::Disk;
 use crate::engine::products::{Products, nothing_is_kept};
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
 use crate::options::RunOptions;
-use crate::reading::document::View;
 use crate::reading::inputs::Inputs;
 use crate::reading::losses::Losses;
 use crate::session::Session;
 use dupsift_core::number::thousands;
 use serde::Serialize;
 
-use dupsift_algorithms::algorithm::Corpus;
-use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
@@ -53,12 +44,20 @@ pub fn run(
     cancel: &AtomicBool,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
-    let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
-        corpus_files::check(session)?;
-        let report = attempt(session, stage, losses, products, |_| Ok(()))?;
-        finish(session, stage, report)
-    };
-    carry_out(options, inputs, progress, cancel, attempt)
+    carry_out(options, inputs, progress, cancel, |session, stage, losses, products| {
+        story::attempt(session, stage, losses, products, &mut Alone { finish })
+    })
+}
+
+/// A run over its corpus alone.
+struct Alone<'f> {
+    finish: &'f Finish<'f>,
+}
+
+impl Variant for Alone<'_> {
+    fn written(&mut self, Written { session, stage, report, .. }: Written<'_>) -> Result<RunReport> {
+        (self.finish)(session, stage, report)
+    }
 }
 
 /// Does the work of a verb: from opened inputs to an output folder with its record, whole or not at all.
@@ -114,7 +113,11 @@ pub fn carry_out_and<R: Serialize + Guarded>(
         let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
         let session = Session::new(&engine, options, &source, &pipeline);
         let losses = Losses::new(&bad, &others);
-        let ready = || session.check_pages().and_then(|()| saved_inputs::check(&session, &products));
+        let ready = || {
+            session.check_pages()?;
+            saved_inputs::check(&session, &products)?;
+            corpus_files::check(&session)
+        };
         match ready().and_then(|()| attempt(&session, &stage, &losses, &products)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
@@ -202,51 +205,4 @@ fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<Path
     }
     bad.extend(source.set_aside(files));
     bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
-}
-
-/// One attempt over the files that are whole as far as is known; `look` sees what the algorithms say of pairs.
-pub fn attempt(
-    session: &Session<'_>,
-    stage: &Stage,
-    losses: &Losses<'_>,
-    products: &Products<'_>,
-    look: impl FnOnce(&[Member<'_, Relation>]) -> Result<()>,
-) -> Result<RunReport> {
-    let options = session.options;
-    let frozen = options.stats.as_deref().map(|dir| Frozen::read(session, dir)).transpose()?;
-    let plan = Plan::new(&options.recipe, session.documents(), options.sift, frozen.is_some())?;
-    let stock = Stock::new(session, &plan, frozen.as_ref(), products);
-    let none = CorpusStats::none();
-    let before = passes::Before::new(session, frozen.as_ref(), &none, session.documents());
-    let First { taken, copies, counts, words, members, .. } = passes::first(session, &plan, &stock, &before, None)?;
-    let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
-    let view = if plan.counts.is_some() { View::after_count(session, cuts.as_ref(), &stats) } else { before.view };
-    let corpus = Corpus::new(session.documents(), &stats);
-    let learnt = match &frozen {
-        Some(_) => Vec::new(),
-        None => learn::learn(session, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?,
-    };
-    let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
-    let (text_bytes, documents_planned) = (taken.text_bytes, session.documents());
-    let waiting = Waiting {
-        view: &view,
-        stats: &stats,
-        copies: &copies,
-        words,
-        models,
-        text_bytes,
-        documents_planned,
-        numbered: None,
-    };
-    let members = passes::sign(session, &plan, &stock, members, waiting)?;
-    let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref(), earlier: None };
-    let (members, contents) = relate(session, &stock, members, known)?;
-    look(&members)?;
-    let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
-    let tables = frozen.as_ref().map_or_else(|| plan.counts.map(|counts| counts.needs), |frozen| Some(frozen.tables));
-    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let (mut report, _) = output::write(session, stage, &stock, members, contents, known)?;
-    report.taken_up = products.taken_up();
-    report.frozen = frozen.map(|frozen| frozen.report);
-    Ok(report)
 }

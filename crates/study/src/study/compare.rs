@@ -32,8 +32,9 @@ use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::group::Relation;
 use dupsift_engine::job::member::Member;
-use dupsift_engine::job::run::{attempt, carry_out};
+use dupsift_engine::job::run::carry_out;
 use dupsift_engine::job::run_report::{OtherInputReport, RunReport};
+use dupsift_engine::job::story::{self, Variant, Written};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::session::Session;
@@ -107,22 +108,39 @@ pub fn compare(
 ) -> Result<Compared> {
     check(options)?;
     carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, products| {
-        let mut oracle = match options.oracle_sample {
+        let oracle = match options.oracle_sample {
             0 => None,
             most => Some(Sample { documents: oracle::choose(session, most, options.seed)?, within: Vec::new() }),
         };
-        let mut run = attempt(session, stage, losses, products, |members| match &mut oracle {
-            None => Ok(()),
-            Some(sample) => sample.note(session, members),
-        })?;
-        let comparison = study(session, options, stage, &run, oracle.as_ref())?;
+        let mut comparing = Comparing { options, oracle, page, comparison: None };
+        let run = story::attempt(session, stage, losses, products, &mut comparing)?;
+        let none = || Error::Internal("the run ended without a comparison".into());
+        Ok(Compared { run, comparison: comparing.comparison.ok_or_else(none)? })
+    })
+}
+
+/// A run whose algorithms are compared.
+struct Comparing<'c> {
+    options: &'c CompareOptions,
+    oracle: Option<Sample>,
+    page: &'c Page<'c>,
+    comparison: Option<ComparisonReport>,
+}
+
+impl Variant for Comparing<'_> {
+    fn paired(&mut self, session: &Session<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
+        self.oracle.as_mut().map_or(Ok(()), |sample| sample.note(session, members))
+    }
+
+    fn written(&mut self, Written { session, stage, mut report, .. }: Written<'_>) -> Result<RunReport> {
+        let comparison = study(session, self.options, stage, &report, self.oracle.as_ref())?;
         let json = serde_json::to_vec_pretty(&comparison).map_err(Error::table("write comparison.json"))?;
         stage.write_bytes("compare/comparison.json", &json)?;
-        run.stages = session.engine.clock.stages();
-        (run.seconds, run.cpu_seconds, run.peak_memory_bytes) = session.engine.clock.totals();
-        let run = page::write(session, stage, run, page)?;
-        Ok(Compared { run, comparison })
-    })
+        self.comparison = Some(comparison);
+        report.stages = session.engine.clock.stages();
+        (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
+        page::write(session, stage, report, self.page)
+    }
 }
 
 /// The documents for the exact join, and what each algorithm of the run says of them.

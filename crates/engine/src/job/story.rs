@@ -1,0 +1,182 @@
+//! The story of a run, from opened inputs to a record, written once.
+//!
+//! A run over its corpus alone, a run against an index, a run on a cluster and a comparison of algorithms go through the same states:
+//! read, signed, paired, written. What they do differently is in their implementations of [`Variant`].
+
+use std::sync::Arc;
+
+use super::intake::Taken;
+use super::member::{Member, Step};
+use super::passes::{self, Before, First, Waiting};
+use super::products::{Counts, Stock};
+use super::read_back::Frozen;
+use super::relate::relate;
+use super::removals::Decided;
+use super::run_report::RunReport;
+use super::{group::Relation, learn, links::Earlier, output, relate};
+use crate::engine::products::Products;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::guests::Guests;
+use crate::reading::losses::Losses;
+use crate::reading::meeting::{Keys, Meeting};
+use crate::session::Session;
+use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::plan::Plan;
+use dupsift_core::error::Result;
+use dupsift_files::io::{Source, Stage};
+
+/// What a run does besides or instead of what a run over its corpus alone does.
+pub trait Variant {
+    /// Returns the number of documents that table schemes are chosen by; `None` if it is that of the corpus.
+    fn documents_planned(&self) -> Option<u64> {
+        None
+    }
+
+    /// Does work before the first pass.
+    ///
+    /// # Errors
+    /// What keeps the run from its start.
+    fn prepare(&mut self, _session: &Session<'_>, _plan: &Plan, _stock: &Stock<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the documents of earlier runs that are matched, if any are.
+    fn meeting(&self) -> Option<&dyn Meeting> {
+        None
+    }
+
+    /// Adds documents of earlier runs, once all algorithms have signed: `copy_keys` are the keys of exact copies. Returns the files of
+    /// the corpus with those of the added documents before them; `None` if documents of earlier runs are not matched.
+    ///
+    /// # Errors
+    /// A damaged index; a full disk.
+    fn join(
+        &mut self,
+        _session: &Session<'_>,
+        _members: &mut [Member<'_, Step>],
+        _copy_keys: Option<Keys>,
+    ) -> Result<Option<(Source, Guests)>> {
+        Ok(None)
+    }
+
+    /// Compares the corpus with the documents that were added.
+    fn joined(&mut self, _session: &Session<'_>, _taken: &mut Taken, _copies: &Classes) {}
+
+    /// Returns what earlier runs found about the documents that were added.
+    fn earlier(&self) -> Option<&dyn Earlier> {
+        None
+    }
+
+    /// Looks at the pairs of all algorithms before anything is written.
+    ///
+    /// # Errors
+    /// A full disk; an interruption.
+    fn paired(&mut self, _session: &Session<'_>, _members: &[Member<'_, Relation>]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns whether the statistics that signatures were made by are written as tables of the output.
+    fn writes_statistics(&self) -> bool {
+        true
+    }
+
+    /// Does work on the output whose tables are complete, and returns the record.
+    ///
+    /// # Errors
+    /// What keeps the run from its end.
+    fn written(&mut self, written: Written<'_>) -> Result<RunReport>;
+}
+
+/// An output whose tables are complete.
+pub struct Written<'w> {
+    /// What the run worked with, with the documents that were added.
+    pub session: &'w Session<'w>,
+    /// The output folder, which has no name yet.
+    pub stage: &'w Stage,
+    /// The record.
+    pub report: RunReport,
+    /// What was recorded of the rows.
+    pub taken: &'w Taken,
+    /// The files of the corpus itself, without those of added documents.
+    pub corpus: &'w Source,
+    /// The exact copies.
+    pub copies: &'w Arc<Classes>,
+    /// What is removed, if documents are removed.
+    pub decided: Option<&'w Decided>,
+}
+
+/// Does one attempt at a run over the files that are complete as far as is known.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption, and what the variant returns.
+pub fn attempt(
+    session: &Session<'_>,
+    stage: &Stage,
+    losses: &Losses<'_>,
+    products: &Products<'_>,
+    variant: &mut dyn Variant,
+) -> Result<RunReport> {
+    let (options, planned) = (session.options, variant.documents_planned());
+    let mut frozen = options.stats.as_deref().map(|dir| Frozen::read(session, dir)).transpose()?;
+    if let (Some(frozen), Some(planned)) = (&mut frozen, planned) {
+        frozen.report.documents_planned = planned;
+    }
+    let planned = planned.unwrap_or_else(|| session.documents());
+    let plan = Plan::new(&options.recipe, planned, options.sift, frozen.is_some())?;
+    let stock = Stock::new(session, &plan, frozen.as_ref(), products);
+    variant.prepare(session, &plan, &stock)?;
+
+    let none = CorpusStats::none();
+    let before = Before::new(session, frozen.as_ref(), &none, planned);
+    let First { mut taken, copies, counts, words, members, copy_keys } =
+        passes::first(session, &plan, &stock, &before, variant.meeting())?;
+    let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
+    let stats = if variant.meeting().is_some() { stats.frozen() } else { stats };
+    let view = if plan.counts.is_some() { View::after_count(session, cuts.as_ref(), &stats) } else { before.view };
+    let corpus = Corpus::new(planned, &stats);
+    let learnt = match &frozen {
+        Some(_) => Vec::new(),
+        None => learn::learn(session, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?,
+    };
+    let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
+    let waiting = Waiting {
+        view: &view,
+        stats: &stats,
+        copies: &copies,
+        words,
+        models,
+        text_bytes: taken.text_bytes,
+        documents_planned: planned,
+        numbered: variant.meeting().map(|meeting| meeting.numbered()),
+    };
+    let mut members = passes::sign(session, &plan, &stock, members, waiting)?;
+
+    let corpus_files = session.source;
+    let (source, with_guests);
+    let session = match variant.join(session, &mut members, copy_keys)? {
+        None => session,
+        Some((joined, guests)) => {
+            source = joined;
+            with_guests = session.joined(&source, guests);
+            variant.joined(&with_guests, &mut taken, &copies);
+            &with_guests
+        }
+    };
+    let view = view.over(session);
+    let headings = taken.headings.as_ref();
+    let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: variant.earlier() };
+    let (members, contents) = relate(session, &stock, members, known)?;
+    variant.paired(session, &members)?;
+
+    let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
+    let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| variant.writes_statistics());
+    let tables = plan.counts.map(|counts| counts.needs).or(tables);
+    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
+    let (mut report, decided) = output::write(session, stage, &stock, members, contents, known)?;
+    report.taken_up = products.taken_up();
+    report.frozen = frozen.map(|frozen| frozen.report);
+    let decided = decided.as_ref();
+    variant.written(Written { session, stage, report, taken: &taken, corpus: corpus_files, copies: &copies, decided })
+}

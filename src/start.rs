@@ -1,0 +1,59 @@
+//! Starting a run: the one place where runs over a corpus alone, incremental runs and runs on a cluster are told apart.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::cluster::{self, Cluster};
+use crate::engine::Progress;
+use crate::error::{Error, Result};
+use crate::incremental;
+use crate::job::{self, RunReport};
+use crate::options::RunOptions;
+use crate::reading::{self, Inputs, Writes};
+use crate::spelling::opt;
+
+/// Checks the options, opens the inputs and runs; on the cluster if there is one.
+///
+/// # Errors
+/// As [`crate::run`].
+pub fn start(
+    options: &RunOptions,
+    cluster: Option<&(dyn Cluster + Sync)>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<RunReport> {
+    job::check(options)?;
+    let inputs = match cluster {
+        // Other machines read the inputs where they are.
+        Some(_) => reading::look(options, cancel)?,
+        None => reading::look_and_write(options, cancel, Writes::Texts)?,
+    };
+    start_with(options, inputs, cluster, progress, cancel)
+}
+
+/// Runs over inputs that are open, and writes report.html if the program has it.
+///
+/// # Errors
+/// As [`crate::run`].
+pub fn start_with(
+    options: &RunOptions,
+    inputs: Inputs,
+    cluster: Option<&(dyn Cluster + Sync)>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<RunReport> {
+    #[cfg(feature = "report")]
+    let finish: &job::Finish<'_> = &crate::study::with_page(&crate::report::page);
+    #[cfg(not(feature = "report"))]
+    let finish: &job::Finish<'_> = &|_, _, report| Ok(report);
+    match (cluster, &options.index, &options.reference) {
+        (Some(cluster), ..) => cluster::run(options, inputs, cluster, progress, cancel, finish),
+        (None, None, None) => job::run(options, inputs, progress, cancel, finish),
+        (None, Some(dir), None) => incremental::with_index(options, inputs, dir, progress, cancel, finish),
+        (None, None, Some(result)) => incremental::with_reference(options, inputs, result, progress, cancel, finish),
+        (None, Some(_), Some(_)) => Err(Error::usage(format!(
+            "{} adds what is new and {} does not; leave one of them out",
+            opt("index"),
+            opt("reference")
+        ))),
+    }
+}
