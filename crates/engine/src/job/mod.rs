@@ -41,6 +41,8 @@ pub mod saved_inputs;
 mod sift;
 pub mod sign;
 pub mod story;
+#[cfg(test)]
+mod story_tests;
 pub mod tables;
 mod tell;
 mod timing;

@@ -1,0 +1,245 @@
+//! Whole runs over small corpora, state by state: what was read, signed, paired, decided and written, and what a second run takes up.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow::array::{Array as _, AsArray as _};
+use arrow::datatypes::{Int64Type, UInt64Type};
+
+use super::group::Relation;
+use super::member::Member;
+use super::products::Stock;
+use super::run::carry_out;
+use super::run_report::RunReport;
+use super::story::{self, Variant, Written};
+use crate::engine::progress::Progress;
+use crate::options::{RunOptions, Settings, Verb, resolve};
+use crate::reading::look;
+use crate::session::Session;
+use dupsift_algorithms::stage::plan::Plan;
+use dupsift_core::error::{Error, Result};
+use dupsift_files::io::TableReader;
+
+const FERRY: &str = "The ferry to the island leaves at eight in the morning and returns at six in the evening, except on Sundays, \
+    when the captain stays at home with his family. Tickets are sold at the harbor office and on board.";
+const GARDEN: &str = "Tomatoes need six hours of sunlight a day. Water them early, never on the leaves, and tie the stems to a stake \
+    before the first fruits become heavy. In a dry summer a layer of straw keeps the soil moist for days.";
+
+/// A corpus of JSON lines in a folder of its own.
+struct Corpus {
+    folder: tempfile::TempDir,
+}
+
+impl Corpus {
+    fn new(lines: &[String]) -> Corpus {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("corpus.jsonl"), lines.join("\n")).unwrap();
+        Corpus { folder }
+    }
+
+    /// One row for each text, with its number as id.
+    fn of(texts: &[&str]) -> Corpus {
+        let line =
+            |(id, text): (usize, &&str)| serde_json::json!({"id": id, "text": text, "score": 10 * id}).to_string();
+        Corpus::new(&texts.iter().enumerate().map(line).collect::<Vec<_>>())
+    }
+
+    fn options(&self, given: &[(&str, &str)]) -> RunOptions {
+        let mut settings = Settings::default();
+        let out = self.out().display().to_string();
+        for (name, value) in [("out", out.as_str()), ("threads", "2"), ("memory", "256MiB")].iter().chain(given) {
+            settings.give_by_name(Verb::Run, name, &(*value).into()).unwrap();
+        }
+        let input = self.folder.path().join("corpus.jsonl").display().to_string();
+        resolve(vec![input], &settings.with_defaults(Verb::Run).unwrap()).unwrap()
+    }
+
+    fn out(&self) -> std::path::PathBuf {
+        self.folder.path().join("out")
+    }
+
+    fn run(&self, given: &[(&str, &str)], watch: &Watch) -> Result<RunReport> {
+        let (options, cancel) = (self.options(given), AtomicBool::new(watch.is_cancelled));
+        let inputs = look(&options, &AtomicBool::new(false))?;
+        carry_out(&options, inputs, &Progress::hidden(), &cancel, |session, stage, losses, products| {
+            let mut seen = Watching { watch, order: Vec::new() };
+            story::attempt(session, stage, losses, products, &mut seen)
+        })
+    }
+}
+
+/// A pair of documents by their numbers.
+type Both = (u64, u64);
+
+/// What a test watches of a run, and where it breaks off.
+#[derive(Default)]
+struct Watch {
+    is_cancelled: bool,
+    /// Fails when all tables are written.
+    breaks_off: bool,
+    /// By label: the pairs of representatives, and of them the copies of document 0.
+    pairs: std::sync::Mutex<BTreeMap<String, Vec<Both>>>,
+    copies: std::sync::Mutex<Vec<u64>>,
+    removed: std::sync::Mutex<Option<bool>>,
+}
+
+struct Watching<'w> {
+    watch: &'w Watch,
+    order: Vec<&'static str>,
+}
+
+impl Variant for Watching<'_> {
+    fn prepare(&mut self, session: &Session<'_>, plan: &Plan, _stock: &Stock<'_>) -> Result<()> {
+        assert_eq!(plan.signs.len(), session.options.recipe.algorithms.len());
+        self.order.push("prepare");
+        Ok(())
+    }
+
+    fn paired(&mut self, session: &Session<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
+        assert!(!session.engine.dir.join("pairs").exists(), "tables are written after all pairs are known");
+        let mut pairs = self.watch.pairs.lock().unwrap();
+        for member in members {
+            let found = (0..member.now.pairs.parts()).flat_map(|part| member.now.pairs.part(part));
+            pairs.insert(member.now.label.clone(), found.map(|pair| (pair.a, pair.b)).collect());
+        }
+        self.order.push("paired");
+        Ok(())
+    }
+
+    fn written(&mut self, written: Written<'_>) -> Result<RunReport> {
+        assert_eq!(self.order, ["prepare", "paired"]);
+        assert!(written.stage.path().join("pairs").is_dir());
+        *self.watch.copies.lock().unwrap() = written.copies.members(0).iter().collect();
+        *self.watch.removed.lock().unwrap() = Some(written.decided.is_some());
+        if self.watch.breaks_off { Err(Error::Interrupted) } else { Ok(written.report) }
+    }
+}
+
+/// The values of a column of whole numbers of all files of a table.
+fn numbers(table: &Path, column: &str) -> Vec<i64> {
+    let mut files: Vec<_> = table.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut found = Vec::new();
+    for file in files {
+        for batch in TableReader::open(&file, &[column]).unwrap() {
+            let batch = batch.unwrap();
+            let values = batch.column(0);
+            assert_eq!(values.null_count(), 0);
+            match values.as_primitive_opt::<Int64Type>() {
+                Some(values) => found.extend(values.values()),
+                None => found.extend(values.as_primitive::<UInt64Type>().values().iter().map(|&value| value as i64)),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn reading_counts_rows_rejections_and_copies() {
+    let rows = [FERRY, GARDEN, FERRY].map(|text| serde_json::json!({"text": text}).to_string());
+    let lines = [&rows[..], &["{\"text\": null}".into(), "no json".into(), "{\"text\": \"\"}".into()]].concat();
+    let watch = Watch::default();
+    let report = Corpus::new(&lines).run(&[("algorithms", "exact")], &watch).unwrap();
+    assert_eq!((report.documents.rows, report.documents.used), (6, 4));
+    assert_eq!((report.documents.rejections.rows, report.documents.surplus_copies), (2, 1));
+    assert_eq!(report.documents.text_bytes, (2 * FERRY.len() + GARDEN.len()) as u64);
+    assert_eq!(*watch.copies.lock().unwrap(), [0, 2]);
+}
+
+#[test]
+fn algorithms_sign_each_text_and_pair_representatives() {
+    let (changed, longer) = (FERRY.replace("eight", "nine"), format!("{FERRY} Dogs travel free."));
+    let corpus = Corpus::of(&[FERRY, &changed, GARDEN, FERRY, &longer]);
+    let watch = Watch::default();
+    let report = corpus.run(&[("algorithms", "exact,minhash:verify=jaccard:0.5,simhash,cosine")], &watch).unwrap();
+    for one in &report.algorithms {
+        assert_eq!((one.signed, one.unsigned.len()), (5, 0), "{}", one.label);
+    }
+    let pairs = watch.pairs.lock().unwrap();
+    assert_eq!(pairs["exact"], [], "equal texts are classes and no pairs of representatives");
+    assert_eq!(pairs["minhash"], [(0, 1), (0, 4)]);
+    assert!(pairs["cosine"].contains(&(0, 1)), "{:?}", pairs["cosine"]);
+    let minhash = report.algorithms.iter().find(|one| one.label == "minhash").unwrap();
+    // Its copy has the pairs of document 0 too: (0, 3), (1, 3) and (3, 4).
+    assert_eq!((minhash.pairs, minhash.clusters, minhash.clustered), (5, 1, 4));
+}
+
+#[test]
+fn one_document_of_each_cluster_is_kept_by_the_order_of_preference() {
+    for (keep, kept) in [("doc asc", 0), ("score desc", 3), ("longest", 1)] {
+        let longer = format!("{FERRY} Dogs travel free.");
+        let corpus = Corpus::of(&[FERRY, &longer, GARDEN, FERRY]);
+        let given = [("algorithms", "minhash:verify=jaccard:0.5"), ("keep", keep), ("remove-if", "pair")];
+        let watch = Watch::default();
+        let report = corpus.run(&given, &watch).unwrap();
+        assert_eq!(*watch.removed.lock().unwrap(), Some(true));
+        let removed = report.removal.as_ref().map(|removal| removal.removed);
+        let expected: Vec<i64> = [0, 1, 3].into_iter().filter(|&doc| doc != kept).collect();
+        assert_eq!(removed, Some(expected.len() as u64), "--keep {keep}");
+        assert_eq!(numbers(&corpus.out().join("removed"), "doc"), expected, "--keep {keep}");
+    }
+}
+
+#[test]
+fn an_output_appears_complete_or_not_at_all() {
+    let corpus = Corpus::of(&[FERRY, GARDEN, FERRY]);
+    let given = [("algorithms", "exact")];
+    let is_interrupted = |result: Result<RunReport>| matches!(result, Err(Error::Interrupted));
+    assert!(is_interrupted(corpus.run(&given, &Watch { breaks_off: true, ..Watch::default() })));
+    assert!(!corpus.out().exists());
+    assert!(is_interrupted(corpus.run(&given, &Watch { is_cancelled: true, ..Watch::default() })));
+    assert!(!corpus.out().exists());
+    corpus.run(&given, &Watch::default()).unwrap();
+    for name in ["_SUCCESS", "run.json", "pairs", "clusters", "removed"] {
+        assert!(corpus.out().join(name).exists(), "{name}");
+    }
+    assert_eq!(numbers(&corpus.out().join("pairs/algorithm=exact"), "doc_b"), [2]);
+}
+
+#[test]
+fn a_run_takes_up_each_state_that_an_earlier_one_saved() {
+    let changed = FERRY.replace("eight", "nine");
+    let texts = [FERRY, &changed, GARDEN, FERRY];
+    let given = [("algorithms", "exact,minhash:verify=jaccard:0.5,cosine"), ("checkpoint", "0s")];
+    let (corpus, plain) = (Corpus::of(&texts), Corpus::of(&texts));
+    let watch = Watch::default();
+    plain.run(&given[..1], &watch).unwrap();
+    let broken = corpus.run(&given, &Watch { breaks_off: true, ..Watch::default() });
+    assert!(matches!(broken, Err(Error::Interrupted)));
+    let again = Watch::default();
+    let report = corpus.run(&given, &again).unwrap();
+    assert!(report.taken_up.iter().any(|what| what.contains("minhash")), "{:?}", report.taken_up);
+    assert_eq!(*again.pairs.lock().unwrap(), *watch.pairs.lock().unwrap());
+    assert_eq!(*again.copies.lock().unwrap(), *watch.copies.lock().unwrap());
+    for table in ["pairs/algorithm=minhash", "pairs/algorithm=cosine", "pairs/algorithm=exact"] {
+        let both = |corpus: &Corpus| ["doc_a", "doc_b"].map(|column| numbers(&corpus.out().join(table), column));
+        assert_eq!(both(&corpus), both(&plain), "{table}");
+    }
+}
+
+#[test]
+fn a_file_that_is_damaged_is_left_out_unless_the_run_is_strict() {
+    let corpus = Corpus::of(&[FERRY, GARDEN, FERRY]);
+    std::fs::write(corpus.folder.path().join("broken.parquet"), b"PAR1 and no more").unwrap();
+    let go = |given: &[(&str, &str)]| {
+        let mut options = corpus.options(given);
+        options.inputs.push(corpus.folder.path().join("broken.parquet").display().to_string());
+        let cancel = AtomicBool::new(false);
+        let inputs = look(&options, &cancel)?;
+        assert!(!cancel.load(Ordering::Relaxed));
+        carry_out(&options, inputs, &Progress::hidden(), &cancel, |session, stage, losses, products| {
+            story::attempt(
+                session,
+                stage,
+                losses,
+                products,
+                &mut Watching { watch: &Watch::default(), order: Vec::new() },
+            )
+        })
+    };
+    let report = go(&[("algorithms", "exact")]).unwrap();
+    assert_eq!((report.documents.rows, report.bad_inputs.len()), (3, 1));
+    let strict = go(&[("algorithms", "exact"), ("strict", "true"), ("overwrite", "true")]);
+    assert!(matches!(strict, Err(Error::BadFile { .. })), "{strict:?}");
+}
