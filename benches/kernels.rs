@@ -20,7 +20,7 @@ use dupsift::stage::bound::Bound;
 use dupsift::stage::connect::Forest;
 use dupsift::stage::count::Tally;
 use dupsift::stage::recipe::Recipe;
-use dupsift::text::{Analysis, Pipeline, TextOptions};
+use dupsift::text::{Analysis, Pipeline, TextOptions, TokenizerKind};
 use kit::{median, thread_cpu_seconds};
 
 /// Megabytes of text that the kernels run over, at most.
@@ -66,8 +66,9 @@ fn timed(work: impl FnOnce()) -> f64 {
 
 fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize) -> Result<()> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
+    let jieba = Pipeline::new(&TextOptions { tokenizer: TokenizerKind::Jieba, ..TextOptions::default() })?;
     // The Chinese dictionary is loaded at its first use; that is no cost of a kernel.
-    let _ = pipeline.analyse("中文分词").words();
+    let _ = (pipeline.analyse("中文分词").words(), jieba.analyse("中文分词").words());
     let nothing = |_: &Analysis<'_>| 0;
     let text = |analysis: &Analysis<'_>| analysis.text().len();
     let words = |analysis: &Analysis<'_>| analysis.text().len() + analysis.words().len();
@@ -86,28 +87,29 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
     let bound = recipe.bind(&Corpus::new(stats.documents(), &stats), &[])?;
 
     type Step<'s> = Box<dyn Fn(&Analysis<'_>) -> usize + 's>;
-    let mut kernels: Vec<(String, Step<'_>, Step<'_>)> = vec![
-        ("normal form, sentences".into(), Box::new(nothing), Box::new(text)),
-        ("words".into(), Box::new(text), Box::new(words)),
-        ("tokens, no words there".into(), Box::new(text), Box::new(tokens)),
-        ("tokens after words".into(), Box::new(words), Box::new(tokens)),
+    let mut kernels: Vec<(String, &Pipeline, Step<'_>, Step<'_>)> = vec![
+        ("normal form, sentences".into(), &pipeline, Box::new(nothing), Box::new(text)),
+        ("words".into(), &pipeline, Box::new(text), Box::new(words)),
+        ("words, tokenizer=jieba".into(), &jieba, Box::new(text), Box::new(words)),
+        ("tokens, no words there".into(), &pipeline, Box::new(text), Box::new(tokens)),
+        ("tokens after words".into(), &pipeline, Box::new(words), Box::new(tokens)),
     ];
     for bound in &bound {
-        kernels.push((format!("sign {}", bound.label), Box::new(all), Box::new(signer(bound))));
+        kernels.push((format!("sign {}", bound.label), &pipeline, Box::new(all), Box::new(signer(bound))));
         if let Some(verify) = bound.verify() {
             let evidence = move |analysis: &Analysis<'_>| {
                 let mut numbers = Vec::new();
                 verify.evidence(analysis, &mut numbers);
                 numbers.len()
             };
-            kernels.push((format!("evidence for {}", bound.label), Box::new(all), Box::new(evidence)));
+            kernels.push((format!("evidence for {}", bound.label), &pipeline, Box::new(all), Box::new(evidence)));
         }
     }
 
     let mut rows = Vec::new();
-    for (name, ready, kernel) in &kernels {
+    for (name, pipeline, ready, kernel) in &kernels {
         let speeds = texts.each_ref().map(|texts| {
-            let seconds = median((0..runs).map(|_| over(texts, &pipeline, ready, kernel)));
+            let seconds = median((0..runs).map(|_| over(texts, pipeline, ready, kernel)));
             let megabytes = texts.iter().map(String::len).sum::<usize>() as f64 / 1e6;
             if texts.is_empty() { "-".to_string() } else { format!("{:.0}", megabytes / seconds) }
         });

@@ -17,7 +17,7 @@ class _Files(TypedDict, total=False):
     url_column: str
     limit: int
     strict: bool
-    tokenizer: Literal["dict", "bigram", "char"]
+    tokenizer: Literal["dict", "jieba", "bigram", "char"]
     stop_words: str | os.PathLike[str]
     dictionary: str | os.PathLike[str]
     yo_to_e: bool

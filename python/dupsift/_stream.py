@@ -32,7 +32,7 @@ class Stream:
         keys: int,
         rate: float = 0.001,
         memory: str | int | None = None,
-        tokenizer: Literal["dict", "bigram", "char"] = "dict",
+        tokenizer: Literal["dict", "jieba", "bigram", "char"] = "dict",
     ) -> None:
         if not 0 < keys < 2**64:
             raise ValueError(f"keys={keys}: expected a whole number from 1 to {2**64 - 1:,}")

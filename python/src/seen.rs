@@ -39,7 +39,7 @@ fn made(
 ) -> Result<dupsift::stream::Seen> {
     let tokenizer = TokenizerKind::by_name(tokenizer).ok_or_else(|| {
         let hint = did_you_mean(tokenizer, TokenizerKind::NAMES.iter().copied());
-        Error::usage(format!("tokenizer={tokenizer:?}: expected dict, bigram or char{hint}"))
+        Error::usage(format!("tokenizer={tokenizer:?}: expected dict, jieba, bigram or char{hint}"))
     })?;
     let most = match memory {
         None => usize::MAX,

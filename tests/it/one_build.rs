@@ -1,5 +1,5 @@
-//! Program, tests and the Python package share every compiled dependency: cargo asks for the same features of each crate, whichever
-//! of them is built. Where this fails, the feature that is too much or too few is named in Cargo.toml, beside the others of its kind.
+//! The program, the tests and the Python package share every compiled dependency, because cargo asks for the same features of each crate
+//! for all of them. If this fails, add the missing feature to Cargo.toml, in the section of crates that no code uses.
 
 use std::collections::BTreeSet;
 use std::process::Command;

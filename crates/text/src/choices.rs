@@ -8,6 +8,8 @@ pub enum TokenizerKind {
     /// By dictionary: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
     #[default]
     Dict,
+    /// As [`TokenizerKind::Dict`], but Chinese is cut by jieba-rs itself.
+    Jieba,
     /// Overlapping pairs of Chinese characters; single characters of the other scripts.
     Bigram,
     /// Single characters.
@@ -16,12 +18,13 @@ pub enum TokenizerKind {
 
 impl TokenizerKind {
     /// The names that the option takes.
-    pub const NAMES: &'static [&'static str] = &["dict", "bigram", "char"];
+    pub const NAMES: &'static [&'static str] = &["dict", "jieba", "bigram", "char"];
 
     /// The tokenizer of that name, one of [`TokenizerKind::NAMES`].
     pub fn by_name(name: &str) -> Option<TokenizerKind> {
         Some(match name {
             "dict" => TokenizerKind::Dict,
+            "jieba" => TokenizerKind::Jieba,
             "bigram" => TokenizerKind::Bigram,
             "char" => TokenizerKind::Char,
             _ => return None,
@@ -32,9 +35,15 @@ impl TokenizerKind {
     pub const fn name(&self) -> &'static str {
         match self {
             TokenizerKind::Dict => "dict",
+            TokenizerKind::Jieba => "jieba",
             TokenizerKind::Bigram => "bigram",
             TokenizerKind::Char => "char",
         }
+    }
+
+    /// Whether it looks words up in the Chinese dictionary.
+    pub const fn has_dictionary(&self) -> bool {
+        matches!(self, TokenizerKind::Dict | TokenizerKind::Jieba)
     }
 }
 
@@ -52,7 +61,7 @@ pub struct TextOptions {
     /// Words to mark as stop words, one an entry, in any spelling: they are normalised as texts are. An entry that is
     /// more than one word to the tokenizer marks nothing.
     pub stop_words: Vec<String>,
-    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizer `dict`. Without a frequency
+    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizers `dict` and `jieba`. Without a frequency
     /// the word gets one high enough to be preferred. Only runs of Han characters are looked up.
     pub dictionary: Option<String>,
 }
@@ -73,6 +82,6 @@ mod tests {
         for name in TokenizerKind::NAMES {
             assert_eq!(TokenizerKind::by_name(name).map(|kind| kind.name()), Some(*name));
         }
-        assert_eq!(TokenizerKind::by_name("jieba"), None);
+        assert_eq!(TokenizerKind::by_name("mecab"), None);
     }
 }

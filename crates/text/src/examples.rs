@@ -87,6 +87,7 @@ fn tokenizers_differ_for_scripts_without_spaces_alone() {
     let raw = "中文分词 и ภาษาไทย in かな。";
     for (kind, expected) in [
         (TokenizerKind::Dict, "中文 分词 и ภาษา ไทย in かな"),
+        (TokenizerKind::Jieba, "中文 分词 и ภาษา ไทย in かな"),
         (TokenizerKind::Bigram, "中文 文分 分词 и ภ า ษ า ไ ท ย in か な"),
         (TokenizerKind::Char, "中 文 分 词 и ภ า ษ า ไ ท ย in か な"),
     ] {
@@ -98,7 +99,7 @@ fn tokenizers_differ_for_scripts_without_spaces_alone() {
 fn tokens_are_words_and_han_characters_whatever_the_tokenizer() {
     let expected: Vec<u64> =
         ["我", "用", "python3.12", "写", "代", "码", "и"].map(|token| hash64(token.as_bytes())).to_vec();
-    for kind in [TokenizerKind::Dict, TokenizerKind::Bigram, TokenizerKind::Char] {
+    for kind in [TokenizerKind::Dict, TokenizerKind::Jieba, TokenizerKind::Bigram, TokenizerKind::Char] {
         let pipeline = with(kind);
         let analysis = pipeline.analyse("我用Python3.12，写代码。И");
         let hashes: Vec<u64> = analysis.tokens().iter().map(|token| token.hash).collect();

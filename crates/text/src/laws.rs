@@ -89,7 +89,8 @@ const PARTS: &[&str] = &[
     "\u{10FFFF}",
 ];
 
-const KINDS: [TokenizerKind; 3] = [TokenizerKind::Dict, TokenizerKind::Bigram, TokenizerKind::Char];
+const KINDS: [TokenizerKind; 4] =
+    [TokenizerKind::Dict, TokenizerKind::Jieba, TokenizerKind::Bigram, TokenizerKind::Char];
 
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -203,15 +204,15 @@ proptest! {
 
 /// One pipeline a tokenizer for all cases: the dictionary takes long to load.
 fn shared(kind: &TokenizerKind) -> &'static Pipeline {
-    static ALL: OnceLock<[Pipeline; 3]> = OnceLock::new();
+    static ALL: OnceLock<[Pipeline; 4]> = OnceLock::new();
     let all = ALL.get_or_init(|| KINDS.map(|kind| pipeline(kind, false)));
-    &all[KINDS.iter().position(|other| other == kind).expect("one of three")]
+    &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
 fn stemming(kind: &TokenizerKind) -> &'static Pipeline {
-    static ALL: OnceLock<[Pipeline; 3]> = OnceLock::new();
+    static ALL: OnceLock<[Pipeline; 4]> = OnceLock::new();
     let all = ALL.get_or_init(|| KINDS.map(|kind| pipeline(kind, true)));
-    &all[KINDS.iter().position(|other| other == kind).expect("one of three")]
+    &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
 /// Texts that make careless segmenters slow: 3 MB of one thing must be a matter of a second or two.

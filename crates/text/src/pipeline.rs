@@ -10,7 +10,7 @@ use super::pool;
 use super::stem::Stems;
 use super::tokenizer::bigram::Bigram;
 use super::tokenizer::char::Char;
-use super::tokenizer::dict::{Dict, JIEBA};
+use super::tokenizer::dict::{Dict, JIEBA, Jieba, UserWords};
 use super::tokenizer::starts::Starts;
 use super::tokenizer::{Tokenizer, Unspaced, for_each_word, room_for_words};
 use super::traditional::TABLE as TRADITIONAL;
@@ -39,9 +39,10 @@ impl Pipeline {
     /// `Error::Usage` that names the bad line of the user dictionary, whichever the tokenizer.
     pub fn new(options: &TextOptions) -> Result<Pipeline> {
         let letters = options.letters();
-        let dict = Dict::new(options.dictionary.as_deref(), letters)?;
+        let user_words = UserWords::parse(options.dictionary.as_deref(), letters)?;
         let (han, unspaced): (Box<dyn Tokenizer + Send + Sync>, Unspaced) = match options.tokenizer {
-            TokenizerKind::Dict => (Box::new(dict), Unspaced::words()),
+            TokenizerKind::Dict => (Box::new(Dict::new(user_words)), Unspaced::words()),
+            TokenizerKind::Jieba => (Box::new(Jieba::new(user_words)), Unspaced::words()),
             TokenizerKind::Bigram => (Box::new(Bigram), Unspaced::characters()),
             TokenizerKind::Char => (Box::new(Char), Unspaced::characters()),
         };
@@ -50,7 +51,7 @@ impl Pipeline {
         Ok(Pipeline {
             han,
             unspaced,
-            has_dictionary: options.tokenizer == TokenizerKind::Dict,
+            has_dictionary: options.tokenizer.has_dictionary(),
             han_words_are_text: options.tokenizer != TokenizerKind::Bigram,
             letters,
             stems: options.stem.then(Stems::new),
@@ -255,7 +256,7 @@ fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
     if options.stem {
         identity += &format!(" rust-stemmers={RUST_STEMMERS}");
     }
-    if options.tokenizer == TokenizerKind::Dict {
+    if options.tokenizer.has_dictionary() {
         let dictionary = options.dictionary.as_deref().unwrap_or_default();
         identity += &format!(" jieba-rs={JIEBA} dictionary={}", fingerprint(dictionary));
     }
@@ -320,8 +321,9 @@ mod tests {
             change(&mut options);
             Pipeline::new(&options).expect("good options").identity()
         };
-        let changes: [fn(&mut TextOptions); 8] = [
+        let changes: [fn(&mut TextOptions); 9] = [
             |_| {},
+            |options| options.tokenizer = TokenizerKind::Jieba,
             |options| options.tokenizer = TokenizerKind::Bigram,
             |options| options.tokenizer = TokenizerKind::Char,
             |options| options.yo_to_e = true,
@@ -336,7 +338,7 @@ mod tests {
         assert_eq!(all.len(), changes.len());
         assert!(all.iter().all(|identity| identity.is_ascii() && !identity.contains('\n')));
         assert_eq!(
-            identity(changes[6]),
+            identity(changes[7]),
             identity(|options| {
                 options.stop_words = ["Ｔｈｅ", "И", "the", ""].map(str::to_owned).to_vec();
             })

@@ -288,7 +288,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         )])
         .field(|run, given| Ok(run.stats = Some(given.path())), |run| run.stats.clone().map(Value::from)),
     OptionSpec::new(WORDS, MAKING, "tokenizer", "NAME", Kind::Text(|typed| words::tokenizer(typed).map(drop)),
-        "How Chinese becomes words: dict, bigram or char")
+        "Chinese tokenizer: dict, jieba, bigram or char")
         .default(is("dict"))
         .field(
             |run, given| Ok(run.recipe.text.tokenizer = words::tokenizer(given.text())?),

@@ -4,7 +4,7 @@
 //! belongs. The classes of bytes (`text/simd/`) save that walk wherever a stretch holds nothing out of the way.
 //!
 //! ```text
-//! Han characters             the Tokenizer of the run: dict/mod.rs, bigram.rs or char.rs
+//! Han characters             the Tokenizer of the run: dict/mod.rs, dict/jieba.rs, bigram.rs or char.rs
 //! kana, Thai, Lao, ...       unspaced.rs
 //! everything else            spaced.rs: UAX #29 segments that hold a letter or digit
 //! ```

@@ -1,6 +1,6 @@
 //! Scripts other than Chinese that write no spaces: kana, Thai, Lao, Khmer, Burmese.
 //!
-//! With `tokenizer=dict` the dictionaries of icu_segmenter cut them (longest match, no floating-point model, so that the
+//! With `tokenizer=dict` and `jieba` the dictionaries of icu_segmenter cut them (longest match, no floating-point model, so that the
 //! result is the same on every machine; a run of Katakana is one word by UAX #29); otherwise each character with its marks (a grapheme cluster) is a word.
 
 use std::ops::Range;

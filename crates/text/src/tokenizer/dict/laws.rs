@@ -10,12 +10,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::script::is_han;
 use crate::tokenizer::{Unspaced, for_each_word};
+use crate::{Pipeline, TextOptions, TokenizerKind};
 use dupsift_core::hash::sha1;
 
 static TEXT: LazyLock<String> = LazyLock::new(|| unpacked(include_bytes!("data/dict.txt.zst")));
 static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| Vocabulary::new(&TEXT).words().map(|(word, _)| word).collect());
-static PLAIN: LazyLock<(Dict, Jieba)> =
-    LazyLock::new(|| (Dict::new(None, Default::default()).expect("no dictionary"), jieba()));
+static PLAIN: LazyLock<(Dict, Jieba)> = LazyLock::new(|| (Dict::new(UserWords::default()), jieba()));
 
 fn unpacked(packed: &[u8]) -> String {
     String::from_utf8(zstd::decode_all(packed).expect("a whole file")).expect("text")
@@ -88,20 +88,66 @@ fn every_word_of_the_dictionary() {
 #[test]
 fn every_run_of_the_samples() {
     let (dict, jieba) = &*PLAIN;
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data-samples/docs/zh.parquet");
-    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).expect("the samples"))
-        .and_then(|builder| builder.build())
-        .expect("a Parquet file");
     let mut characters = 0;
-    for batch in reader {
-        let texts = batch.expect("rows").column_by_name("text").expect("a column").clone();
-        let texts = arrow::compute::cast(&texts, &arrow::datatypes::DataType::Utf8View).expect("texts");
-        for run in texts.as_string_view().iter().flatten().flat_map(|text| text.split(|c| !is_han(c))) {
+    for text in samples("zh") {
+        for run in text.split(|c| !is_han(c)) {
             compare(dict, jieba, run);
             characters += run.chars().count();
         }
     }
     assert!(characters > 100_000, "{characters} characters are not the samples");
+}
+
+/// The texts of a file of the samples.
+fn samples(language: &str) -> Vec<String> {
+    let path = format!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data-samples/docs/{}.parquet"), language);
+    let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).expect("the samples"))
+        .and_then(|builder| builder.build())
+        .expect("a Parquet file");
+    let mut samples = Vec::new();
+    for batch in reader {
+        let texts = batch.expect("rows").column_by_name("text").expect("a column").clone();
+        let texts = arrow::compute::cast(&texts, &arrow::datatypes::DataType::Utf8View).expect("texts");
+        samples.extend(texts.as_string_view().iter().flatten().map(str::to_owned));
+    }
+    samples
+}
+
+/// With `tokenizer=jieba` each run of Han characters has the words of the library, and all other words are those of `dict`.
+#[test]
+fn the_tokenizer_jieba_has_the_words_of_the_library() {
+    let pipeline = |tokenizer| Pipeline::new(&TextOptions { tokenizer, ..TextOptions::default() }).expect("options");
+    let (dict, by_jieba) = (pipeline(TokenizerKind::Dict), pipeline(TokenizerKind::Jieba));
+    let library = &PLAIN.1;
+    for language in ["zh", "ru", "en"] {
+        let (mut han, mut others) = (0, 0);
+        for raw in samples(language) {
+            let analysis = by_jieba.analyse(&raw);
+            let words = |han: bool| analysis.words().iter().filter(move |word| word.han == han);
+            let expected = analysis.text().split(|c| !is_han(c)).flat_map(|run| library.cut(run, true));
+            assert!(words(true).map(|word| analysis.word(word)).eq(expected.map(|token| token.word)), "{raw}");
+            let by_dict = dict.analyse(&raw);
+            assert!(words(false).eq(by_dict.words().iter().filter(|word| !word.han)), "{raw}");
+            (han, others) = (han + words(true).count(), others + words(false).count());
+        }
+        assert!(han > 50_000 || language != "zh", "{language}: {han}");
+        assert!(others > 50_000, "{language}: {others}");
+    }
+}
+
+/// A run longer than jieba-rs gets at once loses nothing, and words of the user are found.
+#[test]
+fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
+    let words = |run: &str, user: Option<&str>| {
+        let tokenizer = super::Jieba::new(UserWords::parse(user, Default::default()).expect("a dictionary"));
+        let mut words = Vec::new();
+        tokenizer.cut(run, &mut |word| words.push(run[word].to_owned()));
+        words
+    };
+    let long = "中华人民共和国".repeat(super::jieba::RUN_LIMIT / 7 + 1);
+    assert_eq!(words(&long, None).concat(), long);
+    assert_eq!(words("他来到了网易杭研大厦", None), ["他", "来到", "了", "网易", "杭研", "大厦"]);
+    assert_eq!(words("他来到了网易杭研大厦", Some("网易杭研")), ["他", "来到", "了", "网易杭研", "大厦"]);
 }
 
 /// A run of words, parts of words and single characters: known, unknown to the dictionary, unknown to the model of unknown
@@ -173,7 +219,7 @@ proptest! {
             jieba.add_word(word, Some(ours as usize), None);
         }
         let lines = user.iter().map(|(word, frequency)| UserWord { word: word.clone(), frequency: *frequency });
-        let dict = Dict { user_words: lines.collect(), cutter: OnceLock::new() };
+        let dict = Dict::new(UserWords(lines.collect()));
         // The user's words among others, where they meet and overlap.
         let own = user.iter().map(|(word, _)| word.chars().filter(|c| is_han(*c)).collect::<String>());
         let own: Vec<String> = own.filter(|word| !word.is_empty()).collect();

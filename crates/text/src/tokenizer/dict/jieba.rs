@@ -1,0 +1,59 @@
+//! Chinese words as jieba-rs cuts them, from the built-in dictionary and with its hidden Markov model.
+//!
+//! The dictionary is listed from the tables of the program, so the binary holds it once. jieba-rs gets each run of Han
+//! characters; letters, digits and all other scripts are cut as with every tokenizer.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use super::tables::Reader;
+use super::vocabulary::Vocabulary;
+use super::{Cutter, TABLES, UserWords};
+use crate::tokenizer::Tokenizer;
+
+/// The longest run, in characters, that jieba-rs gets at once, so that its working memory stays below some megabytes a thread.
+pub const RUN_LIMIT: usize = 1 << 16;
+
+/// The tokenizer `jieba`; its dictionary is made when the first run of Han characters is cut.
+pub struct Jieba {
+    user_words: UserWords,
+    jieba: OnceLock<jieba_rs::Jieba>,
+}
+
+impl Jieba {
+    /// A tokenizer with the words of the user besides those of the built-in dictionary.
+    pub fn new(user_words: UserWords) -> Jieba {
+        Jieba { user_words, jieba: OnceLock::new() }
+    }
+
+    fn jieba(&self) -> &jieba_rs::Jieba {
+        self.jieba.get_or_init(|| {
+            let mut tables = Reader::new(&TABLES.0);
+            let dictionary = Cutter::read(&mut tables).dictionary(&tables.list());
+            let mut vocabulary = Vocabulary::new(&dictionary);
+            self.user_words.add_to(&mut vocabulary);
+            let mut jieba = jieba_rs::Jieba::empty();
+            for (word, frequency) in vocabulary.words() {
+                jieba.add_word(word, Some(frequency as usize), None);
+            }
+            jieba
+        })
+    }
+}
+
+impl Tokenizer for Jieba {
+    fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+        let jieba = self.jieba();
+        let mut from = 0;
+        while from < run.len() {
+            let rest = &run[from..];
+            // A run of fewer bytes has fewer characters.
+            let length = if rest.len() <= RUN_LIMIT { None } else { rest.char_indices().nth(RUN_LIMIT) };
+            let piece = &rest[..length.map_or(rest.len(), |(place, _)| place)];
+            for token in jieba.cut(piece, true) {
+                out(from + token.byte_start..from + token.byte_end);
+            }
+            from += piece.len();
+        }
+    }
+}
