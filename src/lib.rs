@@ -22,17 +22,17 @@
 #![doc = include_str!("../examples/sign.rs")]
 //! ```
 //!
-//! # Add a member
+//! # Add an algorithm
 //!
-//! A member of the family is a file of [`algorithm`]: facts and parameters, and the method. One more file and two lines in
-//! `algorithm/mod.rs`, and all that loops over the members knows it: runs, help, checks of parameters, tests. The whole file of one
-//! with a key a document:
+//! An algorithm is a file of [`algorithm`] with its facts, its parameters and the method. With two more lines in
+//! `algorithm/mod.rs`, everything that loops over the algorithms includes it: runs, help, checks of parameters, tests. This is the
+//! complete file of an algorithm with one key per document; docs/dev/add-an-algorithm.md has the steps:
 //!
 //! ```
 #![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! This crate re-exports what the crates below it offer. ARCHITECTURE.md has the list of crates and what each is for.
+//! This crate re-exports what the crates below it offer. ARCHITECTURE.md explains what each is for.
 
 // Tests write files into folders of their own.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

@@ -19,7 +19,7 @@ macro_rules! pages {
     };
 }
 
-/// All but the measurements, which are of who changes the program, and the pictures.
+/// All but the measurements and the pages of docs/dev, which are for people who change the program, and the pictures.
 const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",

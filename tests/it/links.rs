@@ -75,7 +75,8 @@ fn broken(path: &Path) -> Vec<String> {
 }
 
 fn pages_of_the_book() -> Vec<PathBuf> {
-    let folders = ["docs", "docs/methods"].map(|folder| std::fs::read_dir(root().join(folder)).expect("a folder"));
+    let folders =
+        ["docs", "docs/dev", "docs/methods"].map(|folder| std::fs::read_dir(root().join(folder)).expect("a folder"));
     let pages = folders.into_iter().flatten().map(|entry| entry.expect("an entry").path());
     let mut pages: Vec<PathBuf> = pages.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     pages.sort();

@@ -14,7 +14,7 @@ fn read(file: &str) -> String {
 
 /// README.md and the pages of docs.
 fn pages() -> Vec<PathBuf> {
-    let folders = ["docs", "docs/methods"].map(|folder| root().join(folder).read_dir().unwrap());
+    let folders = ["docs", "docs/dev", "docs/methods"].map(|folder| root().join(folder).read_dir().unwrap());
     let pages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
     let pages = pages.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
     pages.chain([root().join("README.md")]).collect()

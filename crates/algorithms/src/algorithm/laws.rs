@@ -181,15 +181,15 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     assert!(members >= 18, "{members} members sign by words alone");
 }
 
-/// The example of ARCHITECTURE.md is the one that is compiled, and goes from texts to pairs without another line.
+/// The example of docs/dev/add-an-algorithm.md is the one that is compiled, and goes from texts to pairs without another line.
 #[test]
 fn the_skeleton_of_a_new_member_works() {
     use super::skeleton::FirstWords;
-    let page = include_str!("../../../../ARCHITECTURE.md");
+    let page = include_str!("../../../../docs/dev/add-an-algorithm.md");
     let (_, code) = include_str!("skeleton.rs").split_once("\n\n").expect("a header");
     assert!(
         page.contains(&format!("```rust\n{code}```\n")),
-        "ARCHITECTURE.md does not show crates/algorithms/src/algorithm/skeleton.rs"
+        "docs/dev/add-an-algorithm.md does not show crates/algorithms/src/algorithm/skeleton.rs"
     );
     assert_eq!(specs(&FirstWords).iter().map(|spec| spec.name).collect::<Vec<_>>(), ["words", "verify", "margin"]);
 

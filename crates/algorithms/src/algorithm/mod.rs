@@ -1,8 +1,8 @@
 //! The family: one file or folder a member, a contract below them, this list above them.
 //!
 //! To add a member write its file, then two lines here, both in alphabetical order: its `mod` and its place in
-//! [`ALGORITHMS`]. Help, checks, laws, golden files and documentation are loops over that list. ARCHITECTURE.md has the steps
-//! and an example.
+//! [`ALGORITHMS`]. Help, checks, laws, golden files and documentation are loops over that list. The steps and an
+//! example are in docs/dev/add-an-algorithm.md.
 
 pub mod contract;
 pub mod kit;

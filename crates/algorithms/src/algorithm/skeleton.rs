@@ -1,4 +1,4 @@
-//! `first_words`: the first words of the text. The example of ARCHITECTURE.md for a new member; tests alone have it.
+//! `first_words`: the first words of the text. The example of docs/dev/add-an-algorithm.md; only tests use it.
 //!
 //! Source: none. Cost: O(words), one row a document. Limits: pages that begin with one menu are all duplicates.
 //!
