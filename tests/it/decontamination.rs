@@ -72,6 +72,28 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
 }
 
+/// Beside a copy of a result there may be another corpus of the same name, which must not become its own reference.
+#[test]
+fn a_copied_result_is_a_reference_by_its_own_corpus() {
+    let place = Place(tempfile::tempdir().unwrap());
+    let docs = made_docs(12);
+    write_docs(&place.at("a/corpus/docs.parquet"), &docs[..4], 200);
+    write_docs(&place.at("b/corpus/docs.parquet"), &docs[2..], 200);
+    place.run("a/corpus", "a/result", &[]);
+    std::fs::create_dir_all(place.at("b/result")).unwrap();
+    for name in ["run.json", "_SUCCESS"] {
+        std::fs::copy(place.at("a/result").join(name), place.at("b/result").join(name)).unwrap();
+    }
+    let reference = place.at("b/result");
+    let out = place.run("b/corpus", "out", &["--reference", text(&reference)]);
+    assert_eq!(removed_ids(&out), [docs[2].id.clone(), docs[3].id.clone()]);
+    std::fs::remove_dir_all(place.at("a")).unwrap();
+    let more = ["--algorithms", ALGORITHMS, "--reference", text(&reference)];
+    run(&[&place.at("b/corpus")], &place.at("none"), &more)
+        .ends_with(2)
+        .says(&["its corpus is not there any more", "docs.parquet"]);
+}
+
 /// Rows and files of a reference that cannot be read are counted, listed, told and guarded as those of the corpus are.
 #[test]
 fn what_cannot_be_read_of_a_reference_is_rejected() {
