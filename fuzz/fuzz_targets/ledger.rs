@@ -2,6 +2,8 @@
 //! read back as every kind of product. No panic, no name that leads out of the folder, no more memory than the files are long.
 #![no_main]
 
+mod edits;
+
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -10,6 +12,8 @@ use dupsift::shuffle::product::{Product, PutDown, put_down};
 use dupsift::shuffle::run::{Run, RunWriter};
 use dupsift::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks};
 use libfuzzer_sys::fuzz_target;
+
+use edits::edited;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
@@ -48,20 +52,6 @@ fn made() -> &'static Made {
         });
         Made { files: files.collect(), dir, ledger }
     })
-}
-
-/// Changes bytes at places that the data names, and the length.
-fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for edit in edits.chunks(4) {
-        let at = edit.iter().take(3).fold(0, |at, &byte| at << 8 | usize::from(byte));
-        match (edit, bytes.len()) {
-            (_, 0) => {}
-            ([.., value], length) if edit.len() == 4 => bytes[at % length] = *value,
-            (_, length) => bytes.truncate(at % length),
-        }
-    }
-    bytes
 }
 
 /// Takes a file up as every kind of product, and reads it.

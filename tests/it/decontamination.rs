@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::kit::{Doc, Table, done, made_docs, pairs, record, removed_ids, result_bytes, run, sample_docs, write_docs};
+use crate::kit::{
+    Doc, Table, done, made_docs, numbered, pairs, record, removed_ids, result_bytes, run, sample_docs, write_docs,
+};
 
 const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 
@@ -76,7 +78,8 @@ fn a_reference_is_an_index_an_output_or_files() {
 #[test]
 fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let place = Place(tempfile::tempdir().unwrap());
-    let docs = made_docs(12);
+    let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
+    let docs = numbered((0..12).map(text_of));
     write_docs(&place.at("a/corpus/docs.parquet"), &docs[..4], 200);
     write_docs(&place.at("b/corpus/docs.parquet"), &docs[2..], 200);
     place.run("a/corpus", "a/result", &[]);

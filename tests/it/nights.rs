@@ -215,24 +215,27 @@ fn a_night_that_was_not_listed_yet_is_the_newest() {
 fn an_older_night_that_is_accepted_does_not_move_latest_back() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
-    let docs = sample_docs();
-    let night = |name: &str, docs: &[crate::kit::Doc], code: i32| {
-        write_docs(&nights.at("corpus/a.parquet"), docs, 500);
-        nights.night(name).ends_with(code);
+    write_docs(&nights.at("corpus/a.parquet"), &sample_docs()[..300], 500);
+    // A source has become a page of one template, and is itself again.
+    let torn = |name: &str| {
+        let page = "please enable scripts to read this page";
+        write_docs(&nights.at("corpus/b.parquet"), &numbered(vec![page; 200]), 500);
+        nights.night(name).ends_with(4);
+        std::fs::remove_file(nights.at("corpus/b.parquet")).unwrap();
     };
-    night("2026-11-20", &docs[..300], 0);
-    night("2026-11-21", &docs[..100], 4);
-    night("2026-11-22", &docs[..300], 0);
-    Ran::of(program().arg("accept").arg(nights.at("out/2026-11-21.held")).output().unwrap()).ends_with(0);
-    write_docs(&nights.at("corpus/a.parquet"), &docs[..100], 500);
-    nights.night("2026-11-21").ends_with(0).says(&["is done already"]);
+    let accepted = |name: &str| {
+        Ran::of(program().arg("accept").arg(nights.at(&format!("out/{name}.held"))).output().unwrap()).ends_with(0);
+        nights.night(name).ends_with(0).says(&["is done already"]);
+        std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap()
+    };
+    nights.night("2026-11-20").ends_with(0);
+    torn("2026-11-21");
+    nights.night("2026-11-22").ends_with(0);
+    assert_eq!(accepted("2026-11-21"), "2026-11-20\n2026-11-21\n2026-11-22\n");
     assert_eq!(nights.latest(), "2026-11-22");
-    let list = || std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap();
-    assert_eq!(list(), "2026-11-20\n2026-11-21\n2026-11-22\n");
-    // What is held back and accepted before another night follows is the newest.
-    night("2026-11-23", &docs[..100], 4);
-    Ran::of(program().arg("accept").arg(nights.at("out/2026-11-23.held")).output().unwrap()).ends_with(0);
-    night("2026-11-23", &docs[..100], 0);
+    // What is accepted before another night follows is the newest.
+    torn("2026-11-23");
+    accepted("2026-11-23");
     assert_eq!(nights.latest(), "2026-11-23");
 }
 
