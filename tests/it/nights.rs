@@ -215,7 +215,8 @@ fn a_night_that_was_not_listed_yet_is_the_newest() {
 fn an_older_night_that_is_accepted_does_not_move_latest_back() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
-    write_docs(&nights.at("corpus/a.parquet"), &sample_docs()[..300], 500);
+    let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
+    write_docs(&nights.at("corpus/a.parquet"), &numbered((0..300).map(text_of)), 500);
     // A source has become a page of one template, and is itself again.
     let torn = |name: &str| {
         let page = "please enable scripts to read this page";
