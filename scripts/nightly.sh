@@ -52,9 +52,11 @@ exec 9>>"$out/.nightly.lock"
 flock -n 9 || fail 75 "another night is at work in $out; this one was not begun"
 
 # OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so no time
-# decides what is the newest result or what is deleted. Results that the list does not have yet come after it, by the time when they
-# began: those of before the list, and one that a person accepted.
+# decides what is the newest of these or what is deleted. A result that the list does not have yet comes after them. If a person accepted
+# it, it comes before the first one of the list that began later: by then it may be an old one.
 list=$out/.nightly.published
+new=
+trap 'rm -f -- ${new:+"$new"}' EXIT
 
 stands() {
   case $1 in '' | latest | *.held | .* | */*) return 1 ;; esac
@@ -63,24 +65,57 @@ stands() {
 
 is_listed() { [ -f "$list" ] && grep -Fxq -e "$1" "$list"; }
 
-published() {
-  [ ! -f "$list" ] || while IFS= read -r name; do
-    if stands "$name"; then printf '%s\n' "$name"; fi
-  done <"$list"
-  for record in "$out"/*/_SUCCESS; do
-    folder=${record%/_SUCCESS} name=${record%/_SUCCESS} name=${name##*/}
-    if stands "$name" && ! is_listed "$name"; then
-      began=$(sed -n 's/^  "started": "\(.*\)",$/\1/p' "$folder/run.json" | head -n 1)
-      printf '%s %s\n' "${began:-0}" "$name"
-    fi
-  done | LC_ALL=C sort | cut -d ' ' -f 2-
+# A line on a result: what it is, when its run began, and its name.
+line() {
+  time=$(sed -n 's/^  "started": "\(.*\)",$/\1/p' "$out/$2/run.json" | head -n 1)
+  printf '%s %s %s\n' "$1" "${time:-0}" "$2"
 }
 
-# Writes the list, with the result of that name, if one is given, as the newest.
+published() {
+  {
+    [ ! -f "$list" ] || while IFS= read -r name; do
+      if stands "$name"; then line listed "$name"; fi
+    done <"$list"
+    for record in "$out"/*/_SUCCESS; do
+      name=${record%/_SUCCESS} name=${name##*/}
+      if stands "$name" && ! is_listed "$name"; then
+        if grep -q '^  "accepted": {' "$out/$name/run.json"; then line accepted "$name"; else line new "$name"; fi
+      fi
+    done | LC_ALL=C sort -k 2
+  } | LC_ALL=C awk '
+    { name = substr($0, length($1) + length($2) + 3) }
+    $1 == "listed" { times[++count] = $2; names[count] = name; next }
+    { other_times[++others] = $2; other_names[others] = name; is_accepted[others] = $1 == "accepted" }
+    END {
+      for (at = 1; at <= count; at++) {
+        for (other = 1; other <= others; other++) {
+          if (is_accepted[other] && !printed[other] && other_times[other] "" < times[at] "") {
+            printed[other] = 1
+            print other_names[other]
+          }
+        }
+        print names[at]
+      }
+      for (other = 1; other <= others; other++) if (!printed[other]) print other_names[other]
+    }'
+}
+
+# Writes the list, with the result of that name, if one is given, as the newest. It gets its name when it is complete, and what stands
+# under another name, a link for example, is not written to.
 note() {
-  published | if [ -n "${1-}" ]; then grep -Fxv -e "$1" || :; else cat; fi >"$list.new"
-  if [ -n "${1-}" ]; then printf '%s\n' "$1" >>"$list.new"; fi
-  mv -f -- "$list.new" "$list"
+  new=$(mktemp -- "$out/.nightly.new.XXXXXXXX")
+  chmod -- +rw "$new"
+  if [ -n "${1-}" ]; then
+    without=0
+    published | grep -Fxv -e "$1" >"$new" || without=$?
+    # 1: there was no other name.
+    [ "$without" -le 1 ] || fail 1 "the list of results in $out could not be written"
+    printf '%s\n' "$1" >>"$new"
+  else
+    published >"$new"
+  fi
+  mv -fT -- "$new" "$list"
+  new=
 }
 
 # Rows of earlier nights are put together; first the index takes up a night whose run was ended when its result had its name.

@@ -2,12 +2,16 @@
 //! of documents, opened as a reader does. No panic, no name that leads out of the index, no more memory than the files are long.
 #![no_main]
 
+mod edits;
+
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use dupsift::index::{BATCHES, Index, Manifest, ROWS, read_rows};
+use dupsift::index::{BATCHES, Batch, Generations, Index, Manifest, ROWS, State, read_rows};
 use dupsift::shuffle::run::Run;
 use libfuzzer_sys::fuzz_target;
+
+use edits::edited;
 
 /// An index, the bytes of its files, and the manifest of its newest generation.
 struct Made {
@@ -33,7 +37,7 @@ fn made() -> &'static Made {
         below(&dir, &mut files);
         files.retain(|(path, _)| path.file_name().is_some_and(|name| name != "lock"));
         files.sort();
-        let manifest = Manifest::newest(&dir).expect("whole").expect("there");
+        let manifest = Generations::newest(&dir).expect("whole").0.expect("there");
         let manifest = serde_json::to_vec(&manifest).expect("a text");
         Made { dir, files, manifest }
     })
@@ -50,28 +54,18 @@ fn below(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// Changes bytes at places that the data names, and the length.
-fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for edit in edits.chunks(4) {
-        let at = edit.iter().take(3).fold(0, |at, &byte| at << 8 | usize::from(byte));
-        match (edit, bytes.len()) {
-            (_, 0) => {}
-            ([.., value], length) if edit.len() == 4 => bytes[at % length] = *value,
-            (_, length) => bytes.truncate(at % length),
-        }
-    }
-    bytes
-}
-
 /// Whether a path stays below the folder.
 fn is_inside(dir: &Path, path: &Path) -> bool {
     path.strip_prefix(dir).is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
 }
 
+fn lost(_: &Batch) -> dupsift::Result<State> {
+    Ok(State::Lost)
+}
+
 /// Reads all that the newest generation names.
 fn read(dir: &Path) {
-    let Ok(Some(index)) = Index::look(dir) else { return };
+    let Ok(Some(index)) = Index::look(dir, lost) else { return };
     let Some(manifest) = index.manifest.clone() else { return };
     let _ = (manifest.forgotten(), manifest.is_forgotten(3), manifest.identity(u64::MAX));
     let _ = (index.verify(&|| Ok(())), index.check_statistics());
@@ -80,8 +74,8 @@ fn read(dir: &Path) {
             let path = index.folder(BATCHES, &batch.folder).join(&part.file.name);
             assert!(is_inside(dir, &path), "{}", path.display());
             let rows: Vec<u64> = (0..part.rows.min(100)).collect();
-            let _ = read_rows(&path, &rows, None, &mut |_| Ok(()));
-            let _ = read_rows(&path, &rows, Some(&["id"]), &mut |_| Ok(()));
+            let _ = read_rows(&path, Some(&rows), None, &mut |_| Ok(()));
+            let _ = read_rows(&path, Some(&rows), Some(&["id"]), &mut |_| Ok(()));
         }
     }
     for rows in &manifest.rows {
@@ -114,8 +108,8 @@ fuzz_target!(|data: &[u8]| {
     let text = if which == files.len() { edited(manifest, edits) } else { edits.to_vec() };
     let Ok(mut other) = serde_json::from_slice::<Manifest>(&text) else { return };
     other.generation = 99;
-    other.intend(dir).expect("written");
-    other.come_true(dir).expect("named");
+    Index::look(dir, lost).expect("whole").expect("there").intend(&other).expect("written");
+    std::fs::rename(dir.join("intent-00000099.json"), dir.join("manifest-00000099.json")).expect("named");
     read(dir);
     std::fs::remove_file(dir.join("manifest-00000099.json")).expect("removed");
 });

@@ -2,6 +2,8 @@
 //! read back as every kind of product. No panic, no name that leads out of the folder, no more memory than the files are long.
 #![no_main]
 
+mod edits;
+
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -10,6 +12,8 @@ use dupsift::shuffle::product::{Product, PutDown, put_down};
 use dupsift::shuffle::run::{Run, RunWriter};
 use dupsift::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks};
 use libfuzzer_sys::fuzz_target;
+
+use edits::edited;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
@@ -31,7 +35,7 @@ fn made() -> &'static Made {
         let bits = AtomicBits::new(&dir, "bits", 1000).expect("bits");
         (0..1000).step_by(7).for_each(|bit| _ = bits.set(bit));
         let ranks = Ranks::new(&dir, "ranks", &bits).expect("ranks");
-        let run = RunWriter::create(&dir, &name(4, ".run"), 16, 8, &[0], false).expect("a run");
+        let run = RunWriter::create(&dir, &name(4, ".run"), 16, 8, &[], false).expect("a run");
         let files = vec![
             put_down(&dir, &name(0, ".product"), &numbers).expect("written"),
             put_down(&dir, &name(1, ".product"), b"").expect("written"),
@@ -50,20 +54,6 @@ fn made() -> &'static Made {
     })
 }
 
-/// Changes bytes at places that the data names, and the length.
-fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for edit in edits.chunks(4) {
-        let at = edit.iter().take(3).fold(0, |at, &byte| at << 8 | usize::from(byte));
-        match (edit, bytes.len()) {
-            (_, 0) => {}
-            ([.., value], length) if edit.len() == 4 => bytes[at % length] = *value,
-            (_, length) => bytes.truncate(at % length),
-        }
-    }
-    bytes
-}
-
 /// Takes a file up as every kind of product, and reads it.
 fn take_up(dir: &Path, file: &PutDown) {
     if let Ok(product) = Product::take_up(dir, file) {
@@ -74,7 +64,8 @@ fn take_up(dir: &Path, file: &PutDown) {
     let _ = FrozenHeap::take_up(dir, file);
     for bits in [0, 1, 1000, usize::MAX] {
         let _ = AtomicBits::take_up(dir, file, bits);
-        let _ = Ranks::take_up(dir, file, bits).map(|ranks| ranks.rank(999));
+        // Only bits that are there have a rank.
+        let _ = Ranks::take_up(dir, file, bits).map(|ranks| bits.checked_sub(1).map(|last| ranks.rank(last)));
     }
     if let Ok(run) = Run::take_up(dir, file) {
         let _ = run.load(0..usize::MAX, 1 << 20);

@@ -29,6 +29,9 @@ fn line(cleared: &Cleared) -> String {
             format!("removed {} ({files}, {})\n", path.display(), ByteSize(*bytes))
         }
         Cleared::PutBack(path) => format!("put the earlier result back at {}\n", path.display()),
+        Cleared::OfAnother { path, user } => {
+            format!("left {}, which belongs to another user (number {user})\n", path.display())
+        }
         Cleared::Left { path, foreign } => {
             format!("left {}, which holds {}\n", path.display(), foreign.display())
         }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::kit::{Doc, Table, done, made_docs, pairs, record, removed_ids, result_bytes, run, sample_docs, write_docs};
+use crate::kit::{
+    Doc, Table, done, made_docs, numbered, pairs, record, removed_ids, result_bytes, run, sample_docs, write_docs,
+};
 
 const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 
@@ -70,6 +72,29 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed.texts("reason").iter().filter(|reason| *reason == "seen").count() > old.len() / 10);
     assert_eq!(record(&by_index)["index"]["texts"].as_u64(), Some(0));
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
+}
+
+/// Beside a copy of a result there may be another corpus of the same name, which must not become its own reference.
+#[test]
+fn a_copied_result_is_a_reference_by_its_own_corpus() {
+    let place = Place(tempfile::tempdir().unwrap());
+    let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
+    let docs = numbered((0..12).map(text_of));
+    write_docs(&place.at("a/corpus/docs.parquet"), &docs[..4], 200);
+    write_docs(&place.at("b/corpus/docs.parquet"), &docs[2..], 200);
+    place.run("a/corpus", "a/result", &[]);
+    std::fs::create_dir_all(place.at("b/result")).unwrap();
+    for name in ["run.json", "_SUCCESS"] {
+        std::fs::copy(place.at("a/result").join(name), place.at("b/result").join(name)).unwrap();
+    }
+    let reference = place.at("b/result");
+    let out = place.run("b/corpus", "out", &["--reference", text(&reference)]);
+    assert_eq!(removed_ids(&out), [docs[2].id.clone(), docs[3].id.clone()]);
+    std::fs::remove_dir_all(place.at("a")).unwrap();
+    let more = ["--algorithms", ALGORITHMS, "--reference", text(&reference)];
+    run(&[&place.at("b/corpus")], &place.at("none"), &more)
+        .ends_with(2)
+        .says(&["its corpus is not there any more", "docs.parquet"]);
 }
 
 /// Rows and files of a reference that cannot be read are counted, listed, told and guarded as those of the corpus are.

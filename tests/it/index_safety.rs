@@ -309,6 +309,115 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);
 }
 
+/// If a batch is made again and keeps another copy of a forgotten text, the text stays forgotten.
+#[test]
+fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
+    let text = |word: &str| (0..60).map(|n| format!("{word}{n}")).collect::<Vec<_>>().join(" ");
+    let mut place = Nights::new("exact,minhash");
+    place.night(numbered([text("first")])).ends_with(0);
+    place.night(numbered([text("same"), text("other"), text("same")])).ends_with(0);
+    assert_eq!(removed_ids(&place.out(1)), ["d2"]);
+    let index = place.at("index");
+    // An earlier batch has a document of that id, too.
+    looked_after(&index, &["forget", "--id", "d0"]).ends_with(0);
+    place.again(1, &["--overwrite", "--keep", "doc desc"]).ends_with(0);
+    assert_eq!(removed_ids(&place.out(1)), ["d0"]);
+    place.night(numbered([text("same"), text("other")])).ends_with(0);
+    assert_eq!(removed_ids(&place.out(2)), ["d1"]);
+}
+
+/// A batch that was never published is given up with a warning, and only where its place can be looked at.
+#[test]
+fn a_batch_that_is_given_up_is_reported() {
+    let mut place = two_nights(43);
+    write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
+    place.docs.push(made_docs(40));
+    assert_eq!(place.killed_at(2, "rows named").code, -1);
+    // The disk of the outputs is not mounted.
+    let (index, away) = (place.at("index"), place.at("away"));
+    std::fs::rename(place.at("out"), &away).unwrap();
+    let before = tree(&index);
+    looked_after(&index, &["compact"]).ends_with(2).says(&["out is not there", "mkdir -p"]);
+    same_tree(&before, &index, "a disk that is not mounted");
+    std::fs::rename(&away, place.at("out")).unwrap();
+    looked_after(&index, &["compact"]).ends_with(0).says(&["the batch n2 ended before its result"]);
+    assert_eq!(names_in(&index.join("batches")).len(), 2);
+}
+
+/// Where the file system says that the files of a batch may be others, they are read once.
+#[test]
+fn a_batch_that_comes_again_is_hashed_once() {
+    let place = two_nights(47);
+    // Each reading of a corpus has a leading thread.
+    let readings = || {
+        let ran = place.again(1, &["-v"]).ends_with(0).says(&["is published already"]);
+        ran.stderr.lines().filter(|line| line.contains("leading thread")).count()
+    };
+    assert_eq!(readings(), 0);
+    let file = std::fs::File::options().append(true).open(place.at("in/1.parquet")).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(readings(), 1);
+}
+
+/// Caches of datasets and tools that version data hold files once, and an index as links to them: it can be read, and is not written.
+#[test]
+fn an_index_of_links_is_read() {
+    let docs = made_docs(60);
+    let mut place = Nights::new("exact,minhash");
+    place.same_night(&docs[..40]).ends_with(0);
+    let index = place.at("index");
+    let reference = ["--reference", index.to_str().unwrap()];
+    write_docs(&place.at("new/docs.parquet"), &docs[20..], 300);
+    let ran = |out: &str| {
+        place.with(&[place.at("new")], &place.at(out), &reference).ends_with(0);
+        result_bytes(&place.at(out))
+    };
+    let before = ran("before");
+    std::fs::create_dir(place.at("blobs")).unwrap();
+    let files: Vec<PathBuf> =
+        tree(&index).into_iter().filter(|(_, file)| file.is_some()).map(|(path, _)| path).collect();
+    for (at, path) in files.iter().enumerate() {
+        let blob = place.at("blobs").join(at.to_string());
+        std::fs::rename(path, &blob).unwrap();
+        std::os::unix::fs::symlink(&blob, path).unwrap();
+    }
+    for verb in ["info", "verify"] {
+        looked_after(&index, &[verb]).ends_with(0);
+    }
+    assert!(before == ran("by-links"), "an index of links is another reference");
+    let blobs = tree(&place.at("blobs"));
+    write_docs(&place.at("in/1.parquet"), &docs[40..], 300);
+    assert_ne!(place.again(1, &[]).code, 0);
+    same_tree(&blobs, &place.at("blobs"), "a run that may not write");
+}
+
+/// An earlier generation is restored by a process that is killed, and by the same command again: what was forgotten stays so.
+#[test]
+fn a_restore_that_is_killed_forgets_nothing_less() {
+    for step in ["restored", "later generation removed", "restored generation recorded"] {
+        let mut place = Nights::new("exact");
+        for docs in dealt(made_docs(60), 3, 41) {
+            place.same_night(&docs).ends_with(0);
+        }
+        let index = place.at("index");
+        let removed = removed_ids(&place.out(0));
+        let gone = place.docs[0].iter().find(|doc| !removed.contains(&doc.id)).unwrap().id.clone();
+        looked_after(&index, &["forget", "--id", &gone]).ends_with(0);
+        let info = || {
+            let told = looked_after(&index, &["info", "--json"]).ends_with(0).stdout;
+            serde_json::from_str::<serde_json::Value>(&told).unwrap()
+        };
+        let before = info();
+        let mut command = program();
+        command.args(["index", "restore"]).arg(&index).arg("2").env("DUPSIFT_STOP_AT", step);
+        assert_eq!(Ran::of(command.output().unwrap()).code, -1, "{step}");
+        looked_after(&index, &["restore", "2"]).ends_with(0);
+        assert_eq!(info()["forgotten"], before["forgotten"], "{step}");
+        assert_eq!(names_in(&index.join("batches")).len(), 2, "{step}");
+        looked_after(&index, &["verify"]).ends_with(0);
+    }
+}
+
 /// What is forgotten stays so when rows are merged, and when the batch after that is made again.
 #[test]
 fn forgotten_documents_stay_forgotten_when_rows_are_merged() {

@@ -310,7 +310,17 @@ impl Law {
         if self.batches.last().is_some_and(|last| last.name == batch.name) {
             let last = self.batches.pop().unwrap();
             if REMADE_STAYS_FORGOTTEN {
-                batch.forgotten = last.forgotten;
+                // A forgotten text is forgotten in all of its copies.
+                let texts: BTreeSet<&String> = last
+                    .rows
+                    .iter()
+                    .zip(&last.forgotten)
+                    .filter(|(_, gone)| **gone)
+                    .filter_map(|(row, _)| row.text.as_ref())
+                    .collect();
+                let is_equal = |row: &Row| row.text.as_ref().is_some_and(|text| texts.contains(text));
+                batch.forgotten =
+                    last.rows.iter().zip(&last.forgotten).map(|(row, gone)| *gone || is_equal(row)).collect();
             }
         }
         let out = self.out(&batch.name);
@@ -326,7 +336,8 @@ impl Law {
         let (name, rows) = (last.name.clone(), last.rows.iter().map(again).collect::<Vec<_>>());
         let count = rows.len();
         let batch = Batch { name, rows, first_doc: 0, kept: vec![false; count], forgotten: vec![false; count] };
-        self.run(batch, &[("overwrite", "true".into())]);
+        let keep = ORDERS[self.numbers.below(ORDERS.len())];
+        self.run(batch, &[("overwrite", "true".into()), ("keep", keep.into())]);
     }
 
     fn forget(&mut self, what: &Forget) {

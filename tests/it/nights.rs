@@ -210,6 +210,67 @@ fn a_night_that_was_not_listed_yet_is_the_newest() {
     assert_eq!(nights.latest(), "2000-01-01");
 }
 
+/// A result that is accepted after the night that followed it was published is not the newest one.
+#[test]
+fn an_older_night_that_is_accepted_does_not_move_latest_back() {
+    let nights = Nights { folder: tempfile::tempdir().unwrap() };
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
+    let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
+    write_docs(&nights.at("corpus/a.parquet"), &numbered((0..300).map(text_of)), 500);
+    // A source has become a page of one template, and is itself again.
+    let torn = |name: &str| {
+        let page = "please enable scripts to read this page";
+        write_docs(&nights.at("corpus/b.parquet"), &numbered(vec![page; 200]), 500);
+        nights.night(name).ends_with(4);
+        std::fs::remove_file(nights.at("corpus/b.parquet")).unwrap();
+    };
+    let accepted = |name: &str| {
+        Ran::of(program().arg("accept").arg(nights.at(&format!("out/{name}.held"))).output().unwrap()).ends_with(0);
+        nights.night(name).ends_with(0).says(&["is done already"]);
+        std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap()
+    };
+    nights.night("2026-11-20").ends_with(0);
+    torn("2026-11-21");
+    nights.night("2026-11-22").ends_with(0);
+    assert_eq!(accepted("2026-11-21"), "2026-11-20\n2026-11-21\n2026-11-22\n");
+    assert_eq!(nights.latest(), "2026-11-22");
+    // What is accepted before another night follows is the newest.
+    torn("2026-11-23");
+    accepted("2026-11-23");
+    assert_eq!(nights.latest(), "2026-11-23");
+}
+
+/// The list of results is written under a name that nobody can have prepared, and an error of writing it is reported.
+#[test]
+fn a_link_in_place_of_the_list_is_not_written_to() {
+    let nights = Nights { folder: tempfile::tempdir().unwrap() };
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
+    write_docs(&nights.at("corpus/a.parquet"), &sample_docs()[..50], 500);
+    std::fs::create_dir(nights.at("out")).unwrap();
+    for name in ["first", "second"] {
+        std::fs::write(nights.at(name), "mine\n").unwrap();
+    }
+    std::os::unix::fs::symlink(nights.at("first"), nights.at("out/.nightly.published.new")).unwrap();
+    std::os::unix::fs::symlink(nights.at("second"), nights.at("out/.nightly.published")).unwrap();
+    nights.night("2026-11-20").ends_with(0);
+    for name in ["first", "second"] {
+        assert_eq!(std::fs::read_to_string(nights.at(name)).unwrap(), "mine\n", "{name}");
+    }
+    let list = nights.at("out/.nightly.published");
+    assert!(!list.is_symlink());
+    assert_eq!(std::fs::read_to_string(list).unwrap(), "2026-11-20\n");
+    // A grep that fails as on a full disk: the list stays as it was, and the night says so.
+    executable(
+        &nights.at("grep"),
+        "#!/bin/sh\ncase $1 in -Fxv) exit 2 ;; *) PATH=${PATH#*:} exec grep \"$@\" ;; esac\n",
+    );
+    let mut command = nights.command(&[], "2026-11-21");
+    command.env("PATH", format!("{}:{}", nights.at("").display(), std::env::var("PATH").unwrap()));
+    Ran::of(command.output().unwrap()).ends_with(1).says(&["could not be written"]);
+    assert_eq!(std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap(), "2026-11-20\n");
+    assert!(names_in(&nights.at("out")).iter().all(|name| !name.starts_with(".nightly.new")));
+}
+
 #[test]
 fn a_second_night_in_one_folder_is_told() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };

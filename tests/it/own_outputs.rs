@@ -185,3 +185,17 @@ fn nights_inside_the_corpus_do_not_remove_it() {
     let all = pairs(&[("dedup/1", "result"), ("dedup/2", "result"), ("dedup/latest", "result")]);
     assert_eq!(skipped(&third, &corpus), all);
 }
+
+/// Only a result of dupsift holds nothing else: other programs leave `run.json` and `_SUCCESS`, too.
+#[test]
+fn an_output_may_lie_in_the_output_of_another_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("corpus.jsonl"), crate::kit::json_lines(&crate::kit::made_docs(4))).unwrap();
+    std::fs::create_dir(at("spark")).unwrap();
+    std::fs::write(at("spark/_SUCCESS"), "").unwrap();
+    std::fs::write(at("spark/run.json"), "{\"run\": 5}").unwrap();
+    let more = ["--algorithms", "exact", "--no-report"];
+    crate::kit::run(&[&at("corpus.jsonl")], &at("spark/out"), &more).ends_with(0);
+    crate::kit::run(&[&at("corpus.jsonl")], &at("spark/out/deeper"), &more).ends_with(2).says(&["a result of dupsift"]);
+}

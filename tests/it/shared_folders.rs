@@ -229,7 +229,36 @@ fn an_index_has_the_rights_of_the_umask() {
     }
 }
 
-/// What has the name of an earlier result that a dead run moved aside is put back only if it is this user's.
+/// In a folder that several users share, a run that died may have moved aside a result that another of them made.
+#[test]
+fn an_earlier_result_of_another_user_is_put_back() {
+    let place = Place::new();
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can act as a second user");
+        return;
+    }
+    place.run(&[]).ends_with(0);
+    let aside = place.at(".out.dupsift-old-7");
+    let chown = |path: &Path| std::os::unix::fs::chown(path, Some(OTHER_USER), Some(OTHER_USER)).unwrap();
+    chown(&place.at("out"));
+    fs::rename(place.at("out"), &aside).unwrap();
+    place.run(&[]).ends_with(2).says(&["already there"]);
+    assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
+    // One that is not needed, and an unfinished one, are reported and left.
+    let partial = place.at(".out.dupsift-partial-8");
+    for folder in [&aside, &partial] {
+        fs::create_dir(folder).unwrap();
+        chown(folder);
+    }
+    place
+        .typed(&["clean", "out"])
+        .ends_with(0)
+        .says(&["dupsift-old-7 is left as it is: it belongs to another user (number 65534)"]);
+    assert!(aside.is_dir() && partial.is_dir() && place.at("out").is_dir());
+}
+
+/// What has the name of an earlier result that a dead run moved aside is put back only if it is this user's, in a folder that every user
+/// may write.
 #[test]
 fn a_result_that_another_user_prepared_is_not_put_back() {
     let place = Place::new();

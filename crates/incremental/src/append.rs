@@ -8,7 +8,6 @@ use arrow::array::builder::{FixedSizeBinaryBuilder, Int64Builder, StringBuilder}
 use arrow::array::{Array as _, ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 
-use super::batch::absolute;
 use super::job::{COPIES, Job};
 use super::known_by::{KnownBy, Noted};
 use super::rows::{write_rows, write_run, write_sketches};
@@ -25,7 +24,7 @@ use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::meeting::{Keys, Numbered};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, SUCCESS, Split, Stage, Want};
+use dupsift_files::io::{RowFilter, SUCCESS, Split, Stage, Want, absolute, real_path};
 use dupsift_files::tables::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use dupsift_index::{
     BATCHES, Batch, FORMAT, Generations, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema,
@@ -109,7 +108,8 @@ pub fn append(
         inputs: job.batch.inputs.clone(),
         stamps: job.batch.stamps.clone(),
         contents: night.contents,
-        out: absolute(&job.options.out),
+        // The same before there is something and afterwards.
+        out: real_path(&job.options.out).unwrap_or_else(|_| absolute(&job.options.out)),
         read_generation,
         generation: next.generation,
         publication: publication(),
@@ -117,13 +117,20 @@ pub fn append(
         parts,
         ..Batch::default()
     });
-    forget_again(job, &mut next, session.rows())?;
+    forget_again(job, &mut next, session, (numbered, night.copies))?;
     running.end(stored.count(), written, 0);
     Ok(next)
 }
 
-/// Forgets the documents of a batch again that is made again: its rows have the numbers that they had.
-fn forget_again(job: &Job<'_>, next: &mut Manifest, rows: u64) -> Result<()> {
+/// Forgets the documents of a batch again that is made again: its rows have the numbers that they had. With other options the index may
+/// know a text by another of its copies, so all copies of a forgotten document are forgotten.
+fn forget_again(
+    job: &Job<'_>,
+    next: &mut Manifest,
+    reader: &Reader<'_>,
+    (numbered, copies): (Numbered, &Classes),
+) -> Result<()> {
+    let rows = reader.rows();
     let Some(again) = job.again.as_ref().filter(|again| !again.forgotten.is_empty()) else { return Ok(()) };
     if rows != again.rows {
         let name = opt("batch").with(&job.batch.name);
@@ -135,6 +142,13 @@ fn forget_again(job: &Job<'_>, next: &mut Manifest, rows: u64) -> Result<()> {
         )));
     }
     next.forget(again.forgotten.clone());
+    let mut equal = Vec::new();
+    for class in copies.of(reader.base..reader.documents()) {
+        if class.iter().any(|doc| next.is_forgotten(numbered.number(doc))) {
+            equal.extend(class.iter().map(|doc| numbered.number(doc)).map(|number| [number, number + 1]));
+        }
+    }
+    next.forget(equal);
     Ok(())
 }
 

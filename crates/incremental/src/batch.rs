@@ -200,7 +200,7 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
     let mut before = manifest.clone();
     let Some(Batch { first_doc, texts, name, .. }) = before.batches.pop() else { return Ok(before) };
     before.next_doc = first_doc;
-    before.texts -= texts;
+    before.texts = before.texts.saturating_sub(texts);
     if before.rows.iter().any(|rows| rows.first_doc < first_doc && rows.end_doc > first_doc) {
         return Err(Error::usage(format!("{name} cannot be made again: its rows were merged with others")));
     }
@@ -208,13 +208,6 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
     // Those of the batch are forgotten again when it has been made again.
     before.forgotten = before.forgotten_in(0, first_doc);
     Ok(before)
-}
-
-/// The path from the root, as the index keeps it: the same before there is something and afterwards.
-pub fn absolute(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let below = |whole: &Path| Some(whole.parent()?.canonicalize().ok()?.join(whole.file_name()?));
-    whole.canonicalize().ok().or_else(|| below(&whole)).unwrap_or(whole)
 }
 
 /// Publishes a result that a guard held back in `held`, and in the index the night that it is: `publish` gives the result its name.

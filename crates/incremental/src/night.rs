@@ -1,6 +1,6 @@
 //! One night: it is read, meets the index, is judged as any corpus, and becomes a part of the index.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -49,30 +49,43 @@ pub fn matched(
     (dir, appends): (&Path, bool),
 ) -> Result<RunReport> {
     let named = batch::Named::new(options, &inputs.source.files)?;
-    let contents = || contents(options, &inputs, progress, cancel);
+    let known = OnceCell::new();
+    // They are read once at most: that may take as long as the run.
+    let contents = || match known.get() {
+        Some(contents) => Ok(Option::clone(contents)),
+        None => {
+            let contents = contents(options, &inputs, progress, cancel)?;
+            Ok(known.get_or_init(|| contents).clone())
+        }
+    };
     let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
     if appends {
         check_rights(dir)?;
     }
     let looked = Index::look(dir, state)?;
-    let mut index = match (appends, looked) {
+    let (mut index, again) = match (appends, looked) {
         (true, looked) => {
             // What is to be refused is refused before anything is made or cleared up.
-            let mut manifest = looked.and_then(|index| index.manifest.clone());
-            if let Begun::Run(_) = batch::begin(&mut manifest, dir, options, &named, &contents)? {
+            let seen = looked.and_then(|index| index.manifest.clone());
+            let mut manifest = seen.clone();
+            let mut begun = batch::begin(&mut manifest, dir, options, &named, &contents)?;
+            if let Begun::Run(_) = begun {
                 recipe::compare(manifest.as_ref(), dir, options, rows)?;
             }
-            Index::open(dir, state)?
+            let mut index = Index::open(dir, state)?;
+            if index.manifest == seen {
+                index.manifest = manifest;
+            } else {
+                // Another run has changed it meanwhile.
+                begun = batch::begin(&mut index.manifest, dir, options, &named, &contents)?;
+            }
+            match begun {
+                Begun::Published(report) => return Ok(*report),
+                Begun::Run(again) => (index, again),
+            }
         }
-        (false, Some(looked)) => looked,
+        (false, Some(looked)) => (looked, None),
         (false, None) => return Err(Error::usage(format!("{} is no index any more", dir.display()))),
-    };
-    let again = match appends {
-        true => match batch::begin(&mut index.manifest, dir, options, &named, &contents)? {
-            Begun::Published(report) => return Ok(*report),
-            Begun::Run(again) => again,
-        },
-        false => None,
     };
     let mut options = options.clone();
     (options.checkpoint, options.resumes) = (None, false);

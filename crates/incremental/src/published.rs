@@ -1,5 +1,6 @@
 //! Whether a folder is the output of a batch: not whether something stands there, but whether it is that publication.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use dupsift_core::error::{Error, Result};
@@ -8,28 +9,48 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_files::io::SUCCESS;
 use dupsift_index::{Batch, State};
 
-/// Whether the output of a batch stands where its run put it.
+/// Whether the output of a batch stands where its run put it. A batch counts as lost only if the folder in which its output would stand
+/// is there: where a disk is not mounted, nothing can be seen of it.
 ///
 /// # Errors
-/// As [`is_output_of`].
+/// As [`is_output_of`]; a folder above the output that is not there.
 pub fn state(batch: &Batch) -> Result<State> {
-    Ok(if is_output_of(batch, &batch.out)? { State::Published } else { State::Lost })
+    if is_output_of(batch, &batch.out)? {
+        return Ok(State::Published);
+    }
+    let above = batch.out.parent().unwrap_or(Path::new("/"));
+    if !above.is_dir() {
+        return Err(Error::usage(format!(
+            "{} is not there, so it is not known whether {} is the result of the batch {}, which the index was about to have; mount the \
+             disk, or, if the result is gone for good, make the folder: mkdir -p {0}",
+            above.display(),
+            batch.out.display(),
+            batch.name
+        )));
+    }
+    Ok(State::Lost)
+}
+
+/// Whether a file is there; a link is followed.
+///
+/// # Errors
+/// Anything but its absence: what cannot be looked at may be there.
+fn is_there(path: &Path) -> Result<bool> {
+    match path.metadata() {
+        Ok(there) => Ok(there.is_file()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(Error::reading("look at", path)(error)),
+    }
 }
 
 /// Whether a folder is the output of that publication of a batch.
 ///
 /// # Errors
-/// A record that is there and cannot be read: then nobody can tell.
+/// A record that cannot be looked at, or is there and cannot be read: then nobody can tell.
 pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     let path = out.join("run.json");
-    if !path.is_file() || !out.join(SUCCESS).is_file() {
-        // A folder that may not be looked into is no folder that is not there.
-        return match path.symlink_metadata() {
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                Err(Error::reading("read", &path)(error))
-            }
-            _ => Ok(false),
-        };
+    if !is_there(&path)? || !is_there(&out.join(SUCCESS))? {
+        return Ok(false);
     }
     let unknown = |why: &dyn std::fmt::Display| {
         Error::usage(format!(
@@ -54,4 +75,31 @@ pub fn record(out: &Path) -> Result<RunReport> {
     let path = out.join("run.json");
     let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     serde_json::from_slice(&json).map_err(|error| Error::BadFile { path, why: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_lost_only_if_its_place_can_be_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        let batch = |out: &str| Batch { out: folder.path().join(out), publication: "1".into(), ..Batch::default() };
+        let told = |out: &str| state(&batch(out)).map_err(|error| error.to_string());
+        assert_eq!(told("out"), Ok(State::Lost));
+        // A disk that is not mounted.
+        let unmounted = told("mnt/disk/out").unwrap_err();
+        assert!(unmounted.contains("mnt/disk is not there") && unmounted.contains("mkdir -p"), "{unmounted}");
+        // A file in place of the folder; a link that leads to itself.
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        assert_eq!(told("file"), Ok(State::Lost));
+        std::os::unix::fs::symlink(folder.path().join("loop"), folder.path().join("loop")).unwrap();
+        assert!(told("loop").unwrap_err().contains("look at"));
+        let out = folder.path().join("out");
+        std::fs::create_dir(&out).unwrap();
+        std::fs::write(out.join("run.json"), r#"{"index": {"publication": "1"}}"#).unwrap();
+        assert_eq!(told("out"), Ok(State::Lost));
+        std::fs::write(out.join(SUCCESS), "").unwrap();
+        assert_eq!(told("out"), Ok(State::Published));
+    }
 }

@@ -9,10 +9,11 @@ use super::night::matched;
 use super::published::state;
 use super::recipe::PLANNED;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::number::counted;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::job::run_report::{GuardReport, OtherInputReport, RunReport};
+use dupsift_engine::job::run_report::{GuardReport, InputReport, OtherInputReport, RunReport};
 use dupsift_engine::job::tables::rejected_table;
 use dupsift_engine::options::{CorpusFiles, RunOptions};
 use dupsift_engine::reading::input_notes;
@@ -117,10 +118,17 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
             format_args!("{}: {error}; expected an index, an output of dupsift run, or files", path.display()),
         )
     })?;
-    let stands = |path: &str| {
-        let places = report.places(path, reference);
-        let there = places.iter().find(|place| place.is_file()).or(places.first());
-        there.map_or_else(|| path.to_owned(), |place| place.to_string_lossy().into_owned())
+    let stands = |file: &InputReport| match report.input_file(file, reference) {
+        Some(place) => Ok(place.to_string_lossy().into_owned()),
+        None => Err(Error::wrong_value(
+            opt("reference"),
+            reference.display(),
+            format_args!(
+                "its corpus is not there any more: no file {} of {}; expected the files of that run, or the texts that count as the reference",
+                file.path,
+                counted(file.bytes, "byte")
+            ),
+        )),
     };
-    Ok(report.inputs.iter().map(|file| stands(&file.path)).collect())
+    report.inputs.iter().map(stands).collect()
 }

@@ -1,14 +1,14 @@
 //! Folders and files of an index: made durable before anything names them.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Hash128;
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, sync_folder};
 
 /// The folder of documents.
 pub const BATCHES: &str = "batches";
@@ -62,8 +62,7 @@ const UNFINISHED: (&str, &str) = (".", ".unfinished");
 /// [`Error::Io`].
 pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let (path, unfinished) = (dir.join(name), dir.join(format!("{}{name}{}", UNFINISHED.0, UNFINISHED.1)));
-    let mut file = safe_fs::create(&unfinished).map_err(Error::io("create", &unfinished))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", &unfinished))?;
+    safe_fs::write_durably(&unfinished, bytes)?;
     fs::rename(&unfinished, &path).map_err(Error::io("rename", &unfinished))?;
     sync_folder(dir)
 }
@@ -71,15 +70,6 @@ pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 /// Returns the name that a file would have got whose writer died; `None` for any other name.
 pub fn unfinished(name: &str) -> Option<&str> {
     name.strip_prefix(UNFINISHED.0)?.strip_suffix(UNFINISHED.1)
-}
-
-/// Makes the names in a folder durable.
-pub fn sync_folder(dir: &Path) -> Result<()> {
-    match File::open(dir).and_then(|folder| folder.sync_all()) {
-        // Some file systems make folders durable in their own way and refuse to be told.
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
-        other => other.map_err(Error::io("write the folder", dir)),
-    }
 }
 
 /// Makes all files of a folder durable, and says what tells each from others; in order of the names.
@@ -136,7 +126,7 @@ pub fn check(dir: &Path, known: &Named) -> Result<()> {
 }
 
 fn look(path: &Path, name: String) -> Result<Named> {
-    let mut file = safe_fs::open(path).map_err(Error::reading("open", path))?;
+    let mut file = safe_fs::open_behind_link(path).map_err(Error::reading("open", path))?;
     let (mut hash, mut bytes, mut buffer) = (Hash128::default(), 0, vec![0; 1 << 20]);
     loop {
         let count = file.read(&mut buffer).map_err(Error::reading("read", path))?;

@@ -15,11 +15,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{BATCHES, names, sync_folder, unfinished, write_durably};
+use super::folder::{BATCHES, names, unfinished, write_durably};
 use super::manifest::{FORMAT, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
 use dupsift_core::spelling::opt;
 
 /// Generations that are kept.
@@ -160,7 +160,7 @@ impl Listed {
 ///
 /// # Errors
 /// [`Error::Io`].
-pub fn is_index(dir: &Path) -> Result<bool> {
+pub(super) fn is_index(dir: &Path) -> Result<bool> {
     if recorded(dir)?.is_some() {
         return Ok(true);
     }
@@ -181,10 +181,23 @@ pub(super) fn intend(dir: &Path, next: &Manifest) -> Result<()> {
     write_durably(dir, &intent_name(next.generation), &encode(next)?)
 }
 
-/// Makes what was intended the newest generation.
+/// Writes a generation under its name, in place of another one of that number, and makes it durable.
+pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
+    write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
+}
+
+/// Makes what was intended the newest generation. When its file has its name, it is: what fails then is a warning.
 pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
-    rename(dir, &intent_name(next.generation), &manifest_name(next.generation))?;
-    record(dir, next.generation)
+    let from = dir.join(intent_name(next.generation));
+    fs::rename(&from, dir.join(manifest_name(next.generation))).map_err(Error::io("rename", &from))?;
+    if let Err(error) = sync_folder(dir).and_then(|()| record(dir, next.generation)) {
+        tracing::warn!(
+            "generation {} of the index {} is complete, but its number could not be recorded: {error}",
+            next.generation,
+            dir.display()
+        );
+    }
+    Ok(())
 }
 
 /// Makes what was intended the generation that is held back, in place of an earlier one.
@@ -259,7 +272,7 @@ fn checksum_of(generation: u64) -> String {
 /// The number that was recorded; `None` for an index that has published nothing, and for folders of other things.
 fn recorded(dir: &Path) -> Result<Option<u64>> {
     let path = dir.join(RECORDED);
-    let bytes = match safe_fs::open(&path).and_then(|file| safe_fs::all_of(&file, MOST_JSON)) {
+    let bytes = match safe_fs::read(&path, MOST_JSON) {
         Ok(bytes) => bytes,
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
@@ -313,9 +326,7 @@ fn checksum(manifest: &Manifest) -> Result<String> {
 /// Reads a file with a manifest; the inner error says what is wrong with its bytes.
 fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Result<Manifest, String>> {
     let path = dir.join(name);
-    let bytes = safe_fs::open(&path)
-        .and_then(|file| safe_fs::all_of(&file, MOST_JSON))
-        .map_err(Error::reading("read", &path))?;
+    let bytes = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let another_format = |format: u32, dupsift: &str| {
         Error::wrong(
             opt("index"),
@@ -325,12 +336,14 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
             ),
         )
     };
-    let signed: Signed = match (serde_json::from_slice(&bytes), serde_json::from_slice::<AnyFormat>(&bytes)) {
-        (Ok(signed), _) => signed,
-        (Err(_), Ok(AnyFormat { manifest })) if manifest.format != FORMAT => {
-            return Err(another_format(manifest.format, &manifest.dupsift));
-        }
-        (Err(error), _) => return Ok(Err(error.to_string())),
+    let signed: Signed = match serde_json::from_slice(&bytes) {
+        Ok(signed) => signed,
+        Err(error) => match serde_json::from_slice::<AnyFormat>(&bytes) {
+            Ok(AnyFormat { manifest }) if manifest.format != FORMAT => {
+                return Err(another_format(manifest.format, &manifest.dupsift));
+            }
+            _ => return Ok(Err(error.to_string())),
+        },
     };
     let (found, manifest) = (checksum(&signed.manifest)?, signed.manifest);
     if found != signed.xxh3 {

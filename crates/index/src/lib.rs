@@ -28,7 +28,7 @@ mod rows;
 mod sums;
 
 pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
-pub use generations::{Generations, is_index};
+pub use generations::Generations;
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
 pub use open::{Index, State, check_rights, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};

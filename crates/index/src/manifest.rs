@@ -145,12 +145,18 @@ impl Manifest {
     }
 
     fn numbers_fault(&self) -> Option<String> {
+        if self.next_doc >= MOST || self.texts > self.next_doc {
+            return Some(format!("it has {} texts of {} documents, which no index has", self.texts, self.next_doc));
+        }
         let ends = |first: u64, rows: u64| first.checked_add(rows).is_some_and(|end| end <= self.next_doc);
         for batch in &self.batches {
             let parts =
                 batch.parts.iter().all(|part| part.first_doc >= batch.first_doc && ends(part.first_doc, part.rows));
             if !ends(batch.first_doc, batch.rows) || !parts {
                 return Some(format!("documents of its batch {:?} lie behind its last one", batch.name));
+            }
+            if batch.texts > batch.rows {
+                return Some(format!("its batch {:?} has {} texts in {} rows", batch.name, batch.texts, batch.rows));
             }
         }
         let parts = self.batches.iter().flat_map(|batch| batch.parts.iter().map(|part| &part.file));
@@ -164,8 +170,10 @@ impl Manifest {
         }
         let rows = self.rows.iter().all(|rows| rows.first_doc <= rows.end_doc && rows.end_doc <= self.next_doc);
         let apart = self.forgotten.windows(2).all(|two| two[0][1] < two[1][0]);
-        let forgotten = apart && self.forgotten.iter().all(|[from, to]| from < to);
-        (!rows || !forgotten).then(|| "ranges of documents in it are turned around".to_owned())
+        let known = self.forgotten.last().is_none_or(|last| last[1] <= self.next_doc);
+        let forgotten = apart && known && self.forgotten.iter().all(|[from, to]| from < to);
+        (!rows || !forgotten)
+            .then(|| "ranges of documents in it are turned around, or end behind its last one".to_owned())
     }
 
     /// Forgets ranges of documents.
@@ -355,7 +363,11 @@ mod tests {
 
     #[test]
     fn numbers_that_contradict_each_other_make_the_manifest_damaged() {
-        let changes: [fn(&mut Manifest); 7] = [
+        let changes: [fn(&mut Manifest); 11] = [
+            |manifest| manifest.next_doc = u64::MAX,
+            |manifest| manifest.texts = 6,
+            |manifest| manifest.batches[0].texts = 6,
+            |manifest| manifest.forgotten = vec![[1, 2], [3, 6]],
             |manifest| manifest.rows[0].files[0].bytes = u64::MAX,
             |manifest| manifest.batches[0].rows = u64::MAX,
             |manifest| manifest.batches[0].first_doc = u64::MAX,

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::folder::{FOLDERS, Named, STATISTICS, check, is_folder, names, sync_folder};
+use super::folder::{FOLDERS, Named, STATISTICS, check, is_folder, names};
 use super::generations::{self, Generations, KEPT};
 use super::manifest::{Batch, Manifest};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::{self, private};
+use dupsift_core::safe_fs::{self, private, sync_folder};
 use dupsift_core::spelling::opt;
-use dupsift_files::io::MadeFolders;
+use dupsift_files::io::{Locking, MadeFolders, is_at, locking};
 
 const LOCK: &str = "lock";
 const PARTIAL: &str = ".partial-";
@@ -56,8 +55,7 @@ impl Index {
     /// folder is as it was.
     pub fn open(dir: &Path, published: impl Fn(&Batch) -> Result<State>) -> Result<Index> {
         let mut index = Index::locked(dir)?;
-        index.recover(published)?;
-        index.manifest = Generations::newest(dir)?.0;
+        index.manifest = index.recover(published)?;
         Ok(index)
     }
 
@@ -158,22 +156,35 @@ impl Index {
         generations::come_true(&self.dir, &next)?;
         stop_at("manifest");
         self.manifest = Some(next);
-        self.sweep()?;
+        // From here on the generation counts: what remains to be done is done by the next writer, too.
+        if let Err(error) = self.sweep() {
+            tracing::warn!(
+                "the index {} is complete, but files that it needs no more could not be removed: {error}; the next run tries again",
+                self.dir.display()
+            );
+        }
         stop_at("swept");
         Ok(())
     }
 
-    /// Finishes what a process that died had begun to publish, if its output stands, and removes all else that it left.
-    fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<()> {
-        let known = Generations::read(&self.dir)?;
+    /// Finishes what a process that died had begun to publish, if its output stands, and removes all else that it left; returns the newest
+    /// generation.
+    fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
+        let mut known = Generations::read(&self.dir)?;
         let number = known.number();
-        if let Some(intended) = came_true(known.intended, number, published)? {
+        if let Some(intended) = came_true(known.intended.clone(), number, published)? {
             let out = intended.batches.last().map(|batch| batch.out.display().to_string()).unwrap_or_default();
             tracing::info!("{out} was published, and is in the index now");
             generations::come_true(&self.dir, &intended)?;
+            known.manifests.push(intended);
+            known.intended = None;
+        } else if let Some(batch) = known.intended.as_ref().and_then(|intended| added(intended, number)) {
+            warn_of_lost(batch);
         }
-        self.sweep()?;
-        self.warn_of_strangers()
+        self.sweep_known(&mut known, None)?;
+        self.remove_unfinished()?;
+        self.warn_of_strangers(&known)?;
+        Ok(known.manifests.pop())
     }
 
     /// Keeps what a night would add that a guard holds back, whose intent was written down, so that it can be accepted.
@@ -258,6 +269,11 @@ impl Index {
     /// As [`Generations::read`]; [`Error::Io`].
     pub fn sweep(&self) -> Result<()> {
         self.sweep_but(None)?;
+        self.remove_unfinished()
+    }
+
+    /// Removes files and folders that have no name yet.
+    fn remove_unfinished(&self) -> Result<()> {
         generations::remove_unfinished(&self.dir)?;
         self.remove_unfinished_folders()
     }
@@ -265,9 +281,13 @@ impl Index {
     /// Removes generations beyond the last ones, intents that came to nothing and what is held back, if it is of this generation or
     /// follows another one than the newest; and the folders that only these name. What has no name yet may be this process's own.
     fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
-        let known = Generations::read(&self.dir)?;
+        self.sweep_known(&mut Generations::read(&self.dir)?, held_goes)
+    }
+
+    /// Does the same with what is known of the generations, and leaves there what stays.
+    fn sweep_known(&self, known: &mut Generations, held_goes: Option<u64>) -> Result<()> {
         let next = known.number() + 1;
-        let (held, given_up) = match known.held {
+        let (held, given_up) = match known.held.take() {
             Some(held) if held.generation == next && held_goes != Some(next) => (Some(held), None),
             other => (None, other),
         };
@@ -284,12 +304,14 @@ impl Index {
         let number = |manifest: &Manifest| manifest.generation;
         let (old, intents): (Vec<u64>, Vec<u64>) =
             (old.iter().map(number).collect(), known.intended.iter().map(number).collect());
-        generations::remove(&self.dir, &old, &intents, given_up.is_some())
+        generations::remove(&self.dir, &old, &intents, given_up.is_some())?;
+        known.manifests.drain(..old.len());
+        (known.intended, known.held) = (None, held);
+        Ok(())
     }
 
     /// Warns of folders that no generation names: nothing of this program leaves any, so they are not removed.
-    fn warn_of_strangers(&self) -> Result<()> {
-        let known = Generations::read(&self.dir)?;
+    fn warn_of_strangers(&self, known: &Generations) -> Result<()> {
         let named: BTreeSet<(&str, &str)> =
             known.manifests.iter().chain(&known.held).flat_map(Manifest::folders).collect();
         for kind in FOLDERS {
@@ -357,12 +379,25 @@ fn came_true(
     newest: u64,
     published: impl Fn(&Batch) -> Result<State>,
 ) -> Result<Option<Manifest>> {
-    let Some(intended) = intended.filter(|intended| intended.generation == newest + 1) else { return Ok(None) };
-    // Another change of the index adds no batch: it has no output by which it could be known to be done.
-    let Some(batch) = intended.batches.last().filter(|batch| batch.generation == intended.generation) else {
-        return Ok(None);
-    };
+    let Some(intended) = intended else { return Ok(None) };
+    let Some(batch) = added(&intended, newest) else { return Ok(None) };
     Ok((published(batch)? == State::Published).then_some(intended))
+}
+
+/// Returns the batch that was intended to be added to the newest generation. `None` for another change of the index, which has no output
+/// by which it could be known to be done.
+fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
+    let follows = intended.generation == newest + 1;
+    intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)
+}
+
+/// Warns that a batch is given up that a process was about to publish.
+pub(super) fn warn_of_lost(batch: &Batch) {
+    tracing::warn!(
+        "a run that added the batch {} ended before its result {} was published; what it had written to the index is removed: run it again",
+        batch.name,
+        batch.out.display()
+    );
 }
 
 /// Checks that a folder holds nothing but an index.
@@ -396,13 +431,30 @@ pub fn check_rights(dir: &Path) -> Result<()> {
         return Ok(());
     }
     let wrong = |why: String| Err(Error::wrong_value(opt("index"), dir.display(), why));
-    if let Some(why) = safe_fs::open_to_all(dir).map_err(Error::io("look at", dir))? {
-        return wrong(format!("{why}; expected a folder that is not open to all: chmod o-w {}", dir.display()));
+    let open = |folder: &Path| safe_fs::open_to_all(folder).map_err(Error::io("look at", folder));
+    if let Some(why) = open(dir)? {
+        let inside = opt("index").with(dir.join("index").display());
+        return wrong(format!(
+            "{why}; expected a folder that is not open to all: chmod o-w {}, or pass a new folder inside it, such as {inside}",
+            dir.display()
+        ));
     }
-    match FOLDERS.iter().find(|name| dir.join(name).is_symlink()) {
-        Some(name) => wrong(format!("its folder {name} is a link; expected a folder")),
-        None => Ok(()),
+    for name in FOLDERS {
+        let folder = dir.join(name);
+        match folder.symlink_metadata() {
+            Ok(there) if there.is_symlink() => return wrong(format!("its folder {name} is a link; expected a folder")),
+            Ok(there) if there.is_dir() => {
+                if let Some(why) = open(&folder)? {
+                    return wrong(format!(
+                        "its folder {name}: {why}; expected one that is not open to all: chmod o-w {}",
+                        folder.display()
+                    ));
+                }
+            }
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 /// Ends the process at a step of publication if the environment asks for that, as a kill would: for tests.
@@ -450,15 +502,11 @@ impl Lock {
             let above = MadeFolders::create(dir).map_err(Error::io("create the folder", dir))?;
             let is_new = path.symlink_metadata().is_err();
             let file = safe_fs::open_or_create(&path).map_err(Error::io("open", &path))?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    tracing::warn!("another run is at work in the index {}; this one waits for it", dir.display());
-                    file.lock().map_err(Error::io("lock", &path))?;
-                }
-                // A file system without locks: every run counts as the only one.
-                Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => {}
-                Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path)(error)),
+            let asked = locking(file.try_lock()).map_err(Error::io("lock", &path))?;
+            // On a file system without locks every run counts as the only one.
+            if asked == Locking::Held {
+                tracing::warn!("another run is at work in the index {}; this one waits for it", dir.display());
+                file.lock().map_err(Error::io("lock", &path))?;
             }
             // Who made an index in vain removes the file.
             if is_at(&file, &path) {
@@ -466,12 +514,6 @@ impl Lock {
             }
         }
     }
-}
-
-/// Whether the open file is the one that stands under the path.
-fn is_at(file: &File, path: &Path) -> bool {
-    let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
-    (open.dev(), open.ino()) == (there.dev(), there.ino())
 }
 
 #[cfg(test)]
@@ -595,6 +637,39 @@ mod tests {
         drop(reader);
         publish(&mut index, 21);
         assert_eq!(batches(folder.path()).len(), KEPT);
+    }
+
+    #[test]
+    fn a_generation_that_has_its_name_counts_whatever_fails_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut index = made(folder.path(), 1..=1);
+        index.intend(&night(2)).unwrap();
+        add(&index, 2);
+        // The number cannot be recorded, and an earlier generation cannot be read.
+        fs::remove_file(folder.path().join("generation.json")).unwrap();
+        fs::create_dir_all(folder.path().join("generation.json/x")).unwrap();
+        fs::write(folder.path().join("manifest-00000001.json"), "{").unwrap();
+        index.publish(night(2)).unwrap();
+        assert_eq!(index.manifest.as_ref().unwrap().generation, 2);
+        assert_eq!(Generations::newest(folder.path()).unwrap().0, Some(night(2)));
+    }
+
+    #[test]
+    fn a_folder_of_an_index_that_everybody_may_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        drop(made(folder.path(), 1..=1));
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let batches = folder.path().join(BATCHES);
+        set(&batches, 0o777);
+        let refused = Index::open(folder.path(), nothing).unwrap_err().to_string();
+        assert!(refused.contains("its folder batches") && refused.contains("chmod o-w"), "{refused}");
+        set(&batches, 0o755);
+        set(folder.path(), 0o777);
+        let refused = Index::open(folder.path(), nothing).unwrap_err().to_string();
+        assert!(refused.contains("a new folder inside it, such as") && refused.contains("/index"), "{refused}");
+        set(folder.path(), 0o755);
+        Index::open(folder.path(), nothing).unwrap();
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::generations::{self, Listed};
 use super::manifest::{Batch, Manifest};
-use super::open::{Index, State, no_reader};
+use super::open::{Index, State, no_reader, stop_at, warn_of_lost};
 use dupsift_core::error::{Error, Result};
 
 /// What came of it.
@@ -28,7 +28,7 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     if !generations::is_index(dir)? {
         return Err(Error::usage(format!("{} is no index", dir.display())));
     }
-    let mut index = Index::locked(dir)?;
+    let index = Index::locked(dir)?;
     let mut listed = Listed::of(dir)?;
     finish(dir, &listed, published)?;
     listed = Listed::of(dir)?;
@@ -52,19 +52,33 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let kept = &readable[first..=at];
     let gone: Vec<u64> =
         listed.manifests.iter().copied().filter(|n| kept.iter().all(|one| one.generation != *n)).collect();
-    // From here on this generation is the newest one, whenever the process ends.
-    generations::record(dir, generation)?;
-    generations::remove(dir, &gone, &listed.intents, listed.held)?;
-    index.keep_only(kept)?;
     let later = &readable[at + 1..];
+    let manifest = forget_again(manifest, later);
+    let above: Vec<u64> = gone.iter().copied().filter(|&n| n > manifest.generation).rev().collect();
+    let below: Vec<u64> = gone.iter().copied().filter(|&n| n < generation).collect();
+    // Which documents are forgotten is durable before the generations that say so are removed, the highest one first: whenever the
+    // process ends, the same call finds all of it again.
+    let mut kept = kept.to_vec();
+    if manifest.generation != generation {
+        generations::write(dir, &manifest)?;
+        kept.push(manifest.clone());
+    }
+    stop_at("restored");
+    generations::remove(dir, &[], &listed.intents, listed.held)?;
+    for number in above {
+        generations::remove(dir, &[number], &[], false)?;
+        stop_at("later generation removed");
+    }
+    generations::record(dir, manifest.generation)?;
+    stop_at("restored generation recorded");
+    generations::remove(dir, &below, &[], false)?;
+    index.keep_only(&kept)?;
     let known = |batch: &&Batch| manifest.batches.iter().all(|one| one.publication != batch.publication);
     let mut left_out: Vec<String> =
         later.iter().flat_map(|one| one.batches.iter().filter(known)).map(|batch| batch.name.clone()).collect();
     left_out.sort_unstable();
     left_out.dedup();
     let unknown = gone.iter().any(|&gone| gone > generation && later.iter().all(|one| one.generation != gone));
-    index.manifest = Some(manifest.clone());
-    let manifest = forget_again(&mut index, manifest, later)?;
     Ok(Restored { manifest, left_out, unknown })
 }
 
@@ -73,15 +87,17 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     let Some(&number) = listed.intents.last() else { return Ok(()) };
     let follows = listed.manifests.last().map_or(0, |newest| *newest) + 1 == number;
     let Ok(intended) = generations::read_intent(dir, number) else { return Ok(()) };
-    let last = intended.batches.last().filter(|batch| follows && batch.generation == number);
+    let last: Option<&Batch> = intended.batches.last().filter(|batch| follows && batch.generation == number);
     match last.map(published).transpose()? {
         Some(State::Published) => generations::come_true(dir, &intended),
-        _ => Ok(()),
+        Some(State::Lost) => Ok(last.into_iter().for_each(warn_of_lost)),
+        None => Ok(()),
     }
 }
 
-/// Forgets what later generations have forgotten of documents that are the same ones there.
-fn forget_again(index: &mut Index, manifest: Manifest, later: &[Manifest]) -> Result<Manifest> {
+/// Returns the generation that follows, which forgets what later generations have forgotten of documents that are the same ones there;
+/// the manifest itself if that is nothing.
+fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {
         let same = |batch: &&Batch| one.batches.iter().any(|other| other.publication == batch.publication);
@@ -90,12 +106,10 @@ fn forget_again(index: &mut Index, manifest: Manifest, later: &[Manifest]) -> Re
         }
     }
     if next.forgotten == manifest.forgotten {
-        return Ok(manifest);
+        return manifest;
     }
     next.generation += 1;
-    index.intend(&next)?;
-    index.publish(next.clone())?;
-    Ok(next)
+    next
 }
 
 fn named(readable: &[Manifest]) -> String {

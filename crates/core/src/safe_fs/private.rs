@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::process::geteuid;
 
 /// Rights to write of others than the owner.
@@ -62,7 +62,7 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     Ok(Some(why))
 }
 
-/// Whether the file system gives a new file more rights than were asked for, so that modes say nothing.
+/// Whether the file system gives a new folder more rights than were asked for, so that modes say nothing.
 pub(super) fn keeps_no_rights(folder: &Path) -> io::Result<bool> {
     let handle = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(made_in(&handle).is_some_and(|made| others_write(&made)))
@@ -204,13 +204,13 @@ fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     })
 }
 
-/// What the file system says of a file that is made in a folder for a moment.
+/// What the file system says of a folder that is made in a folder for a moment: a file may get other rights there.
 fn made_in(folder: impl AsFd) -> Option<Stat> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));
-    let file = openat(&folder, name.as_str(), NEW, OWNER).ok()?;
-    let made = fstat(&file).ok();
-    let _ = unlinkat(&folder, name.as_str(), AtFlags::empty());
+    mkdirat(&folder, name.as_str(), Mode::RWXU).ok()?;
+    let made = statat(&folder, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok();
+    let _ = unlinkat(&folder, name.as_str(), AtFlags::REMOVEDIR);
     made
 }
 

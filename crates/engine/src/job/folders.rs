@@ -8,8 +8,7 @@ use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_core::spelling::{Opt, opt};
-use dupsift_files::io::{HELD, SUCCESS, held_path, real_path};
-use dupsift_index::is_index;
+use dupsift_files::io::{Ours, held_path, real_path};
 
 /// A folder of a run, by the option that names it.
 struct Folder {
@@ -32,7 +31,8 @@ impl Folder {
     fn stands_free(&self, with_itself: bool) -> Result<()> {
         let skipped = usize::from(!with_itself);
         for above in self.real.ancestors().skip(skipped) {
-            if let Some(what) = what_stands(above)? {
+            if let Some(ours) = Ours::at(above) {
+                let what = if ours == Ours::Index { "an index of dupsift" } else { "a result of dupsift" };
                 return self.refused(format_args!(
                     "it lies in {}, which is {what} and holds nothing else; expected a folder outside of it",
                     above.display()
@@ -58,15 +58,6 @@ impl Folder {
     }
 }
 
-/// What a folder is that must hold nothing else.
-fn what_stands(folder: &Path) -> Result<Option<&'static str>> {
-    let has = |name: &str| folder.join(name).is_file();
-    if has("run.json") && (has(SUCCESS) || has(HELD)) {
-        return Ok(Some("a result of dupsift"));
-    }
-    Ok(is_index(folder)?.then_some("an index of dupsift"))
-}
-
 /// Checks the folders that the options name. Nothing is made.
 ///
 /// # Errors
@@ -79,7 +70,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         index.is_apart(&out)?;
         index.is_apart(&Folder::new("out", &held_path(&options.out)))?;
         index.stands_free(false)?;
-        if what_stands(&index.real)? == Some("a result of dupsift") {
+        if matches!(Ours::at(&index.real), Some(Ours::Result | Ours::Pages)) {
             return index.refused("it is a result of dupsift; expected an index, or a new folder");
         }
     }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::run_report::RunReport;
-use dupsift_files::io::absolute;
+use super::run_report::{InputReport, RunReport};
+use dupsift_files::io::{Stamp, absolute};
 
 impl RunReport {
     /// Returns where a path of this record may stand today, for a result that stands in `dir`, the likeliest place first: as far from
@@ -21,6 +21,24 @@ impl RunReport {
             }
         }
         places
+    }
+
+    /// Returns where an input file of this record stands today, for a result that stands in `dir`. Only a file with as many bytes as were
+    /// recorded counts: beside a copy of a result there may be another corpus. A file whose stamp is the recorded one comes first, then
+    /// that at the recorded path. `None` if no place has such a file.
+    pub fn input_file(&self, file: &InputReport, dir: &Path) -> Option<PathBuf> {
+        let recorded = Path::new(&self.folder).join(&file.path);
+        let mut there = self.places(&file.path, dir);
+        there.retain(|place| place.metadata().is_ok_and(|there| there.is_file() && there.len() == file.bytes));
+        let is_stamped = |place: &Path| Stamp::of(place).is_ok_and(|stamp| stamp.to_string() == file.stamp);
+        there.into_iter().min_by_key(|place| (!is_stamped(place), *place != recorded))
+    }
+
+    /// Returns where a file or folder that an option names stands today, for a result that stands in `dir`: at the recorded path, or else
+    /// at the first other place of it. `None` if it is nowhere.
+    pub fn option_path(&self, recorded: &str, dir: &Path) -> Option<PathBuf> {
+        let first = Path::new(&self.folder).join(recorded);
+        std::iter::once(first).chain(self.places(recorded, dir)).find(|place| place.exists())
     }
 }
 
@@ -53,6 +71,36 @@ mod tests {
         assert_eq!(moved("/data/x.jsonl", "/data/out", "/mnt/disk/data/out"), is("/mnt/disk/data/x.jsonl"));
         assert_eq!(moved("/a/x.jsonl", "/a", "/a"), is("/a/x.jsonl"));
         assert_eq!(moved("/elsewhere/x.jsonl", "/a", "/b"), None);
+    }
+
+    #[test]
+    fn an_input_is_the_file_that_was_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["a", "b"] {
+            std::fs::create_dir(at(name)).unwrap();
+        }
+        let options = [("out".to_owned(), at("a/out").to_string_lossy().into_owned().into())].into();
+        let report = RunReport { folder: at("a").to_string_lossy().into_owned(), options, ..RunReport::default() };
+        let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
+        write("a/x", "four");
+        let mut file = InputReport { path: "x".into(), bytes: 4, ..InputReport::default() };
+        let copy = at("b/out");
+        // The corpus beside the copy is another one, by its size or by its stamp.
+        write("b/x", "longer");
+        assert_eq!(report.input_file(&file, &copy), Some(at("a/x")));
+        write("b/x", "else");
+        assert_eq!(report.input_file(&file, &copy), Some(at("a/x")));
+        file.stamp = Stamp::of(&at("b/x")).unwrap().to_string();
+        assert_eq!(report.input_file(&file, &copy), Some(at("b/x")));
+        std::fs::remove_file(at("a/x")).unwrap();
+        file.stamp.clear();
+        assert_eq!(report.input_file(&file, &copy), Some(at("b/x")));
+        write("b/x", "longer");
+        assert_eq!(report.input_file(&file, &copy), None);
+        assert_eq!(report.option_path("x", &copy), Some(at("b/x")));
+        write("a/x", "");
+        assert_eq!(report.option_path("x", &copy), Some(at("a/x")));
     }
 
     #[test]

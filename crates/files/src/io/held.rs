@@ -10,12 +10,13 @@
 //! A process may end between any two of these steps: the folder is still known as a held one then, and the same call goes on.
 
 use super::names::{HELD, HELD_ENDING, SUCCESS};
+use super::ours::MOST_RECORD;
 use super::overwrite;
-use super::place::{Place, sync_folder, write_durably};
+use super::place::Place;
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder, write_durably};
 use dupsift_core::spelling::opt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,15 +129,15 @@ impl Held {
 /// What [`standing`] says of a place without a result.
 const NOTHING: &str = "nothing";
 
-/// Identifies the result that stands at a place, by its record.
+/// Identifies the result that stands at a place, by the beginning of its record.
 pub(super) fn standing(place: &Place) -> String {
-    let record = fs::read(place.path.join("run.json"));
+    let record = safe_fs::read_beginning(&place.path.join("run.json"), MOST_RECORD);
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
 /// Whether a guard fired for the result that stands at a place: it was published because nothing stood there.
 fn is_doubtful(place: &Place) -> bool {
-    let record = fs::read(place.path.join("run.json")).ok();
+    let record = safe_fs::read(&place.path.join("run.json"), MOST_JSON).ok();
     let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
     record.is_some_and(|record| record["guards"].as_array().is_some_and(|guards| !guards.is_empty()))
 }

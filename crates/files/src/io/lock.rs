@@ -119,13 +119,13 @@ impl Lock {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            match outcome(file.try_lock())? {
-                Outcome::Held => {
+            match locking(file.try_lock())? {
+                Locking::Held => {
                     last = Owner::read(&file);
                     std::thread::sleep(A_MOMENT);
                 }
                 taken if is_at(&file, &path) => {
-                    let (known, before) = (taken == Outcome::Taken, Owner::read(&file));
+                    let (known, before) = (taken == Locking::Taken, Owner::read(&file));
                     return Ok(Asked::Mine(Lock { folder: folder.to_path_buf(), file, known, made, before }));
                 }
                 // It was removed meanwhile.
@@ -135,10 +135,14 @@ impl Lock {
         Ok(Asked::Theirs(last))
     }
 
-    /// The process that holds the lock of a folder now. Nothing is made or changed.
-    pub(super) fn holder(folder: &Path) -> Option<Owner> {
+    /// The process that holds the lock of a folder now. If `probes`, a folder is made in it for a moment to learn whether the file system
+    /// keeps rights; without that nothing is known of a folder on one that does not.
+    pub(super) fn holder(folder: &Path, probes: bool) -> Option<Owner> {
+        if probes {
+            private::refusal(folder).ok()?;
+        }
         let file = private::open(&folder.join(LOCK)).ok()?;
-        matches!(outcome(file.try_lock_shared()), Ok(Outcome::Held)).then(|| Owner::read(&file))
+        matches!(locking(file.try_lock_shared()), Ok(Locking::Held)).then(|| Owner::read(&file))
     }
 
     /// Writes into the file who holds it.
@@ -163,32 +167,39 @@ impl Lock {
     }
 }
 
+/// What came of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub enum Locking {
+    /// This process holds the lock.
     Taken,
+    /// Another process holds it.
     Held,
+    /// The file system knows no locks.
     Unknown,
 }
 
 /// What the system's answer means. A file system that knows no locks holds none.
-fn outcome(answer: std::result::Result<(), TryLockError>) -> io::Result<Outcome> {
+///
+/// # Errors
+/// Any other answer.
+pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Locking> {
     match answer {
-        Ok(()) => Ok(Outcome::Taken),
-        Err(TryLockError::WouldBlock) => Ok(Outcome::Held),
+        Ok(()) => Ok(Locking::Taken),
+        Err(TryLockError::WouldBlock) => Ok(Locking::Held),
         Err(TryLockError::Error(error)) => {
             let number = error.raw_os_error();
             let unknown = [libc::ENOLCK, libc::EINVAL, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENOTSUP];
             if error.kind() == ErrorKind::Unsupported || number.is_some_and(|number| unknown.contains(&number)) {
                 tracing::debug!("the file system knows no locks: {error}");
-                return Ok(Outcome::Unknown);
+                return Ok(Locking::Unknown);
             }
             Err(error)
         }
     }
 }
 
-/// Whether the open file is the one that stands under the path.
-fn is_at(file: &File, path: &Path) -> bool {
+/// Whether the open file is the one that stands under the path: a process that removed its lock may have held another one.
+pub fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (open.dev(), open.ino()) == (there.dev(), there.ino())
 }
@@ -210,7 +221,7 @@ mod tests {
     fn one_at_a_time_and_the_other_learns_who() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = place.path().join("work");
-        assert_eq!(Lock::holder(&folder), None);
+        assert_eq!(Lock::holder(&folder, true), None);
         let lock = mine(&folder);
         assert!(lock.made && lock.known && lock.before == Owner::default());
         let said = |asked: Asked| match asked {
@@ -223,9 +234,9 @@ mod tests {
         lock.sign(&Owner::here(None)).expect("written");
         let owner = said(Lock::take(&folder).expect("asked"));
         assert!(owner.starts_with(&format!("process {}", std::process::id())), "{owner}");
-        assert_eq!(Lock::holder(&folder), Some(Owner::here(None)));
+        assert_eq!(Lock::holder(&folder, true), Some(Owner::here(None)));
         drop(lock);
-        assert_eq!(Lock::holder(&folder), None);
+        assert_eq!(Lock::holder(&folder, true), None);
         let again = mine(&folder);
         assert!(!again.made && again.before == Owner::here(None));
     }
@@ -259,11 +270,11 @@ mod tests {
     fn a_file_system_without_locks_holds_none() {
         for number in [libc::ENOSYS, libc::EOPNOTSUPP, libc::ENOLCK, libc::EINVAL] {
             let answer = Err(TryLockError::Error(io::Error::from_raw_os_error(number)));
-            assert_eq!(outcome(answer).expect("no failure"), Outcome::Unknown, "{number}");
+            assert_eq!(locking(answer).expect("no failure"), Locking::Unknown, "{number}");
         }
         let broken = Err(TryLockError::Error(io::Error::from_raw_os_error(libc::EIO)));
-        assert_eq!(outcome(broken).expect_err("a failure").raw_os_error(), Some(libc::EIO));
-        assert_eq!(outcome(Err(TryLockError::WouldBlock)).expect("no failure"), Outcome::Held);
+        assert_eq!(locking(broken).expect_err("a failure").raw_os_error(), Some(libc::EIO));
+        assert_eq!(locking(Err(TryLockError::WouldBlock)).expect("no failure"), Locking::Held);
     }
 
     #[test]
@@ -278,7 +289,7 @@ mod tests {
         for name in ["file", "link", "work"] {
             assert!(matches!(Lock::take(&at(name)), Err(_) | Ok(Asked::Refused(_))), "{name}");
         }
-        assert_eq!(Lock::holder(&at("work")), None);
+        assert_eq!(Lock::holder(&at("work"), true), None);
         assert_eq!(
             (fs::read(at("file")).expect("there"), fs::read_dir(at("mine")).expect("there").count()),
             (b"user".to_vec(), 0)

@@ -4,6 +4,7 @@
 //! that a listing of the folder gives anyway; a file is opened only where a folder has a `run.json`.
 
 use super::names::{HELD, SUCCESS};
+use dupsift_core::safe_fs;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,8 +31,12 @@ const BESIDE: [&str; 13] = [
 ];
 /// The folders of an index.
 const OF_INDEX: [&str; 3] = ["batches", "rows", "statistics"];
+/// The file that says how many generations an index has; it stays where these are lost.
+const RECORDED: &str = "generation.json";
 /// The file by which one process at a time holds an index.
 const LOCK: &str = "lock";
+/// Bytes of a record that are read: any file may be called so, of any length.
+pub(super) const MOST_RECORD: u64 = 16 << 20;
 /// Bytes at the beginning of a record that are looked at where it cannot be parsed.
 const HEAD: usize = 4 << 10;
 
@@ -56,6 +61,16 @@ impl Ours {
         }
     }
 
+    /// Says what a folder holds; `None` if it is not ours, or cannot be looked at. Only a folder that may be ours is listed, for others may
+    /// be large.
+    pub fn at(folder: &Path) -> Option<Ours> {
+        if !folder.join(RECORD).exists() && !OF_INDEX.iter().any(|own| folder.join(own).exists()) {
+            return None;
+        }
+        let entries = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok);
+        Ours::of(folder, &entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
+    }
+
     /// Says what a folder with these names in it holds; `None` if it is not ours.
     pub(super) fn of(folder: &Path, names: &[OsString]) -> Option<Ours> {
         let has = |name: &str| names.iter().any(|there| there == name);
@@ -65,6 +80,9 @@ impl Ours {
         let has_folder = OF_INDEX.into_iter().any(has);
         let is_generation = |name: &OsString| {
             let name = name.to_string_lossy();
+            if name == RECORDED {
+                return true;
+            }
             let number = ["manifest-", "intent-"].iter().find_map(|prefix| name.strip_prefix(prefix));
             let number = number.and_then(|rest| rest.strip_suffix(".json"));
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -88,7 +106,7 @@ fn of_record(path: &Path) -> Option<Ours> {
         #[serde(default)]
         prefix: Option<serde::de::IgnoredAny>,
     }
-    let bytes = fs::read(path).ok()?;
+    let bytes = safe_fs::read_beginning(path, MOST_RECORD).ok()?;
     match serde_json::from_slice::<Record>(&bytes) {
         Ok(record) if record.prefix.is_some() => Some(Ours::Pages),
         Ok(_) => Some(Ours::Result),
@@ -116,12 +134,7 @@ impl Owners {
         if let Some(known) = self.0.get(folder) {
             return *known;
         }
-        let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
-        let kind = if folder.join(RECORD).exists() || OF_INDEX.iter().any(|own| folder.join(own).exists()) {
-            Ours::of(folder, &entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
-        } else {
-            None
-        };
+        let kind = Ours::at(folder);
         self.0.insert(folder.to_path_buf(), kind);
         kind
     }
@@ -156,8 +169,34 @@ mod tests {
     }
 
     #[test]
+    fn a_record_that_is_no_file_or_has_no_end_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let record = folder.path().join(RECORD);
+        let names = ["run.json", "_SUCCESS"].map(OsString::from);
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &record,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .expect("a pipe");
+        assert_eq!(Ours::of(folder.path(), &names), None);
+        fs::remove_file(&record).expect("removed");
+        fs::write(&record, "{\"schema_version\": 5, \"dupsift\": \"0.1.0\", ").expect("written");
+        let file = fs::File::options().write(true).open(&record).expect("opened");
+        file.set_len(50 << 30).expect("made longer");
+        assert_eq!(Ours::of(folder.path(), &names), Some(Ours::Result));
+    }
+
+    #[test]
     fn an_index_is_known_by_its_names() {
-        for names in [&["manifest-00000001.json", "batches"][..], &["lock", "batches"], &["intent-7.json", "rows"]] {
+        for names in [
+            &["manifest-00000001.json", "batches"][..],
+            &["lock", "batches"],
+            &["intent-7.json", "rows"],
+            &["generation.json", "batches"],
+        ] {
             assert_eq!(kind(names, None), Some(Ours::Index), "{names:?}");
         }
         for names in [

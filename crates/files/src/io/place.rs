@@ -6,7 +6,7 @@ use super::names::HELD_ENDING;
 use super::overwrite;
 use super::unfinished::Unfinished;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, sync_folder};
 use dupsift_core::spelling::opt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -155,14 +155,20 @@ impl Place {
             tracing::warn!("the result stands, but a power failure now may undo its name: {error}");
         }
         if replaced && let Err(error) = fs::remove_dir_all(&old) {
-            tracing::warn!("the replaced result is still at {}: {error}; the next run removes it", old.display());
+            let way_out = match owner(&old) {
+                Some(user) if user != rustix::process::geteuid().as_raw() => {
+                    format!("it belongs to another user (number {user}), who can remove it")
+                }
+                _ => "the next run removes it".to_owned(),
+            };
+            tracing::warn!("the replaced result is still at {}: {error}; {way_out}", old.display());
         }
         Ok(())
     }
 
-    /// Removes what dead runs left beside the place, finishes or undoes a replacement that one was in, and says what it did. Who
-    /// calls it holds the lock of the output, so no other run lives. Only folders are ours, those of this user: a link, and a folder of
-    /// another user, is left alone under any name.
+    /// Removes what dead runs left beside the place, finishes or undoes a replacement that one was in, and says what it did. The caller
+    /// holds the lock of the output, so no other run lives. Only folders are ours, not links. A folder of another user is never removed;
+    /// an earlier result that was moved aside gets its name back whoever owns it, unless every user can make such a folder here.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
@@ -171,20 +177,36 @@ impl Place {
             let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
             let is_ours = |prefix: &str| {
                 name.strip_prefix(prefix).is_some_and(|process| process.parse::<u32>().is_ok())
-                    && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user)
+                    && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
             };
             let is_partial = is_ours(&partial);
-            let foreign = match (is_partial, is_ours(&old)) {
-                (true, _) => overwrite::foreign_path_unfinished(&path)?,
-                (_, true) => overwrite::foreign_path(&path)?,
-                _ => continue,
+            if !is_partial && !is_ours(&old) {
+                continue;
+            }
+            let put_back = !is_partial && self.path.symlink_metadata().is_err();
+            if let Some(other) = owner(&path).filter(|&other| other != user) {
+                cleared.push(match put_back && self.put_back_of_another(&path) {
+                    true => Cleared::PutBack(self.path.clone()),
+                    false => {
+                        tracing::warn!(
+                            "{} is left as it is: it belongs to another user (number {other})",
+                            path.display()
+                        );
+                        Cleared::OfAnother { path, user: other }
+                    }
+                });
+                continue;
+            }
+            let foreign = match is_partial {
+                true => overwrite::foreign_path_unfinished(&path)?,
+                false => overwrite::foreign_path(&path)?,
             };
             let (files, bytes) = size_below(&path);
             cleared.push(if let Some(foreign) = foreign {
                 let (left, what) = (path.display(), foreign.display());
                 tracing::warn!("{left} is left as it is: it has the name of what a dead run left, but holds {what}");
                 Cleared::Left { path, foreign }
-            } else if is_partial || self.path.symlink_metadata().is_ok() {
+            } else if !put_back {
                 fs::remove_dir_all(&path).map_err(Error::io("remove what a dead run left at", &path))?;
                 Cleared::Removed { path, files, bytes }
             } else {
@@ -194,6 +216,17 @@ impl Place {
         }
         Ok(cleared)
     }
+
+    /// Gives an earlier result of another user its name back; false if it is none, or may not be moved.
+    fn put_back_of_another(&self, path: &Path) -> bool {
+        let is_shared = !matches!(safe_fs::open_to_all(&self.parent), Ok(None));
+        !is_shared && matches!(overwrite::foreign_path(path), Ok(None)) && fs::rename(path, &self.path).is_ok()
+    }
+}
+
+/// The number of the user to whom a path belongs.
+fn owner(path: &Path) -> Option<u32> {
+    path.symlink_metadata().ok().map(|there| there.uid())
 }
 
 /// Says by its rights whether files can be made in a folder; nothing is made.
@@ -219,6 +252,13 @@ pub enum Cleared {
     },
     /// An earlier result, moved aside by a run that died before its own stood there, has its name again.
     PutBack(PathBuf),
+    /// It stays, for it belongs to another user.
+    OfAnother {
+        /// Where it is.
+        path: PathBuf,
+        /// The number of that user.
+        user: u32,
+    },
     /// It stays, for it holds something that is not ours.
     Left {
         /// Where it is.
@@ -280,12 +320,6 @@ pub fn held_path(out: &Path) -> PathBuf {
     path
 }
 
-/// Writes a whole file and makes it durable.
-pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = safe_fs::create(path).map_err(Error::io("create", path))?;
-    std::io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
-}
-
 /// Removes all that is in a folder.
 ///
 /// # Errors
@@ -311,14 +345,6 @@ pub(super) fn sync_below(folder: &Path) -> Result<()> {
         }
     }
     sync_folder(folder)
-}
-
-pub(super) fn sync_folder(folder: &Path) -> Result<()> {
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some file systems make folders durable in their own way and refuse to be told.
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
-        other => other.map_err(Error::io("write the folder", folder)),
-    }
 }
 
 #[cfg(test)]

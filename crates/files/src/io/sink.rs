@@ -10,11 +10,11 @@
 use super::held;
 use super::names::{HELD, SUCCESS};
 use super::overwrite::{self, FILES};
-use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
+use super::place::{PARTIAL, Place, sync_below};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, sync_folder, write_durably};
 use dupsift_core::spelling::opt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -35,7 +35,7 @@ impl Stage {
     /// [`Error::Usage`] where `out` is there and may not be replaced, or has no place to be; where a result that must not replace
     /// it has none.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
-        Stage::check_by(out, overwrite, may_be_held, Place::can_be)
+        Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
 
     /// The same for a look: nothing is made, not for a moment.
@@ -43,7 +43,7 @@ impl Stage {
     /// # Errors
     /// As [`Stage::check`].
     pub fn look(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
-        Stage::check_by(out, overwrite, may_be_held, Place::could_be)
+        Stage::check_by(out, overwrite, may_be_held, Place::could_be, false)
     }
 
     fn check_by(
@@ -51,9 +51,10 @@ impl Stage {
         overwrite: bool,
         may_be_held: bool,
         can_be: impl FnOnce(&Place) -> Result<()>,
+        probes: bool,
     ) -> Result<()> {
         let place = Place::of(out)?;
-        WorkFolder::check(out, &place)?;
+        WorkFolder::check(out, &place, probes)?;
         can_be(&place)?;
         overwrite::check(&place.path, overwrite)?;
         if may_be_held { can_hold(&place) } else { Ok(()) }

@@ -17,6 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dupsift_core::error;
+use dupsift_core::safe_fs::private;
 
 /// How often the removal of a folder is tried in which others still make files.
 const ATTEMPTS: usize = 50;
@@ -54,11 +55,21 @@ impl Unfinished {
     /// Makes a folder of that name. Nobody else may look into it before [`Unfinished::opens`].
     pub(super) fn create(path: PathBuf) -> Result<Unfinished> {
         let mut known = known();
-        fs::create_dir(&path)?;
+        private::make(&path)?;
         known.folders.push((path.clone(), whole));
-        let made = Unfinished { mode: path.symlink_metadata()?.mode() & 0o7777, path };
-        made.set_mode(made.mode & 0o7700);
+        drop(known);
+        let mut made = Unfinished { mode: 0o700, path };
+        made.mode = made.usual_mode()?;
         Ok(made)
+    }
+
+    /// Returns the rights that a folder gets here that this process makes: those of a new one, which is removed again.
+    fn usual_mode(&self) -> Result<u32> {
+        let probe = self.path.join(".mode");
+        fs::create_dir(&probe)?;
+        let mode = probe.symlink_metadata().map(|there| there.mode() & 0o7777);
+        fs::remove_dir(&probe)?;
+        mode
     }
 
     /// Makes a folder whose name begins so, and is no other's.
@@ -198,6 +209,23 @@ mod tests {
         assert!(!listed(&first));
         drop(named);
         assert!(first.is_dir());
+    }
+
+    #[test]
+    fn a_folder_is_closed_until_it_opens_with_the_usual_rights() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let mode = |path: &Path| path.symlink_metadata().expect("there").mode() & 0o7777;
+        for above in [0o755, 0o2755] {
+            fs::set_permissions(parent.path(), fs::Permissions::from_mode(above)).expect("set");
+            let usual = parent.path().join("usual");
+            fs::create_dir(&usual).expect("made");
+            let made = Unfinished::create(parent.path().join("new")).expect("made");
+            assert_eq!(mode(made.path()) & 0o777, 0o700);
+            assert_eq!(fs::read_dir(made.path()).expect("a folder").count(), 0);
+            made.opens();
+            assert_eq!(mode(made.path()), mode(&usual));
+            fs::remove_dir(usual).expect("removed");
+        }
     }
 
     #[test]

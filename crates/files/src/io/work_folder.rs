@@ -88,12 +88,12 @@ impl WorkFolder {
         Ok(taken)
     }
 
-    /// Checks that no living run writes the output. Nothing is made.
+    /// Checks that no living run writes the output. Nothing is made, but for a moment if `probes`.
     ///
     /// # Errors
     /// [`Error::Usage`] where one does.
-    pub(super) fn check(out: &Path, place: &Place) -> Result<()> {
-        Lock::holder(&beside(place)).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
+    pub(super) fn check(out: &Path, place: &Place, probes: bool) -> Result<()> {
+        Lock::holder(&beside(place), probes).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
 
     /// Where the work files of an output would go; nothing is made or locked, and none where that is no place.

@@ -49,20 +49,19 @@ impl Finished {
         let mut recorded = self.report.options.clone();
         for option in OPTIONS.iter().filter(|option| matches!(option.kind, Kind::Path)) {
             if let Some(Json::String(path)) = recorded.get_mut(option.name) {
-                let there = self.report.places(path, &self.dir).into_iter().find(|place| place.exists());
+                let there = self.report.option_path(path, &self.dir);
                 *path = there.map_or_else(|| path.clone(), |place| place.to_string_lossy().into_owned());
             }
         }
         options_again(&recorded, inputs, &self.dir, today)
     }
 
-    /// Returns where a file of the corpus stands: the first place of it with as many bytes as it had.
+    /// Returns where a file of the corpus stands, or where it stood if it is not there any more.
     fn stands(&self, file: &InputReport) -> String {
         if file.path == DASH {
             return file.path.clone();
         }
-        let is_it = |path: &PathBuf| path.metadata().is_ok_and(|there| there.len() == file.bytes);
-        let found = self.report.places(&file.path, &self.dir).into_iter().find(is_it);
+        let found = self.report.input_file(file, &self.dir);
         found.map_or_else(|| file.path.clone(), |path| path.to_string_lossy().into_owned())
     }
 

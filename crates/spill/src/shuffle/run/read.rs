@@ -43,12 +43,12 @@ impl Run {
         Ok(run)
     }
 
-    /// Opens a run from anywhere.
+    /// Opens a run from anywhere, also behind a link.
     ///
     /// # Errors
     /// As [`Run::take_up`].
     pub fn open(path: &Path) -> Result<Run> {
-        let file = safe_fs::open(path).map_err(Error::io(READ, path))?;
+        let file = safe_fs::open_behind_link(path).map_err(Error::io(READ, path))?;
         Run::of(file, path.to_path_buf()).map(|(run, _)| run)
     }
 
