@@ -117,10 +117,25 @@ impl Noted {
     }
 
     fn text(&mut self, text: Option<&str>) {
+        self.put(text, put_text);
+    }
+
+    /// Adds a whole number. Ids of JSON are whole numbers in one batch and texts in the next, so it stands in a text, too.
+    fn integer(&mut self, value: Option<i128>) {
+        let digits = value.map(|value| value.to_string());
+        self.put(digits.as_deref(), |digits, out| {
+            let (is_negative, digits) = digits.strip_prefix('-').map_or((false, digits), |digits| (true, digits));
+            put_number(is_negative, digits.as_bytes(), &[], 0, out);
+            Read::Number
+        });
+    }
+
+    /// Adds a text; `number` appends its number and says whether it is one.
+    fn put(&mut self, text: Option<&str>, number: impl FnOnce(&str, &mut Vec<u8>) -> Read) {
         let Some(text) = text else { return self.typed(|_| false) };
         let (mut read, at) = (Read::NoNumber, self.bytes.len());
         self.number(|out| {
-            read = put_text(text, out);
+            read = number(text, out);
             read == Read::Number
         });
         if read != Read::NaN {
@@ -190,7 +205,9 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
     };
     match plain.data_type() {
         // Times are counted in nanoseconds, so that files of different units compare.
-        DataType::Timestamp(unit, _) => whole(nanoseconds(*unit))?,
+        DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) | DataType::Duration(unit) => {
+            whole(nanoseconds(*unit))?;
+        }
         DataType::Date32 => whole(24 * 60 * 60 * nanoseconds(TimeUnit::Second))?,
         DataType::Date64 => whole(nanoseconds(TimeUnit::Millisecond))?,
         DataType::Boolean => whole(1)?,
@@ -198,14 +215,13 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
             let values = read_as::floats(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
             values.iter().for_each(|value| noted.typed(|out| value.is_some_and(|value| put_float(value, out))));
         }
-        // Ids of JSON are whole numbers in one batch and texts in the next: they stand in texts, too.
         DataType::UInt64 => {
             let values = plain.as_primitive::<UInt64Type>();
-            values.iter().for_each(|value| noted.text(value.map(|value| value.to_string()).as_deref()));
+            values.iter().for_each(|value| noted.integer(value.map(i128::from)));
         }
         kind if kind.is_integer() => {
             let values = read_as::whole(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
-            values.iter().for_each(|value| noted.text(value.map(|value| value.to_string()).as_deref()));
+            values.iter().for_each(|value| noted.integer(value.map(i128::from)));
         }
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             let values = read_as::bytes(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
@@ -299,6 +315,19 @@ mod tests {
         let days: ArrayRef = Arc::new(Date32Array::from(vec![1]));
         let found = numbers(&[seconds, micros, days]);
         assert!(found[2] < found[0] && found[1] < found[3] && found[3] < found[4] && found[4] < found[2]);
+    }
+
+    #[test]
+    fn times_of_day_and_durations_compare_in_all_units() {
+        use arrow::array::{DurationMillisecondArray, DurationSecondArray, Time32SecondArray, Time64MicrosecondArray};
+        let found = numbers(&[
+            Arc::new(Time32SecondArray::from(vec![Some(61), None])),
+            Arc::new(Time64MicrosecondArray::from(vec![61_000_000, 60_000_000])),
+            Arc::new(DurationSecondArray::from(vec![i64::MAX, 1])),
+            Arc::new(DurationMillisecondArray::from(vec![1000, i64::MIN])),
+        ]);
+        assert!(found[1].is_none() && found[0] == found[2] && found[3] < found[0]);
+        assert!(found[5] < found[4] && found[5] == found[6] && found[7] < found[6]);
     }
 
     #[test]

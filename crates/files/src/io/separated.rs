@@ -104,7 +104,7 @@ pub(super) fn scan(
     let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
     let mut lines = lines.records(dialect, None, MAX_LINE_BYTES).taking_turns();
     let names = Names::next(&mut lines, dialect).map_err(Unusable::Bad)?;
-    if let (true, Some(damage)) = (lines.is_open, lines.reader().damage()) {
+    if let (true, Some(damage)) = (lines.is_cut || lines.has_open_quote, lines.reader().damage()) {
         return Err(bad(io::Error::other(damage.why.clone())));
     }
     lines.expect_fields(names.all.len());
@@ -155,7 +155,7 @@ struct Places {
 impl Places {
     fn new(names: &Names, reading: &Reading<'_>) -> Places {
         let (columns, want) = (reading.columns, reading.want);
-        let is_text = |name: &String| want.spelled || want.as_text.contains(name);
+        let is_text = |name: &String| want.spelled || want.as_text.contains(name) || columns.parts.contains(name);
         Places {
             dialect: names.dialect,
             fields: names.all.len(),

@@ -9,6 +9,8 @@ mod whole_file;
 
 use super::format::Format;
 use super::packing::Packing;
+use crate::tables::{Documents, Rejection};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What standard input is read as.
@@ -117,4 +119,10 @@ mod tests {
              .warc, .warc.gz, .warc.zst (or .wet for .warc)"
         );
     }
+}
+
+/// Returns the rows of a batch of which one of two ids is not UTF-8, with the reason.
+fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
+    let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
+    broken.collect()
 }
