@@ -97,6 +97,7 @@ pub fn report(
     report.warnings = notes(reader, losses.bad);
     report.warnings.extend(input_notes::other_encoding(reader, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
+    report.warnings.extend(taken.keep.warnings().iter().cloned());
     report.warnings.extend(warnings(&report));
     report
 }

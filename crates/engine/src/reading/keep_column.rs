@@ -23,12 +23,16 @@ use serde::{Deserialize, Serialize};
 
 use super::keep_number::{Read, put_float, put_number, put_text};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::number::thousands;
 use dupsift_core::spelling::opt;
 use dupsift_files::tables::{read_as, utf8};
 
 /// Bits of the first byte of a value: what follows it.
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
+
+/// A column of text is suspicious if one of so many values is a number.
+const MIXED_SHARE: u64 = 10;
 
 /// What the values of a column are, as far as they were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -47,6 +51,19 @@ impl Tally {
     /// Returns whether the column compares as numbers.
     pub fn is_of_numbers(&self) -> bool {
         self.numbers >= self.texts
+    }
+
+    /// Returns a warning if the column compares as text although many of its values are numbers, as with a placeholder for most of them.
+    pub fn warning(&self, column: &str) -> Option<String> {
+        let all = self.numbers + self.texts;
+        let is_mixed = !self.is_of_numbers() && self.numbers >= all.div_ceil(MIXED_SHARE);
+        is_mixed.then(|| {
+            format!(
+                "column {column:?} is compared as text: {} of {} values are numbers",
+                thousands(self.numbers),
+                thousands(all)
+            )
+        })
     }
 
     /// Returns why values of the column count as null, with their number.
@@ -341,6 +358,10 @@ mod tests {
         assert_eq!((scores.is_of_numbers(), scores.lost()[0]), (true, ("not a number", 1)));
         let dates = tally(&["2024-01-02", "2023-01-02", "2022"]);
         assert_eq!((dates.is_of_numbers(), dates.lost()[0]), (false, ("not text", 0)));
+        let said = tally(&["n/a", "1", "n/a"]).warning("score");
+        assert_eq!(said.as_deref(), Some("column \"score\" is compared as text: 1 of 3 values are numbers"));
+        let few = [vec!["a word"; 10], vec!["1"]].concat();
+        assert_eq!([tally(&few).warning("title"), scores.warning("score")], [None, None]);
         let sum = Tallying::default();
         sum.add(dates);
         sum.add(Tally { numbers: 1, typed: 1, ..Tally::default() });

@@ -4,7 +4,7 @@
 //! notices, or notice by nothing but the checksum at the end. So the members before the damaged one are believed, and of this one the rows up to
 //! a few thousand bytes before the first that is no row; if only the checksum tells that bytes are wrong, none of its rows is believed.
 //! Files that are not damaged have broken rows, too. So a broken row is a sign of damage only if it is not the only one among many rows, and a quote
-//! that is open at the end is a stray one if most of the lines behind it are rows.
+//! that is open at the end is a stray one if many lines stand behind it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::lines::{Line, Lines};
@@ -17,7 +17,7 @@ use std::io::{self, Seek as _};
 /// Bytes before the first sign of a damage that are not believed either.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// Bytes of good rows behind a broken one that show that it is no sign of damage.
+/// Bytes of good rows behind a broken one that show that it is no sign of damage, and behind an open quote that it is a stray one.
 const GOOD_BYTES: u64 = 64 << 10;
 
 /// Makes the records of a text of lines.
@@ -55,6 +55,7 @@ struct Sign {
 
 /// A quote that nothing closes properly, in bytes that are believed.
 struct OpenQuote {
+    start: u64,
     /// The ends of the rows before it, and how many bytes before it are sure.
     ends: VecDeque<u64>,
     sure: u64,
@@ -104,7 +105,7 @@ fn text_bytes(
                 continue;
             }
         } else if has_open_quote {
-            open = Some(OpenQuote { ends: ends.clone(), sure, rows: 0, others: 0 });
+            open = Some(OpenQuote { start, ends: ends.clone(), sure, rows: 0, others: 0 });
         }
         sure = if end <= right { end } else { sure };
         ends.push_back(end);
@@ -113,7 +114,9 @@ fn text_bytes(
         }
     }
     // The record was cut off within its quotes, and the lines behind the first are its text.
-    if let Some(open) = open.filter(|open| open.rows <= open.others) {
+    let is_stray = |open: &OpenQuote, end: u64| open.rows > open.others && end - open.start >= GOOD_BYTES;
+    let end = ends.back().copied().unwrap_or_default();
+    if let Some(open) = open.filter(|open| !is_stray(open, end)) {
         (ends, sure) = (open.ends, open.sure);
     } else if let Some(sign) = &mut sign {
         ends = std::mem::take(&mut sign.ends);

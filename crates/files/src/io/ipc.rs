@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 /// What a file begins and ends with; a stream does not.
 const SIGN: &[u8] = b"ARROW1";
-/// Bytes of the sign at the beginning, with what fills it up.
-const SIGN_BYTES: u64 = 8;
+/// The first message begins before this byte.
+const MOST_SIGN_BYTES: u64 = 72;
 /// The sign at the end of a file, and the length of its footer before that.
 const END_BYTES: usize = 10;
 /// Stands before the length of a message.
@@ -114,7 +114,11 @@ impl Layout {
 
     /// Goes over the messages of a file whose footer cannot be used: they stand in it as in a stream.
     fn without_footer(file: &File, size: u64, why: &str) -> Result<Layout, String> {
-        let mut layout = Layout::of_stream(file, size, SIGN_BYTES)?;
+        // Some writers fill up the first 8 bytes, others the first 64.
+        let begins = bytes_at(file, 0, MOST_SIGN_BYTES.min(size) as usize)?;
+        let message = begins.chunks(8).skip(1).position(|bytes| bytes.iter().any(|byte| *byte != 0));
+        let from = 8 + 8 * message.ok_or("there is no message")? as u64;
+        let mut layout = Layout::of_stream(file, size, from)?;
         if layout.pieces.is_empty() {
             return Err("there is no batch".to_owned());
         }
