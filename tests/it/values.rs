@@ -238,7 +238,7 @@ fn times_of_a_named_zone_and_days_out_of_range_cost_no_run() {
         let lost_values = || Some(record(&out)["lost_values"].clone()).filter(|lost| !lost.is_null());
         ran(&["--scope", &format!("within:{column}")]);
         assert_eq!(lost_values().unwrap_or(serde_json::json!({})), lost, "{column}");
-        ran(&["--source-column", column, "--guard-rows", "1"]);
+        ran(&["--source-column", column, "--guard-rows", "1", "--max-removed-share", "1"]);
         assert_eq!(lost_values().unwrap_or(serde_json::json!({})), lost, "{column}");
         let sources = record(&out)["sources"].clone();
         assert_eq!(sources[0]["source"], if column == "day" { "1970-01-02" } else { "1970-01-01T00:00:00Z" });
