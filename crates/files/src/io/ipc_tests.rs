@@ -165,7 +165,7 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
     ]);
     for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
         // What compresses best is read.
-        assert_eq!(rows_of(&path, &bytes(&[constant.clone()], true, Some(codec))).len(), 60_000);
+        assert_eq!(rows_of(&path, &bytes(std::slice::from_ref(&constant), true, Some(codec))).len(), 60_000);
         let small = bytes(&[rows(0, 3)], false, Some(codec));
         // The length of a buffer stands before its frame.
         let frame = if codec == CompressionType::ZSTD { [0x28, 0xB5, 0x2F, 0xFD] } else { [0x04, 0x22, 0x4D, 0x18] };

@@ -61,6 +61,12 @@ pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
     endings.any(|ending| of(Path::new(&format!("a{ending}")), true).is_some_and(|(format, _)| format.is_whole()))
 }
 
+/// Returns the rows of a batch of which one of two ids is not UTF-8, with the reason.
+fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
+    let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
+    broken.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,10 +125,4 @@ mod tests {
              .warc, .warc.gz, .warc.zst (or .wet for .warc)"
         );
     }
-}
-
-/// Returns the rows of a batch of which one of two ids is not UTF-8, with the reason.
-fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
-    let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
-    broken.collect()
 }
