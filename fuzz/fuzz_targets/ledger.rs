@@ -44,7 +44,8 @@ fn made() -> &'static Made {
             run.finish().expect("written"),
         ];
         let listed = |file: &PutDown| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
-        let entry = LedgerEntry { name: "rows".into(), files: files.iter().map(listed).collect(), ..LedgerEntry::default() };
+        let entry =
+            LedgerEntry { name: "rows".into(), files: files.iter().map(listed).collect(), ..LedgerEntry::default() };
         let ledger = Ledger { build: "x".into(), products: [(KEY.to_owned(), entry)].into(), ..Ledger::default() };
         let files = files.into_iter().map(|file| {
             let bytes = std::fs::read(dir.join(&file.name)).expect("there");
@@ -87,7 +88,8 @@ fuzz_target!(|data: &[u8]| {
         std::fs::write(&path, &other).expect("written");
         take_up(dir, file);
         // The same with the length and the checksum that it has by now.
-        let says = other.len().checked_sub(16).map(|at| u64::from_le_bytes(other[at..at + 8].try_into().expect("8 bytes")));
+        let says =
+            other.len().checked_sub(16).map(|at| u64::from_le_bytes(other[at..at + 8].try_into().expect("8 bytes")));
         let end = says.and_then(|says| other.get(usize::try_from(says).ok()?..));
         let crc = end.map_or(file.crc, crc32fast::hash);
         take_up(dir, &PutDown { bytes: other.len() as u64, crc, ..file.clone() });

@@ -10,7 +10,8 @@ fuzz_target!(|data: &[u8]| {
     let mut lines = data.splitn(3, |byte| *byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
     let (content_type, url, bytes) = (line(), line(), line());
-    let raw = RawPage { bytes, content_type: std::str::from_utf8(content_type).ok(), url: std::str::from_utf8(url).ok() };
+    let raw =
+        RawPage { bytes, content_type: std::str::from_utf8(content_type).ok(), url: std::str::from_utf8(url).ok() };
     for method in [Method::Docview, Method::Readability, Method::Visible] {
         let usual = PurifyOptions { method, ..PurifyOptions::default() };
         let tiny = PurifyOptions { max_bytes: 2000, max_elements: 30, max_depth: 8, max_links: 3, ..usual };

@@ -11,7 +11,8 @@ use dupsift::text::{FieldValue, Pipeline, TextOptions};
 use libfuzzer_sys::fuzz_target;
 
 static STATS: LazyLock<CorpusStats> = LazyLock::new(CorpusStats::none);
-static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).expect("default options"));
+static PIPELINE: LazyLock<Pipeline> =
+    LazyLock::new(|| Pipeline::new(&TextOptions::default()).expect("default options"));
 static SIGNERS: LazyLock<Vec<Box<dyn Signer>>> = LazyLock::new(|| {
     let corpus = Corpus::new(1000, &STATS);
     let signer = |algorithm: &&'static dyn dupsift::algorithm::Algorithm| {

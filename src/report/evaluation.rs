@@ -57,6 +57,7 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
             named.join(", ")
         ));
     }
+    remarks.extend(truth.bad_inputs.iter().map(|file| format!("truth: {} is read in part: {}", file.file, file.why)));
     if truth.rejections.rows > 0 {
         remarks.push(format!("truth: {}; see evaluation/rejected", rejected(&truth.rejections)));
     }

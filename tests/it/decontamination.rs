@@ -141,7 +141,9 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
     // Half of few rows may be broken; then an earlier output stays.
-    go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4).says(&["reference: 3 of 5 rows are broken, 60.0 %"]);
+    let ran = go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4);
+    assert_eq!(ran.stderr.matches("3 of 5 rows are broken").count(), 1, "{}", ran.stderr);
+    ran.says(&["reference: 3 of 5 rows are broken, 60.0 %"]);
     assert_eq!(removed_ids(&out).len(), 2, "the earlier output stays");
     go(&place.at("strict"), &place.at("ref"), &["--strict"]).ends_with(1).says(&["b.parquet"]);
     // The corpus of an earlier output is read again.

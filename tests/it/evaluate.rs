@@ -312,6 +312,13 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         (&json, vec![0, 2, 3, 4], vec!["not JSON", "not UTF-8", "wrong type", "not JSON"]),
         (&csv, vec![1, 2], vec!["broken record", "broken record"]),
     ] {
+        // Too many broken rows replace no earlier evaluation.
+        if rows.len() > 2 {
+            let said = evaluate(&done.out(), &[file], &[]).ends_with(2);
+            said.says(&["--truth", "4 of 6 rows cannot be used", "the earlier evaluation is kept"]);
+            assert_eq!(evaluation(&done.out()), expected);
+        }
+        std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
         let told = evaluate(&done.out(), &[file], &[]).ends_with(3).stdout;
         assert!(told.contains(&format!("truth: {} rows rejected", rows.len())), "{told}");
         let rejected = Table::read(&table);
@@ -326,6 +333,19 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         assert_eq!(found["algorithms"], expected["algorithms"]);
         assert_eq!(found["truth"]["rejected"].as_u64(), Some(rows.len() as u64));
     }
+    // Of a file that is cut off, the rows before that count.
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gz, (good.join("\n") + "\n").as_bytes()).unwrap();
+    let bytes = gz.finish().unwrap();
+    let cut = folder.path().join("cut.jsonl.gz");
+    std::fs::write(&cut, &bytes[..bytes.len() - 4]).unwrap();
+    let told = evaluate(&done.out(), &[&cut], &[]).ends_with(3).stdout;
+    assert!(told.contains("cut.jsonl.gz is read in part: "), "{told}");
+    let found = evaluation(&done.out());
+    assert_eq!(found["algorithms"], expected["algorithms"]);
+    assert!(found["truth"]["bad_inputs"][0]["why"].as_str().unwrap().contains("cut off"), "{}", found["truth"]);
+    let rejected = Table::read(&table);
+    assert_eq!((rejected.texts("file"), rejected.texts("row")), (vec!["cut.jsonl.gz".into()], vec!["null".into()]));
     // A file of which nothing can be read is an error.
     std::fs::write(&json, "torn\n").unwrap();
     evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is no JSON object"]);

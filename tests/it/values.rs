@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray,
-    StructArray, UInt64Array, new_null_array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, RecordBatch,
+    StringArray, StructArray, TimestampMicrosecondArray, UInt64Array, new_null_array,
 };
 use arrow::datatypes::{DataType, Field, Fields, Schema};
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -214,6 +214,59 @@ fn any_other_value_that_is_not_utf8_is_null_and_counted() {
     write_strings(&path, &columns, plain());
     run(&[&path], &out, &["--algorithms", "core_words", "--overwrite"]).ends_with(0);
     assert_eq!(record(&out)["lost_values"]["title"]["not UTF-8"], 1);
+}
+
+#[test]
+fn times_of_a_named_zone_and_days_out_of_range_cost_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let times = TimestampMicrosecondArray::from(vec![0, 3_000_000, 2_000_000]).with_timezone("UTC");
+    let days = Date32Array::from(vec![1, i32::MAX, 2]);
+    let columns: [(&str, ArrayRef); 3] =
+        [("text", strings(&[TEXT; 3])), ("time", Arc::new(times)), ("day", Arc::new(days))];
+    write_columns(&path, &columns, 9);
+    let out = folder.path().join("out");
+    let ran =
+        |more: &[&str]| run(&[&path], &out, &[&["--algorithms", "exact", "--overwrite"], more].concat()).ends_with(0);
+    let lost = serde_json::json!({"day": {"out of range": 1}});
+    for column in ["time", "day"] {
+        // By value, so that nothing is lost.
+        ran(&["--keep", &format!("{column} desc")]);
+        assert_eq!(Table::read(&out.join("removed")).texts("kept_id")[0], "a.parquet#1", "{column}");
+        assert!(record(&out)["lost_values"].as_object().is_none_or(serde_json::Map::is_empty), "{column}");
+        let lost = if column == "day" { lost.clone() } else { serde_json::json!({}) };
+        let lost_values = || Some(record(&out)["lost_values"].clone()).filter(|lost| !lost.is_null());
+        ran(&["--scope", &format!("within:{column}")]);
+        assert_eq!(lost_values().unwrap_or(serde_json::json!({})), lost, "{column}");
+        ran(&["--source-column", column, "--guard-rows", "1", "--max-removed-share", "1"]);
+        assert_eq!(lost_values().unwrap_or(serde_json::json!({})), lost, "{column}");
+        let sources = record(&out)["sources"].clone();
+        assert_eq!(sources[0]["source"], if column == "day" { "1970-01-02" } else { "1970-01-01T00:00:00Z" });
+        ran(&["--text-column", &format!("text,{column}")]);
+        assert_eq!(lost_values().unwrap_or(serde_json::json!({})), lost, "{column}");
+    }
+}
+
+#[test]
+fn a_label_that_is_not_utf8_rejects_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let columns = [
+        ("html", strings(&["<p>one page of words</p>", "<p>another page of words</p>", "<p>a third page</p>"])),
+        ("label", bytes(&[b"news", b"caf\xE9", b"shop"])),
+    ];
+    write_strings(&path, &columns, plain());
+    let out = folder.path().join("model");
+    let said = program()
+        .args(["purify", "--html-column", "html", "--train", "label", "--out"])
+        .arg(&out)
+        .arg(&path)
+        .output()
+        .unwrap();
+    Ran::of(said).ends_with(3);
+    let rejected = Table::read(&out.join("rejected"));
+    assert_eq!(rejected.texts("reason"), ["not UTF-8"]);
+    assert_eq!(rejected.texts("detail"), ["byte 3 of column \"label\" is wrong"]);
 }
 
 #[test]

@@ -127,10 +127,10 @@ pub fn append(
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
-    reader: &Reader<'_>,
+    session: &Session<'_>,
     (numbered, copies): (Numbered, &Classes),
 ) -> Result<()> {
-    let rows = reader.rows();
+    let rows = session.rows();
     let Some(again) = job.again.as_ref().filter(|again| !again.forgotten.is_empty()) else { return Ok(()) };
     if rows != again.rows {
         let name = opt("batch").with(&job.batch.name);
@@ -143,7 +143,7 @@ fn forget_again(
     }
     next.forget(again.forgotten.clone());
     let mut equal = Vec::new();
-    for class in copies.of(reader.base..reader.documents()) {
+    for class in copies.of(session.base..session.documents()) {
         if class.iter().any(|doc| next.is_forgotten(numbered.number(doc))) {
             equal.extend(class.iter().map(|doc| numbered.number(doc)).map(|number| [number, number + 1]));
         }

@@ -63,6 +63,7 @@ impl Reference {
             corpus: CorpusFiles::default(),
             limit: None,
             accept: true,
+            is_reference: true,
             report: false,
             reference: None,
             planned_documents: Some(options.planned_documents.unwrap_or(planned)),

@@ -95,6 +95,7 @@ pub fn report(
     report.warnings = notes(session, losses.bad);
     report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
+    report.warnings.extend(taken.keep.warnings().iter().cloned());
     report.warnings.extend(warnings(&report));
     report
 }

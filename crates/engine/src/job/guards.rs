@@ -156,6 +156,8 @@ fn decided(session: &Session<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Ve
         held: holding,
     };
     let guards: Vec<GuardReport> = fired.into_iter().map(report).collect();
-    guards.iter().for_each(|guard| tracing::warn!("{}", guard.sentence));
+    if !session.options.is_reference {
+        guards.iter().for_each(|guard| tracing::warn!("{}", guard.sentence));
+    }
     Ok(guards)
 }

@@ -227,8 +227,6 @@ impl<'j> Intake<'j> {
         recorder.took.ids_seen.merge(batch.ids_seen());
         if recorder.guests {
             recorder.took.ids_seen.nulls = nulls;
-        } else {
-            recorder.took.lost.merge(&batch.lost_values());
         }
         let recorded = self.keep.record(batch, &recorder.lengths);
         recorder.lengths.clear();
@@ -238,7 +236,12 @@ impl<'j> Intake<'j> {
             self.session.contents.add(file, sum);
             recorder.contents.clear();
         }
-        self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))?;
+        // Last: what cannot be written as text is known after the columns were read.
+        if !recorder.guests {
+            recorder.took.lost.merge(&batch.lost_values());
+        }
+        Ok(())
     }
 
     /// Records documents that follow each other, by what [`Taken::put_part`] says of them; `noted` is told of each.

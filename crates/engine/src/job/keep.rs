@@ -154,10 +154,12 @@ impl<'j> Recorder<'j> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
         let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
         let doc_descending = self.keep.keys.iter().any(|key| key.column == "doc" && key.descending);
-        let (tallies, mut lost) = (self.tallies(), LostValues::default());
+        let (tallies, mut lost, mut warnings) = (self.tallies(), LostValues::default(), Vec::new());
         let names = self.columns.iter().flat_map(|columns| &columns.names);
         for (name, tally) in names.zip(&tallies) {
             tally.lost().into_iter().for_each(|(why, values)| lost.add(name, why, values));
+            let is_text = compared_as.get(name).is_none_or(|known| known != AS_NUMBERS);
+            warnings.extend(tally.warning(name).filter(|_| is_text));
         }
         let mut tallies = tallies.iter();
         let mut key = |column: &str| match column {
@@ -177,7 +179,15 @@ impl<'j> Recorder<'j> {
         };
         let columns = self.columns.map(freeze).transpose()?;
         let length_descending = if doc_first { None } else { descending };
-        Ok(KeepOrder { lengths: self.lengths, length_descending, doc_descending, columns, lost, nights: Vec::new() })
+        Ok(KeepOrder {
+            lengths: self.lengths,
+            length_descending,
+            doc_descending,
+            columns,
+            lost,
+            warnings,
+            nights: Vec::new(),
+        })
     }
 }
 
@@ -188,6 +198,7 @@ pub struct KeepOrder {
     doc_descending: bool,
     columns: Option<Values>,
     lost: LostValues,
+    warnings: Vec<String>,
     /// The numbers of the first guest of each night, then of the first document of the corpus; none without guests.
     nights: Vec<u64>,
 }
@@ -249,6 +260,11 @@ impl KeepOrder {
         &self.lost
     }
 
+    /// Returns what a reader of the result should know of how columns compare.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the
     /// first document of the corpus.
     pub fn by_nights(&mut self, nights: Vec<u64>) {
@@ -258,7 +274,7 @@ impl KeepOrder {
     /// Puts it down.
     pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
         let keys = self.columns.as_ref().map(|columns| &columns.keys);
-        to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost))?;
+        to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost, &self.warnings))?;
         to.cells(&self.lengths)?;
         let Some(Values { values, begins, .. }) = &self.columns else { return Ok(()) };
         to.heap(values)?;
@@ -267,11 +283,11 @@ impl KeepOrder {
 
     /// Takes it up.
     pub fn take_up(from: &mut Found<'_>) -> Result<KeepOrder> {
-        let (length_descending, doc_descending, keys, lost) = from.plain::<(_, _, Option<Vec<_>>, _)>()?;
+        let (length_descending, doc_descending, keys, lost, warnings) = from.plain::<(_, _, Option<Vec<_>>, _, _)>()?;
         let lengths = from.cells()?;
         let values = |keys| Ok(Values { keys, values: from.heap()?, begins: from.cells()? });
         let columns = keys.map(values).transpose()?;
-        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, nights: Vec::new() })
+        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, warnings, nights: Vec::new() })
     }
 
     /// Whether `a` is preferred to `b`; a total order, for the document number decides last.

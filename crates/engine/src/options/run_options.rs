@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub overwrite: bool,
     /// Whether the result is published where a guard would hold it back.
     pub accept: bool,
+    /// Whether the run makes the index of a reference: the run that asked for it reports its guards.
+    pub is_reference: bool,
     /// The share of broken rows above which a result does not replace an earlier one; none: the default for so many rows.
     pub max_rejected_share: Option<f64>,
     /// The share of a large file above which what goes does not replace an earlier result.
@@ -144,6 +146,7 @@ impl RunOptions {
             out: PathBuf::new(),
             overwrite: false,
             accept: false,
+            is_reference: false,
             max_rejected_share: None,
             max_removed_share: 0.0,
             guard_rows: 0,

@@ -8,20 +8,24 @@
 //! The hash of the text is the one by which copies are found, so the pass does little more than add.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use arrow::array::ArrayRef;
-use arrow::row::{RowConverter, Rows, SortField};
+use arrow::array::{Array as _, Int64Array};
 
 use crate::engine::products::{PortionReader, PortionWriter};
-use dupsift_core::error::Result;
+use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64, hash128, mix64};
 use dupsift_files::io::Source;
-use dupsift_files::tables::{Documents, IdRef, Rejection, TextColumn};
+use dupsift_files::tables::{Documents, IdRef, Rejection, TextColumn, read_as};
 
 /// The longest number, in characters, that is hashed by its value: longer ones may be rounded.
 const LONGEST_NUMBER: usize = 15;
+/// The whole numbers of at most so many characters.
+const LONGEST: RangeInclusive<i64> = -99_999_999_999_999..=999_999_999_999_999;
+/// The hash of a null.
+const NULL: u64 = 1;
 
 /// The sum of the hashes of rows: 128 bits as two numbers, each of which wraps around.
 pub type Sum = [u64; 2];
@@ -145,38 +149,81 @@ pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row])
 
 /// The values of a column of a batch.
 enum Values {
-    /// The file has none of that name.
+    /// The file has none of that name, or one of lists or structs, which no pass reads.
     None,
-    /// Texts, or numbers as they are spelled.
+    /// Texts, or fractions and large numbers as they are written.
     Spelled(TextColumn),
-    /// Times and others, as bytes.
-    Bytes(Rows),
+    /// Whole numbers.
+    Whole(Int64Array),
+    /// Days, times and durations, as the file counts them.
+    Times(Int64Array),
 }
 
 impl Values {
     fn of(batch: &Documents, name: &str) -> Result<Values> {
-        if let Some(spelled) = batch.spelled_column(name)? {
-            return Ok(Values::Spelled(spelled));
+        let Some(column) = batch.column(name) else { return Ok(Values::None) };
+        let column = read_as::unpacked(column).map_err(Error::columns("read a column"))?;
+        let (is_integer, is_temporal) = (column.data_type().is_integer(), column.data_type().is_temporal());
+        if (is_integer || is_temporal)
+            && let Some(values) = read_as::whole(&column).map_err(Error::columns("read a column"))?
+        {
+            return Ok(if is_integer { Values::Whole(values) } else { Values::Times(values) });
         }
-        let bytes = |column: &ArrayRef| {
-            let converter = RowConverter::new(vec![SortField::new(column.data_type().clone())]).ok()?;
-            converter.convert_columns(std::slice::from_ref(column)).ok()
-        };
-        Ok(batch.column(name).and_then(bytes).map_or(Values::None, Values::Bytes))
+        Ok(batch.spelled_column(name)?.map_or(Values::None, Values::Spelled))
     }
 
     /// The same for a number whether its batch holds whole numbers, others or texts: that depends on where batches end.
     fn hash(&self, at: usize) -> u64 {
         match self {
             Values::None => 0,
-            Values::Bytes(rows) => hash64(rows.row(at).as_ref()),
+            Values::Whole(values) | Values::Times(values) if values.is_null(at) => NULL,
+            Values::Times(values) => mix64(values.value(at) as u64),
+            Values::Whole(values) if LONGEST.contains(&values.value(at)) => mix64((values.value(at) as f64).to_bits()),
+            Values::Whole(values) => hash64(values.value(at).to_string().as_bytes()),
             Values::Spelled(values) => match values.get(at).text() {
-                Err(_) => 1,
+                Err(_) => NULL,
                 Ok(text) if text.len() <= LONGEST_NUMBER => {
                     text.parse().map_or_else(|_| hash64(text.as_bytes()), |number: f64| mix64(number.to_bits()))
                 }
                 Ok(text) => hash64(text.as_bytes()),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Date32Array, Float64Array, RecordBatch, StringArray, TimestampMicrosecondArray};
+
+    use super::*;
+
+    fn hashes(column: ArrayRef) -> Vec<u64> {
+        let rows = column.len();
+        let batch = RecordBatch::try_from_iter_with_nullable([("v", column, true)]).expect("a batch");
+        let values = Values::of(&Documents::new(0, batch, None, None).expect("documents"), "v").expect("values");
+        (0..rows).map(|row| values.hash(row)).collect()
+    }
+
+    #[test]
+    fn a_number_has_one_hash_in_every_type() {
+        let long = [999_999_999_999_999, 1_000_000_000_000_000, -99_999_999_999_999, -100_000_000_000_000];
+        let numbers = [Some(0), Some(7), None, Some(i64::MIN)].into_iter().chain(long.map(Some));
+        let whole: ArrayRef = Arc::new(numbers.clone().collect::<Int64Array>());
+        let texts: ArrayRef =
+            Arc::new(numbers.map(|number| number.map(|number| number.to_string())).collect::<StringArray>());
+        assert_eq!(hashes(whole), hashes(texts));
+        let few: ArrayRef = Arc::new(Int64Array::from(vec![7]));
+        assert_eq!(hashes(few), hashes(Arc::new(Float64Array::from(vec![7.0]))));
+    }
+
+    #[test]
+    fn days_and_times_are_hashed_by_value_whatever_their_zone_and_range() {
+        let days = hashes(Arc::new(Date32Array::from(vec![Some(i32::MAX), Some(i32::MAX - 1), None])));
+        assert!(days[0] != days[1] && days[2] == NULL, "{days:?}");
+        let times = TimestampMicrosecondArray::from(vec![Some(1), Some(2), None]).with_timezone("UTC");
+        let times = hashes(Arc::new(times));
+        assert!(times[0] != times[1] && times[2] == NULL, "{times:?}");
     }
 }

@@ -23,12 +23,16 @@ use serde::{Deserialize, Serialize};
 
 use super::keep_number::{Read, put_float, put_number, put_text};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::number::thousands;
 use dupsift_core::spelling::opt;
 use dupsift_files::tables::{read_as, utf8};
 
 /// Bits of the first byte of a value: what follows it.
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
+
+/// A column of text is suspicious if one of so many values is a number.
+const MIXED_SHARE: u64 = 10;
 
 /// What the values of a column are, as far as they were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -47,6 +51,19 @@ impl Tally {
     /// Returns whether the column compares as numbers.
     pub fn is_of_numbers(&self) -> bool {
         self.numbers >= self.texts
+    }
+
+    /// Returns a warning if the column compares as text although many of its values are numbers, as with a placeholder for most of them.
+    pub fn warning(&self, column: &str) -> Option<String> {
+        let all = self.numbers + self.texts;
+        let is_mixed = !self.is_of_numbers() && self.numbers >= all.div_ceil(MIXED_SHARE);
+        is_mixed.then(|| {
+            format!(
+                "column {column:?} is compared as text: {} of {} values are numbers",
+                thousands(self.numbers),
+                thousands(all)
+            )
+        })
     }
 
     /// Returns why values of the column count as null, with their number.
@@ -117,10 +134,25 @@ impl Noted {
     }
 
     fn text(&mut self, text: Option<&str>) {
+        self.put(text, put_text);
+    }
+
+    /// Adds a whole number. Ids of JSON are whole numbers in one batch and texts in the next, so it stands in a text, too.
+    fn integer(&mut self, value: Option<i128>) {
+        let digits = value.map(|value| value.to_string());
+        self.put(digits.as_deref(), |digits, out| {
+            let (is_negative, digits) = digits.strip_prefix('-').map_or((false, digits), |digits| (true, digits));
+            put_number(is_negative, digits.as_bytes(), &[], 0, out);
+            Read::Number
+        });
+    }
+
+    /// Adds a text; `number` appends its number and says whether it is one.
+    fn put(&mut self, text: Option<&str>, number: impl FnOnce(&str, &mut Vec<u8>) -> Read) {
         let Some(text) = text else { return self.typed(|_| false) };
         let (mut read, at) = (Read::NoNumber, self.bytes.len());
         self.number(|out| {
-            read = put_text(text, out);
+            read = number(text, out);
             read == Read::Number
         });
         if read != Read::NaN {
@@ -190,7 +222,9 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
     };
     match plain.data_type() {
         // Times are counted in nanoseconds, so that files of different units compare.
-        DataType::Timestamp(unit, _) => whole(nanoseconds(*unit))?,
+        DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) | DataType::Duration(unit) => {
+            whole(nanoseconds(*unit))?;
+        }
         DataType::Date32 => whole(24 * 60 * 60 * nanoseconds(TimeUnit::Second))?,
         DataType::Date64 => whole(nanoseconds(TimeUnit::Millisecond))?,
         DataType::Boolean => whole(1)?,
@@ -198,14 +232,13 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
             let values = read_as::floats(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
             values.iter().for_each(|value| noted.typed(|out| value.is_some_and(|value| put_float(value, out))));
         }
-        // Ids of JSON are whole numbers in one batch and texts in the next: they stand in texts, too.
         DataType::UInt64 => {
             let values = plain.as_primitive::<UInt64Type>();
-            values.iter().for_each(|value| noted.text(value.map(|value| value.to_string()).as_deref()));
+            values.iter().for_each(|value| noted.integer(value.map(i128::from)));
         }
         kind if kind.is_integer() => {
             let values = read_as::whole(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
-            values.iter().for_each(|value| noted.text(value.map(|value| value.to_string()).as_deref()));
+            values.iter().for_each(|value| noted.integer(value.map(i128::from)));
         }
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             let values = read_as::bytes(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
@@ -302,6 +335,19 @@ mod tests {
     }
 
     #[test]
+    fn times_of_day_and_durations_compare_in_all_units() {
+        use arrow::array::{DurationMillisecondArray, DurationSecondArray, Time32SecondArray, Time64MicrosecondArray};
+        let found = numbers(&[
+            Arc::new(Time32SecondArray::from(vec![Some(61), None])),
+            Arc::new(Time64MicrosecondArray::from(vec![61_000_000, 60_000_000])),
+            Arc::new(DurationSecondArray::from(vec![i64::MAX, 1])),
+            Arc::new(DurationMillisecondArray::from(vec![1000, i64::MIN])),
+        ]);
+        assert!(found[1].is_none() && found[0] == found[2] && found[3] < found[0]);
+        assert!(found[5] < found[4] && found[5] == found[6] && found[7] < found[6]);
+    }
+
+    #[test]
     fn most_values_say_whether_a_column_is_of_numbers() {
         let tally = |values: &[&str]| {
             let array: ArrayRef = Arc::new(StringArray::from(values.to_vec()));
@@ -312,6 +358,10 @@ mod tests {
         assert_eq!((scores.is_of_numbers(), scores.lost()[0]), (true, ("not a number", 1)));
         let dates = tally(&["2024-01-02", "2023-01-02", "2022"]);
         assert_eq!((dates.is_of_numbers(), dates.lost()[0]), (false, ("not text", 0)));
+        let said = tally(&["n/a", "1", "n/a"]).warning("score");
+        assert_eq!(said.as_deref(), Some("column \"score\" is compared as text: 1 of 3 values are numbers"));
+        let few = [vec!["a word"; 10], vec!["1"]].concat();
+        assert_eq!([tally(&few).warning("title"), scores.warning("score")], [None, None]);
         let sum = Tallying::default();
         sum.add(dates);
         sum.add(Tally { numbers: 1, typed: 1, ..Tally::default() });

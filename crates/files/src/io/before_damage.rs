@@ -3,6 +3,8 @@
 //! Where a file is cut off, all rows before the cut are what was written. Where its data is damaged, a decoder may give wrong bytes for a while before it
 //! notices, or notice by nothing but the checksum at the end. So the members before the damaged one are believed, and of this one the rows up to
 //! a few thousand bytes before the first that is no row; if only the checksum tells that bytes are wrong, none of its rows is believed.
+//! Files that are not damaged have broken rows, too. So a broken row is a sign of damage only if it is not the only one among many rows, and a quote
+//! that is open at the end is a stray one if many lines stand behind it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::lines::{Line, Lines};
@@ -14,6 +16,9 @@ use std::io::{self, Seek as _};
 
 /// Bytes before the first sign of a damage that are not believed either.
 const DOUBTED_BYTES: u64 = 4 << 10;
+
+/// Bytes of good rows behind a broken one that show that it is no sign of damage, and behind an open quote that it is a stray one.
+const GOOD_BYTES: u64 = 64 << 10;
 
 /// Makes the records of a text of lines.
 pub(super) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
@@ -40,6 +45,25 @@ pub(super) fn before_damage(
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
+/// A broken row.
+struct Sign {
+    start: u64,
+    end: u64,
+    /// The ends of the rows before it.
+    ends: VecDeque<u64>,
+}
+
+/// A quote that nothing closes properly, in bytes that are believed.
+struct OpenQuote {
+    start: u64,
+    /// The ends of the rows before it, and how many bytes before it are sure.
+    ends: VecDeque<u64>,
+    sure: u64,
+    /// The lines behind it: those that are rows, and the others.
+    rows: u64,
+    others: u64,
+}
+
 fn share(of: u64, part: u64, all: u64) -> u64 {
     (u128::from(of) * u128::from(part.min(all)) / u128::from(all.max(1))) as u64
 }
@@ -56,23 +80,48 @@ fn text_bytes(
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,
         Trust::Before(bytes) | Trust::Checked(bytes) => bytes,
     };
-    let (mut ends, mut sign, mut sure) = (VecDeque::from([0]), None, 0);
+    let (mut ends, mut sure) = (VecDeque::from([0]), 0);
+    let (mut sign, mut open): (Option<Sign>, Option<OpenQuote>) = (None, None);
     while let Some((start, line)) = lines.next()? {
-        let is_row = start < right || matches!(line, Line::Bytes(line) if is_row(line));
-        if lines.is_open {
+        let is_looked_at = start >= right || open.is_some();
+        let is_row = !is_looked_at || matches!(line, Line::Bytes(line) if is_row(line));
+        let (end, has_open_quote) = (lines.offset, lines.has_open_quote);
+        if lines.is_cut {
             break;
         }
-        if !is_row {
-            sign = Some(start);
-            break;
+        if start >= right {
+            if !is_row || has_open_quote {
+                if sign.is_some() {
+                    break;
+                }
+                sign = Some(Sign { start, end, ends: ends.clone() });
+            } else if sign.as_ref().is_some_and(|sign| end - sign.end >= GOOD_BYTES) {
+                sign = None;
+            }
+        } else if let Some(open) = &mut open {
+            *(if is_row { &mut open.rows } else { &mut open.others }) += 1;
+            // The last lines may be those of a record that was cut off.
+            if !is_row {
+                continue;
+            }
+        } else if has_open_quote {
+            open = Some(OpenQuote { start, ends: ends.clone(), sure, rows: 0, others: 0 });
         }
-        let end = lines.offset;
         sure = if end <= right { end } else { sure };
         ends.push_back(end);
         while ends.len() > 1 && ends[1] + DOUBTED_BYTES < end {
             ends.pop_front();
         }
     }
+    // The record was cut off within its quotes, and the lines behind the first are its text.
+    let is_stray = |open: &OpenQuote, end: u64| open.rows > open.others && end - open.start >= GOOD_BYTES;
+    let end = ends.back().copied().unwrap_or_default();
+    if let Some(open) = open.filter(|open| !is_stray(open, end)) {
+        (ends, sure) = (open.ends, open.sure);
+    } else if let Some(sign) = &mut sign {
+        ends = std::mem::take(&mut sign.ends);
+    }
+    let sign = sign.map(|sign| sign.start);
     let last = ends.back().copied().unwrap_or_default();
     let shows = match damage.trust {
         Trust::All => return Ok(last),

@@ -194,6 +194,62 @@ fn compressed_lines_that_are_cut_off_are_a_bad_file_with_the_rows_before() {
     }
 }
 
+fn packed(text: &str) -> [(&'static str, Vec<u8>); 2] {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gz, text.as_bytes()).expect("memory");
+    [("gz", gz.finish().expect("memory")), ("zst", zstd::encode_all(text.as_bytes(), 1).expect("memory"))]
+}
+
+/// 20,000 records, of which `other` takes the place of one.
+fn records(row: impl Fn(u64) -> String, (at, other): (u64, &str)) -> String {
+    (0..20_000)
+        .map(|number| if number == at { other.to_owned() } else { row(dupsift_core::hash::mix64(number)) })
+        .collect()
+}
+
+#[test]
+fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |number: u64| format!("{number},text {number}\n");
+    // Behind the quote, no other one stands in the file.
+    for (name, bytes) in packed(&format!("id,text\n{}", records(row, (10, "7,\"stray quote\n")))) {
+        let path = folder.path().join(format!("a.csv.{name}"));
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
+        let (source, bad) = open(&[&path]).expect("opened");
+        assert!(bad.len() == 1 && bad[0].why.contains("the file is cut off"), "{name}: {bad:?}");
+        assert!((5000..15_000).contains(&source.documents()), "{name}: {}", source.documents());
+        let rows = read(&source, &whole(), 1 << 20).expect("read");
+        let wrong = rows.iter().filter(|row| row.1.is_err()).count();
+        assert_eq!((wrong, rows.len() as u64), (1, source.documents()), "{name}");
+    }
+    // A record that is cut off within its quotes takes no part, nor do its lines.
+    let text = format!("id,text\n1,one\n2,two\n3,\"{}", "a line of it\nand, with commas, another one\n".repeat(9000));
+    let path = folder.path().join("b.csv.gz");
+    let (_, bytes) = packed(&text).into_iter().next().expect("gzip");
+    std::fs::write(&path, &bytes[..bytes.len() - 9]).expect("written");
+    let (source, bad) = open(&[&path]).expect("opened");
+    assert_eq!((source.documents(), bad.len()), (2, 1), "{bad:?}");
+}
+
+#[test]
+fn one_broken_row_is_no_sign_of_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |number: u64| format!("{{\"text\":\"text {number}\"}}\n");
+    // Zstandard may give nothing of a block that is damaged.
+    for (name, bytes) in packed(&records(row, (10, "no line of JSON\n"))).into_iter().take(1) {
+        let path = folder.path().join(format!("a.jsonl.{name}"));
+        let mut damaged = bytes.clone();
+        let middle = bytes.len() / 2;
+        damaged[middle..middle + 40].fill(0xAA);
+        std::fs::write(&path, &damaged).expect("written");
+        let (source, bad) = open(&[&path]).expect("opened");
+        assert_eq!(bad.len(), 1, "{name}");
+        assert!((5000..10_500).contains(&source.documents()), "{name}: {} {bad:?}", source.documents());
+        let rows = read(&source, &whole(), 1 << 20).expect("read");
+        assert_eq!(rows.iter().filter(|row| row.1.is_err()).count(), 1, "{name}");
+    }
+}
+
 #[test]
 fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     let folder = tempfile::tempdir().expect("a folder");

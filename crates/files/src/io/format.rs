@@ -187,6 +187,8 @@ pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejectio
 pub enum Failed {
     /// What is wrong with the file.
     Bad(String),
+    /// What is damaged behind the rows that were handed on.
+    Damaged(String),
     /// What the function that was called with the rows returned.
     Passed(Error),
 }

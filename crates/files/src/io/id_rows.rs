@@ -21,16 +21,18 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
 }
 
 /// Calls `each` with the two values of every row, in order, until it says `false`; with the reason for a row that cannot be used. A
-/// null, or a field that is not there, is `None`.
+/// null, or a field that is not there, is `None`. Returns what is wrong with the file behind these rows, if it is damaged.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::BadFile`] if the file is damaged, or a column is of a type that holds no ids; what `each` returns.
-pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<()> {
+/// [`Error::Io`]; [`Error::BadFile`] if no row can be read, or a column is of a type that holds no ids; what `each` returns.
+pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<Option<String>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
-    file.format.read_ids(opened, file.coding, names, each).map_err(|failed| match failed {
-        Failed::Bad(why) => damaged(&file.path, why),
-        Failed::Passed(error) => error,
-    })
+    match file.format.read_ids(opened, file.coding, names, each) {
+        Ok(()) => Ok(None),
+        Err(Failed::Damaged(why)) => Ok(Some(why)),
+        Err(Failed::Bad(why)) => Err(damaged(&file.path, why)),
+        Err(Failed::Passed(error)) => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -92,6 +94,61 @@ mod tests {
         let rows = rows(&table, ["a", "b"]).unwrap();
         assert!(rows.len() == 4 && rows[1].is_err() && rows[2].is_err(), "{rows:?}");
         assert_eq!((&rows[0], &rows[3]), (&Ok([some("1"), some("2")]), &Ok([some("5"), some("6")])));
+    }
+
+    #[test]
+    fn ids_that_are_not_utf8_are_rejected_for_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.arrow");
+        let texts: ArrayRef = Arc::new(LargeStringArray::from(vec!["caf~", "x", "y"]));
+        let rows_in = batch(vec![("a", texts.clone()), ("b", texts)]);
+        let mut bytes = Vec::new();
+        let mut writer = arrow::ipc::writer::FileWriter::try_new(&mut bytes, &rows_in.schema()).unwrap();
+        writer.write(&rows_in).unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        let at = bytes.windows(4).position(|word| word == b"caf~").unwrap();
+        bytes[at + 3] = 0xE9;
+        std::fs::write(&path, &bytes).unwrap();
+        let read = rows(&path, ["a", "b"]).unwrap();
+        assert_eq!(read[0], Err("not UTF-8: byte 3 of column \"a\" is wrong".to_owned()));
+        assert_eq!(read[2], Ok([Some("y".to_owned()), Some("y".to_owned())]));
+        // Parquet files of other programs call any bytes strings.
+        let strings: ArrayRef = Arc::new(arrow::array::BinaryArray::from(vec![&b"x"[..], b"caf\xE9"]));
+        let path = folder.path().join("truth.parquet");
+        let schema = ::parquet::schema::parser::parse_message_type(
+            "message m { optional binary a (STRING); optional binary b (STRING); }",
+        );
+        let schema = ::parquet::schema::types::SchemaDescriptor::new(Arc::new(schema.unwrap()));
+        let options = ::parquet::arrow::arrow_writer::ArrowWriterOptions::new()
+            .with_skip_arrow_metadata(true)
+            .with_parquet_schema(schema);
+        let rows_in = batch(vec![("a", strings.clone()), ("b", strings)]);
+        let file = std::fs::File::create(&path).unwrap();
+        let mut writer = ::parquet::arrow::ArrowWriter::try_new_with_options(file, rows_in.schema(), options).unwrap();
+        writer.write(&rows_in).unwrap();
+        writer.close().unwrap();
+        let read = rows(&path, ["a", "b"]).unwrap();
+        assert!(read[0].is_ok(), "{read:?}");
+        assert_eq!(read[1], Err("not UTF-8: byte 3 of column \"a\" is wrong".to_owned()));
+    }
+
+    #[test]
+    fn rows_before_a_damage_are_handed_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let all: String = (0..9000).map(|row| format!("{{\"a\": {row}, \"b\": {}}}\n", row * row)).collect();
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut gz, all.as_bytes()).unwrap();
+        let bytes = gz.finish().unwrap();
+        let path = folder.path().join("truth.jsonl.gz");
+        std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
+        let mut seen = 0;
+        let why = read_ids(&file, ["a", "b"], &mut |row| {
+            seen += u64::from(row.is_ok());
+            Ok(true)
+        });
+        assert!(why.unwrap().is_some_and(|why| why.contains("cut off")) && seen > 3000, "{seen}");
     }
 
     #[test]

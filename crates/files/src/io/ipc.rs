@@ -13,7 +13,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use arrow::ipc::convert::try_fb_to_schema;
 use arrow::ipc::reader::{FileDecoder, read_footer_length};
-use arrow::ipc::{Block, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow::ipc::{Block, CompressionType, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use dupsift_core::guard;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -21,12 +21,16 @@ use std::sync::Arc;
 
 /// What a file begins and ends with; a stream does not.
 const SIGN: &[u8] = b"ARROW1";
+/// The first message begins before this byte.
+const MOST_SIGN_BYTES: u64 = 72;
 /// The sign at the end of a file, and the length of its footer before that.
 const END_BYTES: usize = 10;
 /// Stands before the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
 /// The longest description of a message that is read; what is longer is damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
+/// Buffers that unpack to no more than this are not checked.
+const SMALL_BUFFER: u64 = 128 << 10;
 /// The longest beginning, with the dictionaries, that each reading goes over again.
 const MAX_HEAD: u64 = 1 << 20;
 
@@ -52,12 +56,15 @@ struct Message {
     /// Bytes of its description, with the length before that, and of its body.
     description: u64,
     body: u64,
+    /// Bytes of its body unpacked, where it is packed.
+    unpacked: u64,
 }
 
 impl Message {
     fn of(header: &Header, at: u64, piece: Option<u64>) -> Message {
         let is_dictionary = header.kind == MessageHeader::DictionaryBatch;
-        Message { is_dictionary, piece, at, description: header.body - at, body: header.bytes }
+        let (description, body, unpacked) = (header.body - at, header.bytes, header.unpacked);
+        Message { is_dictionary, piece, at, description, body, unpacked }
     }
 }
 
@@ -76,8 +83,12 @@ struct Header {
 impl Header {
     /// The batch.
     fn piece(&self, start: u64) -> Piece {
-        let held = self.bytes + self.unpacked;
-        Piece { start, rows: self.rows, bytes: self.bytes.max(self.unpacked), held }
+        Piece { start, rows: self.rows, bytes: self.bytes.max(self.unpacked), held: self.held() }
+    }
+
+    /// Returns the bytes of its body, packed and unpacked.
+    fn held(&self) -> u64 {
+        self.bytes.saturating_add(self.unpacked)
     }
 }
 
@@ -90,11 +101,32 @@ impl Layout {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let whole = |why: String| format!("not a whole Arrow file ({size} bytes): {why}");
         let begins = bytes_at(file, 0, SIGN.len().min(usize::try_from(size).unwrap_or(usize::MAX)))?;
-        let of = if begins == SIGN { Layout::of_file } else { Layout::of_stream };
-        match guard::guarded(|| of(file, size)) {
-            Ok(layout) => layout.map_err(whole),
-            Err(said) => Err(whole(format!("the decoder gave up on it ({said})"))),
+        let guarded = |of: &dyn Fn() -> Result<Layout, String>| match guard::guarded(of) {
+            Ok(layout) => layout,
+            Err(said) => Err(format!("the decoder gave up on it ({said})")),
+        };
+        if begins != SIGN {
+            return guarded(&|| Layout::of_stream(file, size, 0)).map_err(whole);
         }
+        let by_footer = guarded(&|| Layout::of_file(file, size));
+        by_footer.or_else(|why| guarded(&|| Layout::without_footer(file, size, &why)).map_err(|_| whole(why)))
+    }
+
+    /// Goes over the messages of a file whose footer cannot be used: they stand in it as in a stream.
+    fn without_footer(file: &File, size: u64, why: &str) -> Result<Layout, String> {
+        // Some writers fill up the first 8 bytes, others the first 64.
+        let begins = bytes_at(file, 0, MOST_SIGN_BYTES.min(size) as usize)?;
+        let message = begins.chunks(8).skip(1).position(|bytes| bytes.iter().any(|byte| *byte != 0));
+        let from = 8 + 8 * message.ok_or("there is no message")? as u64;
+        let mut layout = Layout::of_stream(file, size, from)?;
+        if layout.pieces.is_empty() {
+            return Err("there is no batch".to_owned());
+        }
+        let read = layout.messages.iter().map(|message| message.at + message.description + message.body).max();
+        let bytes = layout.lost.as_ref().map_or(size - read.unwrap_or(0).min(size), |lost| lost.bytes);
+        let why = format!("the Arrow file is cut off or damaged: {why}; the batches that are whole take part");
+        layout.lost = Some(Lost { why, bytes });
+        Ok(layout)
     }
 
     /// By the footer.
@@ -121,7 +153,7 @@ impl Layout {
             let header = header(file, at, size)?.filter(|header| header.kind == MessageHeader::DictionaryBatch);
             let header = header.ok_or("a dictionary is not there")?;
             layout.messages.push(Message::of(&header, at, None));
-            dictionaries += header.bytes + header.unpacked;
+            dictionaries = header.held().saturating_add(dictionaries);
         }
         for (number, block) in footer.recordBatches().iter().flatten().enumerate() {
             let (at, number) = (at(block)?, number as u64);
@@ -130,14 +162,14 @@ impl Layout {
             layout.messages.push(Message::of(&header, at, Some(number)));
             layout.pieces.push(header.piece(number));
         }
-        layout.pieces.iter_mut().for_each(|piece| piece.held += dictionaries);
+        layout.pieces.iter_mut().for_each(|piece| piece.held = piece.held.saturating_add(dictionaries));
         Ok(layout)
     }
 
-    /// By the messages in their order.
-    fn of_stream(file: &File, size: u64) -> Result<Layout, String> {
+    /// By the messages in their order, from that byte on.
+    fn of_stream(file: &File, size: u64, from: u64) -> Result<Layout, String> {
         let mut layout = Layout::default();
-        let (mut at, mut late, mut dictionaries, mut head) = (0, false, 0, 0);
+        let (mut at, mut late, mut dictionaries, mut head) = (from, false, 0, 0);
         loop {
             let header = match header(file, at, size) {
                 Ok(Some(header)) => header,
@@ -156,7 +188,7 @@ impl Layout {
                 MessageHeader::DictionaryBatch => {
                     late |= !layout.pieces.is_empty();
                     layout.messages.push(Message::of(&header, from, None));
-                    dictionaries += header.bytes + header.unpacked;
+                    dictionaries = header.held().saturating_add(dictionaries);
                 }
                 MessageHeader::RecordBatch => {
                     layout.messages.push(Message::of(&header, from, Some(from)));
@@ -171,10 +203,10 @@ impl Layout {
         if layout.schema.is_none() {
             return Err("there is no schema".to_owned());
         }
-        layout.pieces.iter_mut().for_each(|piece| piece.held += dictionaries);
+        layout.pieces.iter_mut().for_each(|piece| piece.held = piece.held.saturating_add(dictionaries));
         if late || head > MAX_HEAD {
             layout.messages.iter_mut().for_each(|message| message.piece = message.piece.map(|_| 0));
-            let sum = |of: fn(&Piece) -> u64| layout.pieces.iter().map(of).sum();
+            let sum = |of: fn(&Piece) -> u64| layout.pieces.iter().map(of).fold(0, u64::saturating_add);
             let held = layout.pieces.iter().map(|piece| piece.held).max().unwrap_or(0);
             layout.pieces =
                 vec![Piece { start: 0, rows: sum(|piece| piece.rows), bytes: sum(|piece| piece.bytes), held }];
@@ -243,9 +275,16 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     if let Some(batch) = message.header_as_record_batch().or(dictionary) {
         header.rows =
             u64::try_from(batch.length()).map_err(|_| format!("the batch at byte {at} has less than no rows"))?;
-        if batch.compression().is_some() {
+        if let Some(compression) = batch.compression() {
+            // One byte of a block of Zstandard may stand for a whole block, of LZ4 for 255 bytes.
+            let most = if compression.codec() == CompressionType::LZ4_FRAME { 256 } else { 1 << 15 };
             for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
-                header.unpacked += unpacked(file, body, bytes, buffer.offset())?;
+                let becomes = unpacked(file, body, bytes, buffer.offset())?;
+                let length = buffer.length() as u64;
+                if becomes > length.saturating_mul(most).saturating_add(SMALL_BUFFER) {
+                    return Err(format!("a buffer of {length} bytes at byte {at} cannot unpack to {becomes} bytes"));
+                }
+                header.unpacked = header.unpacked.saturating_add(becomes);
             }
         }
     }
@@ -284,6 +323,8 @@ pub(super) fn batches<E>(
         let lengths = i32::try_from(message.description).ok().zip(i64::try_from(message.body).ok());
         let (description, body) = lengths.ok_or_else(|| bad("a message is too long".to_owned()))?;
         let block = Block::new(0, description, body);
+        // The decoder ends the process if there is no memory for what it unpacks.
+        room_for(message.unpacked).map_err(bad)?;
         if message.is_dictionary {
             guarded(|| decoder.read_dictionary(&block, &bytes)).map_err(bad)?;
             continue;
@@ -292,6 +333,12 @@ pub(super) fn batches<E>(
         each(batch.ok_or_else(|| bad("a batch is not there any more".to_owned()))?)?;
     }
     Ok(())
+}
+
+/// Checks that there is memory for so many bytes.
+fn room_for(bytes: u64) -> Result<(), String> {
+    let there = usize::try_from(bytes).ok().is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    if there { Ok(()) } else { Err(format!("there is no memory for a batch that unpacks to {bytes} bytes")) }
 }
 
 /// The bytes of a message.

@@ -131,6 +131,14 @@ fn damage_is_told_and_never_a_panic() {
         }
         assert_eq!(outcome(all), Ok(60), "{at}");
     }
+    // A file that is cut off is read like a stream.
+    let first = bytes(&[rows(0, 30)], false, Some(CompressionType::LZ4_FRAME)).len();
+    for (length, rows) in [(whole_file.len() - 1, 60), (whole_file.len() - 60, 60), (first + 120, 30)] {
+        std::fs::write(&path, &whole_file[..length]).expect("written");
+        let (source, bad) = open(&[&path]).expect("opened");
+        assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("cut off or damaged"), "{bad:?}");
+        assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), rows, "{length}");
+    }
     // A stream that is cut off loses the batches that are not there.
     let first = bytes(&[rows(0, 30)], false, None).len();
     std::fs::write(&path, &streamed[..first + 40]).expect("written");
@@ -145,6 +153,30 @@ fn damage_is_told_and_never_a_panic() {
             .expect_err("no text")
             .contains("no column \"text\"; there are words (Utf8)")
     );
+}
+
+#[test]
+fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.arrow");
+    let constant = batch(vec![
+        ("text", Arc::new(StringArray::from_iter_values(vec!["one text"; 60_000])) as ArrayRef),
+        ("id", Arc::new(Int64Array::from(vec![7; 60_000]))),
+    ]);
+    for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        // What compresses best is read.
+        assert_eq!(rows_of(&path, &bytes(std::slice::from_ref(&constant), true, Some(codec))).len(), 60_000);
+        let small = bytes(&[rows(0, 3)], false, Some(codec));
+        // The length of a buffer stands before its frame.
+        let frame = if codec == CompressionType::ZSTD { [0x28, 0xB5, 0x2F, 0xFD] } else { [0x04, 0x22, 0x4D, 0x18] };
+        let at = small.windows(4).position(|bytes| bytes == frame).expect("a packed buffer");
+        let mut damaged = small.clone();
+        damaged[at - 8..at].copy_from_slice(&(1_i64 << 60).to_le_bytes());
+        std::fs::write(&path, &damaged).expect("written");
+        let (_, bad) = open(&[&path]).expect("opened");
+        assert!(bad[0].why.contains("cannot unpack to 1152921504606846976 bytes"), "{bad:?}");
+    }
+    assert!(room_for(1 << 60).is_err() && room_for(1 << 10).is_ok());
 }
 
 #[test]

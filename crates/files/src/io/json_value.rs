@@ -216,10 +216,10 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     }
 }
 
+/// Returns a number as a float, if it is then written with the same digits. Larger whole numbers would be rounded.
 fn float(value: &JsonValue) -> Option<f64> {
     match value {
-        JsonValue::Int(number) => Some(*number as f64),
-        JsonValue::UInt(number) => Some(*number as f64),
+        JsonValue::Int(number) => Some(*number as f64).filter(|number| number.abs() < read_as::EXACT),
         JsonValue::Float(number) => Some(*number),
         _ => None,
     }
@@ -295,7 +295,13 @@ mod tests {
         let values = |json: &[&str]| json.iter().map(|json| value(json, Take::All)).collect::<Vec<_>>();
         let kind = |json: &[&str]| array(values(json)).data_type().clone();
         assert_eq!(kind(&["1", "null"]), DataType::Int64);
-        assert_eq!(kind(&["1", "0.5", "18446744073709551615"]), DataType::Float64);
+        assert_eq!(kind(&["1", "0.5", "9007199254740991"]), DataType::Float64);
+        // Neighbors of these are the same float.
+        for large in ["9007199254740993", "-9007199254740993", "18446744073709551615"] {
+            assert_eq!(kind(&["1", "0.5", large]), DataType::Utf8View);
+            let texts = array(values(&["0.5", large, "2.0"]));
+            assert_eq!(texts.as_string_view().iter().collect::<Vec<_>>(), [Some("0.5"), Some(large), Some("2")]);
+        }
         assert_eq!(kind(&["true", "null"]), DataType::Boolean);
         assert_eq!(kind(&["true", "1"]), DataType::Utf8View);
         let long = "й".repeat(LARGE);

@@ -57,8 +57,10 @@ pub(super) struct Lines<R> {
     pub length: u64,
     /// The number of the last line, counted from 1, blank ones too.
     pub number: u64,
-    /// Whether bytes that might have followed the last one decide what the last line is: no line end stands there, or a quote is open.
-    pub is_open: bool,
+    /// Whether no line end stands behind the last line: bytes that might have followed decide what it is.
+    pub is_cut: bool,
+    /// Whether a quote that the last line opens is not closed properly before the end, so that it was taken for a line alone.
+    pub has_open_quote: bool,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -80,7 +82,8 @@ impl<R: BufRead> Lines<R> {
             offset,
             length,
             number,
-            is_open: false,
+            is_cut: false,
+            has_open_quote: false,
         }
     }
 
@@ -156,7 +159,7 @@ impl<R: BufRead> Lines<R> {
     /// Reads the next line that is not blank, and holds no more than so many bytes of it: where it begins. This alone decides what is a row, so that no two readings count them in another way.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
-        self.is_open = false;
+        (self.is_cut, self.has_open_quote) = (false, false);
         loop {
             let start = self.offset;
             let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
@@ -210,7 +213,7 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             self.number += 1;
-            self.is_open |= !ended;
+            self.is_cut = !ended;
             held.push(blank.ends());
             held.end();
             self.decoded = held.passed + held.line.len() as u64;
@@ -251,11 +254,14 @@ impl<R: BufRead> Lines<R> {
                 self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
             }
             if !self.ahead.more(&mut self.reader)? {
-                self.is_open = true;
                 if quotes.may_end() {
                     return Ok(seen);
                 }
-                records.hopeless = u64::MAX;
+                self.has_open_quote = true;
+                // A record that begins at a later line may have another number of fields.
+                if quotes.is_inside() {
+                    records.hopeless = u64::MAX;
+                }
                 return Ok(line);
             }
         }
@@ -454,6 +460,17 @@ mod tests {
         assert_eq!(all(format!("{{}}\n{blanks}\n[]\n{blanks}").as_bytes(), 5), rows);
         assert_eq!(all(format!("\u{FEFF}{blanks}\n").as_bytes(), 5), []);
         assert_eq!(all(b"\xEF\xBB", 1), [(0, Err(2))]);
+    }
+
+    #[test]
+    fn a_record_that_is_only_miscounted_at_the_end_costs_no_later_one() {
+        let dialect = Dialect { delimiter: b',', ..Dialect::default() };
+        let text = b"\"a\np,y\",\"b\nc\"";
+        let mut lines = Lines::new(BufReader::with_capacity(3, &text[..]), 0, 100).records(dialect, Some(3), 100);
+        assert_eq!(lines.next().expect("memory"), Some((0, Line::Bytes(b"\"a"))));
+        assert!(lines.has_open_quote && !lines.is_cut);
+        assert_eq!(lines.next().expect("memory"), Some((3, Line::Bytes(b"p,y\",\"b\nc\""))));
+        assert!(!lines.has_open_quote && lines.is_cut);
     }
 
     /// A line: blanks, then letters or none, with an end of some system.

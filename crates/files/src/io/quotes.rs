@@ -176,6 +176,11 @@ impl Quotes {
         if self.has_lines && !fits { Found::Miscounted(place) } else { Found::End(place) }
     }
 
+    /// Returns whether a quoted field is open.
+    pub fn is_inside(&self) -> bool {
+        self.at == At::Quoted
+    }
+
     /// Whether the file may end here, in a record of several lines.
     pub fn may_end(&self) -> bool {
         self.at != At::Quoted && self.end(0) == Found::End(0)

@@ -24,6 +24,8 @@ pub(super) struct Names {
     /// The columns in their order; none of a file without a record.
     pub all: Vec<String>,
     dialect: Dialect,
+    /// The first byte of the first line that is not UTF-8. Only a column that is asked for needs a name in UTF-8.
+    not_utf8: Option<usize>,
 }
 
 impl Names {
@@ -37,21 +39,21 @@ impl Names {
     }
 
     fn next<R: BufRead>(lines: &mut Lines<R>, dialect: Dialect) -> std::result::Result<Names, String> {
-        let mut all = Vec::new();
+        let (mut all, mut not_utf8) = (Vec::new(), None);
         match lines.next().map_err(|error| failed(&error))? {
             None => {}
             Some((_, Line::TooLong(bytes))) => {
                 return Err(format!("the first line has {bytes} bytes; expected the names of the columns"));
             }
             Some((_, Line::Bytes(line))) => {
-                let line = std::str::from_utf8(line).map_err(|error| {
-                    format!("the names of the columns are not UTF-8 from byte {} on", error.valid_up_to())
-                })?;
-                fields(line, dialect, &mut |field| all.push(field.text().unwrap_or_default().into_owned()))
-                    .map_err(|why| format!("the first line does not name the columns: {why}"))?;
+                not_utf8 = std::str::from_utf8(line).err().map(|error| error.valid_up_to());
+                fields(&String::from_utf8_lossy(line), dialect, &mut |field| {
+                    all.push(field.text().unwrap_or_default().into_owned())
+                })
+                .map_err(|why| format!("the first line does not name the columns: {why}"))?;
             }
         }
-        Ok(Names { all, dialect })
+        Ok(Names { all, dialect, not_utf8 })
     }
 
     /// What the file has of the columns asked for.
@@ -62,6 +64,10 @@ impl Names {
         }
         let shown: Vec<Shown> = self.all.iter().map(|name| Shown::named(name)).collect();
         schema::check(columns, &shown)
+            .map_err(|why| match self.not_utf8 {
+                None => why,
+                Some(byte) => format!("{why}; the names of the columns are not UTF-8 from byte {byte} on"),
+            })
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
@@ -104,7 +110,7 @@ pub(super) fn scan(
     let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
     let mut lines = lines.records(dialect, None, MAX_LINE_BYTES).taking_turns();
     let names = Names::next(&mut lines, dialect).map_err(Unusable::Bad)?;
-    if let (true, Some(damage)) = (lines.is_open, lines.reader().damage()) {
+    if let (true, Some(damage)) = (lines.is_cut || lines.has_open_quote, lines.reader().damage()) {
         return Err(bad(io::Error::other(damage.why.clone())));
     }
     lines.expect_fields(names.all.len());
@@ -155,7 +161,7 @@ struct Places {
 impl Places {
     fn new(names: &Names, reading: &Reading<'_>) -> Places {
         let (columns, want) = (reading.columns, reading.want);
-        let is_text = |name: &String| want.spelled || want.as_text.contains(name);
+        let is_text = |name: &String| want.spelled || want.as_text.contains(name) || columns.parts.contains(name);
         Places {
             dialect: names.dialect,
             fields: names.all.len(),

@@ -234,6 +234,8 @@ fn a_file_has_to_name_its_columns() {
     assert!(refused(b"\"text,id\na,1\n").contains("the first line does not name the columns: a quote"));
     assert!(refused(b"\"te\"xt,id\na,1\n").contains("the first line does not name the columns: text follows"));
     assert!(refused(b"te\xFFxt\na\n").contains("not UTF-8"));
+    // A column that nothing asks for may have any name.
+    assert_eq!(refused(b"text,pri\xE8re\na,b\n"), "");
     // An empty file has no rows; a name that stands twice does not matter where it is not asked for.
     assert_eq!([refused(b""), refused(b"\n\n"), refused(b"text,x,x\na,1,2\n")], ["", "", ""]);
 }
@@ -241,7 +243,8 @@ fn a_file_has_to_name_its_columns() {
 #[test]
 fn values_are_numbers_where_they_are_written_so() {
     let dialect = Dialect { delimiter: b',', ..Dialect::default() };
-    let (names, columns) = (Names { all: vec!["title".into()], dialect }, super::super::testkit::columns());
+    let (names, columns) =
+        (Names { all: vec!["title".into()], dialect, not_utf8: None }, super::super::testkit::columns());
     let shared = Shared::default();
     let value = |text: &str, spelled: bool| {
         let want = Want { spelled, ..Want::default() };

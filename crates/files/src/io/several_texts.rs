@@ -100,7 +100,8 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
             None => texts.append_null(),
         }
     }
-    documents.purified((&columns.text, texts.finish()), Vec::new(), bad)
+    // A row that is rejected for its part is not counted again as a lost value.
+    documents.without_lost(&columns.several).purified((&columns.text, texts.finish()), Vec::new(), bad)
 }
 
 #[cfg(test)]
@@ -255,6 +256,40 @@ mod tests {
             let why = texts(folder.path(), asked).unwrap_err().to_string();
             assert!(why.contains(&format!("no plain column \"w\" for text_column={asked:?}")), "{why}");
         }
+    }
+
+    #[test]
+    fn parts_are_what_stands_in_the_file_whatever_else_the_batch_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let numbers =
+            ["9007199254740993", "9007199254740992", "18446744073709551615", "18446744073709551614", "0.00001", "0.5"];
+        let csv: String = numbers.iter().map(|number| format!("one,{number}\n")).collect();
+        std::fs::write(folder.path().join("a.csv"), format!("text,n\n{csv}")).unwrap();
+        let expected: Vec<_> = numbers.iter().map(|number| Some(format!("one\n{number}"))).collect();
+        assert_eq!(texts(folder.path(), "text,n").unwrap(), expected);
+        std::fs::remove_file(folder.path().join("a.csv")).unwrap();
+        // In JSON a fraction may be written in several ways; whole numbers keep all digits.
+        let line = |number: &&str| format!("{{\"text\":\"one\",\"n\":{number}}}\n");
+        for with in [4, 6] {
+            let lines: String = numbers[..with].iter().map(line).collect();
+            std::fs::write(folder.path().join("a.jsonl"), lines).unwrap();
+            assert_eq!(texts(folder.path(), "text,n").unwrap()[..4], expected[..4]);
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_not_utf8_is_reported_once() {
+        use arrow::array::BinaryArray;
+        let rows = batch(vec![
+            ("title", strings(&[Some("A"), Some("B")])),
+            ("text", Arc::new(BinaryArray::from(vec![&b"caf\xE9"[..], b"ok"])) as ArrayRef),
+        ]);
+        let names = ["title".to_owned(), "text".to_owned()];
+        let documents = Documents::of_bytes(0, rows, (None, None), &names, false).unwrap();
+        let documents = put_together(documents, &columns("title,text")).unwrap();
+        assert!(matches!(documents.text(0), Cell::Bad(why) if why.detail.contains("\"text\"")));
+        assert_eq!(documents.text(1), Cell::Text("B\nok"));
+        assert!(documents.lost_values().is_empty(), "{:?}", documents.lost_values());
     }
 
     #[test]

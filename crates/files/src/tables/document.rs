@@ -10,7 +10,7 @@ use super::id::{IdKind, IdRef, IdsSeen};
 use super::put::{put, replaced};
 use super::read_as;
 use super::reason::{RejectReason, Rejection};
-use super::utf8::{LostValues, NOT_UTF8, NotText, checked as checked_strings};
+use super::utf8::{LostValues, NOT_UTF8, NotText, OUT_OF_RANGE, checked as checked_strings};
 use arrow::array::{
     Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
 };
@@ -18,7 +18,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Some rows of one file.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct Documents {
     html: bool,
     /// For each column besides the text, the values that are null because they are not UTF-8.
     not_text: Vec<(String, Vec<NotText>)>,
+    /// For each column that was written as text, how many values could not be.
+    not_written: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
 /// A column of strings beside the text.
@@ -103,7 +105,8 @@ impl Documents {
             }
         };
         let (bad, not_text) = (BTreeMap::new(), Vec::new());
-        Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text })
+        let not_written = Arc::default();
+        Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text, not_written })
     }
 
     /// Returns consecutive rows whose columns of strings, which `strings` names, were decoded as bytes. They are checked here: a text that
@@ -273,7 +276,7 @@ impl Documents {
     }
 
     /// Returns another column as text: strings, or numbers, booleans, dates and times spelled out; `None` if the column is not there or holds
-    /// anything else.
+    /// anything else. A value that cannot be written is null, and counts among [`Documents::lost_values`] from then on.
     ///
     /// # Errors
     /// Values that cannot be read as such, which arrow does not know.
@@ -281,22 +284,39 @@ impl Documents {
         let Some(column) = self.column(name) else { return Ok(None) };
         if is_spelled(column.data_type()) {
             let spelled = read_as::spelled(column).map_err(unread(column))?;
+            let lost = spelled.null_count().saturating_sub(column.logical_null_count());
+            if lost > 0 {
+                self.not_written().insert(name.to_owned(), lost as u64);
+            }
             return Ok(Some(TextColumn(Strings::Text(spelled))));
         }
         self.text_column(name)
     }
 
-    /// Returns how many values besides the texts are null because they are not UTF-8, by column.
+    fn not_written(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        self.not_written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how many values besides the texts are null because they are not UTF-8, or because they could not be written as text, by column.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = LostValues::default();
         self.not_text.iter().for_each(|(column, values)| lost.add(column, NOT_UTF8, values.len() as u64));
+        self.not_written().iter().for_each(|(column, values)| lost.add(column, OUT_OF_RANGE, *values));
         lost
     }
 
+    /// Returns the same rows, of which values of these columns that are not UTF-8 are not counted as lost: their rows are rejected.
+    pub fn without_lost(mut self, columns: &[String]) -> Documents {
+        self.not_text.retain(|(name, _)| !columns.contains(name));
+        self
+    }
+
     /// Returns the rows whose value of a column besides the text is null because it is not UTF-8, with the reason.
-    pub fn lost_of(&self, column: &str) -> impl Iterator<Item = (usize, Rejection)> {
+    pub fn lost_of<'d>(&'d self, column: &'d str) -> impl Iterator<Item = (usize, Rejection)> + 'd {
         let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
-        values.map(|value| (value.row, not_utf8(value.byte)))
+        let why =
+            move |byte| Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of column {column:?} is wrong"));
+        values.map(move |value| (value.row, why(value.byte)))
     }
 
     /// The id of a row as the user has it; none where it is null or there is no id column.
@@ -349,8 +369,8 @@ pub fn is_text(data_type: &DataType) -> bool {
 pub fn is_spelled(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_spelled(values),
-        DataType::Boolean | DataType::Decimal128(..) | DataType::Decimal256(..) => true,
-        other => other.is_integer() || other.is_floating() || other.is_temporal(),
+        DataType::Boolean => true,
+        other => other.is_integer() || other.is_decimal() || other.is_floating() || other.is_temporal(),
     }
 }
 

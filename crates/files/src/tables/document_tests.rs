@@ -13,7 +13,9 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 fn numbers_and_truth_values_are_spelled() {
     let numbers: DictionaryArray<Int8Type> =
         DictionaryArray::new(Int8Array::from(vec![Some(1), None, Some(0)]), Arc::new(Int64Array::from(vec![7, -2])));
-    let columns: [(&str, ArrayRef); 8] = [
+    let decimals = arrow::array::Decimal64Array::from(vec![Some(150), None, Some(5)]);
+    let columns: [(&str, ArrayRef); 9] = [
+        ("decimal", Arc::new(decimals.with_precision_and_scale(10, 2).expect("fits"))),
         ("float", Arc::new(arrow::array::Float64Array::from(vec![Some(2020.0), None, Some(0.5)]))),
         ("narrow", Arc::new(Float32Array::from(vec![Some(-7.0), None, Some(0.1)]))),
         ("day", Arc::new(arrow::array::Date32Array::from(vec![Some(0), None, Some(1)]))),
@@ -35,6 +37,7 @@ fn numbers_and_truth_values_are_spelled() {
     assert_eq!(spelled("whole"), told("-3", "12"));
     // A number is spelled the same way in a column of floats, which many writers make of whole numbers with nulls.
     assert_eq!((spelled("float"), spelled("narrow")), (told("2020", "0.5"), told("-7", "0.1")));
+    assert_eq!(spelled("decimal"), told("1.50", "0.05"));
     assert_eq!(spelled("day"), told("1970-01-01", "1970-01-02"));
     assert_eq!(spelled("truth"), told("true", "false"));
     assert_eq!(spelled("dictionary"), told("-2", "7"));

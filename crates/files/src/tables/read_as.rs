@@ -7,13 +7,16 @@
 use std::sync::Arc;
 
 use arrow::array::AsArray;
+use arrow::array::timezone::Tz;
 use arrow::array::{
     Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray, UInt64Array, make_array,
 };
 use arrow::datatypes::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow::datatypes::{DataType, TimeUnit};
 use arrow::error::ArrowError;
@@ -77,7 +80,7 @@ pub fn unchecked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(make_array(column.to_data().into_builder().data_type(data_type).build()?))
 }
 
-/// Whole numbers, truth values, days and times, the latter two as the file counts them; none where the column holds none of
+/// Whole numbers, truth values, days, times and durations, the latter three as the file counts them; none where the column holds none of
 /// these, or numbers that may be larger: see [`unsigned`].
 ///
 /// # Errors
@@ -99,6 +102,14 @@ pub fn whole(column: &ArrayRef) -> Result<Option<Int64Array>, ArrowError> {
         DataType::Timestamp(TimeUnit::Millisecond, _) => widened::<TimestampMillisecondType, Int64Type>(&column),
         DataType::Timestamp(TimeUnit::Microsecond, _) => widened::<TimestampMicrosecondType, Int64Type>(&column),
         DataType::Timestamp(TimeUnit::Nanosecond, _) => widened::<TimestampNanosecondType, Int64Type>(&column),
+        DataType::Time32(TimeUnit::Second) => widened::<Time32SecondType, Int64Type>(&column),
+        DataType::Time32(TimeUnit::Millisecond) => widened::<Time32MillisecondType, Int64Type>(&column),
+        DataType::Time64(TimeUnit::Microsecond) => widened::<Time64MicrosecondType, Int64Type>(&column),
+        DataType::Time64(TimeUnit::Nanosecond) => widened::<Time64NanosecondType, Int64Type>(&column),
+        DataType::Duration(TimeUnit::Second) => widened::<DurationSecondType, Int64Type>(&column),
+        DataType::Duration(TimeUnit::Millisecond) => widened::<DurationMillisecondType, Int64Type>(&column),
+        DataType::Duration(TimeUnit::Microsecond) => widened::<DurationMicrosecondType, Int64Type>(&column),
+        DataType::Duration(TimeUnit::Nanosecond) => widened::<DurationNanosecondType, Int64Type>(&column),
         _ => return Ok(None),
     }))
 }
@@ -126,17 +137,17 @@ pub fn floats(column: &ArrayRef) -> Result<Option<Float64Array>, ArrowError> {
 }
 
 /// Whole numbers below this are exact in 64-bit floats.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A float as a person would write it: a whole number as such, for in one file a column may be of integers and in another of floats.
 pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
     if number.trunc() == number && number.abs() < EXACT { (number as i64).to_string() } else { format!("{shown:?}") }
 }
 
-/// Every value as a person would write it.
+/// Returns every value as a person would write it. A value that cannot be written, such as a day beyond the years of the calendar, is null.
 ///
 /// # Errors
-/// Types and values that arrow does not know how to write.
+/// Types that arrow does not know how to write.
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
@@ -146,12 +157,24 @@ pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     if let Some(floats) = floats(&column)? {
         return Ok(floats.iter().map(|number| number.map(|number| spelled_float(number, &number))).collect());
     }
+    let column = with_known_zone(column)?;
     let options = FormatOptions::default();
     let values = ArrayFormatter::try_new(&column, &options)?;
     let nulls = column.logical_nulls();
     let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
-    let spelled = |row: usize| is_valid(row).then(|| values.value(row).try_to_string()).transpose();
-    (0..column.len()).map(spelled).collect()
+    let spelled = |row: usize| is_valid(row).then(|| values.value(row).try_to_string().ok()).flatten();
+    Ok((0..column.len()).map(spelled).collect())
+}
+
+/// Returns the column with its times in UTC if its time zone is a name, such as `UTC` or `Europe/Berlin`: the table of zones is not part of the program.
+fn with_known_zone(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match column.data_type() {
+        DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
+            let in_utc = DataType::Timestamp(*unit, Some("+00:00".into()));
+            Ok(make_array(column.to_data().into_builder().data_type(in_utc).build()?))
+        }
+        _ => Ok(column),
+    }
 }
 
 /// Strings and bytes as views and what is packed unpacked, anything else as it is.
@@ -241,6 +264,23 @@ mod tests {
             }
         }
         assert_eq!(read, [6, 2, 7, 1, 1, 15]);
+    }
+
+    #[test]
+    fn times_of_named_zones_are_written_in_utc_and_what_has_no_date_is_null() {
+        let written = |column: ArrayRef| {
+            let written = spelled(&column).expect("known");
+            written.iter().map(|text| text.map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let text = |text: &str| Some(text.to_owned());
+        for zone in ["UTC", "Europe/Berlin", "+00:00"] {
+            let times = TimestampMillisecondArray::from(vec![Some(0), None, Some(i64::MAX)]).with_timezone(zone);
+            assert_eq!(written(Arc::new(times)), [text("1970-01-01T00:00:00Z"), None, None], "{zone}");
+        }
+        let times = TimestampMillisecondArray::from(vec![0]).with_timezone("+01:00");
+        assert_eq!(written(Arc::new(times)), [text("1970-01-01T01:00:00+01:00")]);
+        let days = Date32Array::from(vec![Some(i32::MAX), Some(0), None]);
+        assert_eq!(written(Arc::new(days)), [None, text("1970-01-01"), None]);
     }
 
     #[test]

@@ -25,11 +25,11 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
         .filter_map(|row| wrong_byte(values.value(row)).map(|byte| NotText { row, byte }))
         .collect();
     let (mut views, buffers, mut nulls) = values.into_parts();
-    if !wrong.is_empty() {
+    if !wrong.is_empty() || nulls.as_ref().is_some_and(|nulls| nulls.null_count() > 0) {
         let mut is_valid: Vec<bool> =
             nulls.as_ref().map_or_else(|| vec![true; views.len()], |nulls| nulls.iter().collect());
         wrong.iter().for_each(|value| is_valid[value.row] = false);
-        // What is null must not lead to the bytes either: a decoder may leave a neighbor's view there.
+        // A null must not lead to bytes that nobody has checked: a decoder may leave any view there.
         let kept = views.iter().zip(&is_valid).map(|(&view, &is_valid)| if is_valid { view } else { 0 });
         views = kept.collect::<ScalarBuffer<u128>>();
         nulls = Some(NullBuffer::from(is_valid));
@@ -50,6 +50,8 @@ fn wrong_byte(value: &[u8]) -> Option<usize> {
 
 /// Why a value counts as null, in run.json.
 pub const NOT_UTF8: &str = "not UTF-8";
+/// The same of a value that cannot be written as text, such as a day beyond the years of the calendar.
+pub const OUT_OF_RANGE: &str = "out of range";
 
 /// Values besides the texts that count as null, by column and by the reason, such as `not UTF-8`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
@@ -120,11 +122,20 @@ mod tests {
 
     #[test]
     fn texts_are_handed_on_as_they_are() {
-        let values = bytes(&[Some("кот".as_bytes()), None, Some(b"")]);
+        let values = bytes(&[Some("кот".as_bytes()), Some(b"x"), Some(b"")]);
         let views = values.views().clone();
         let (texts, wrong) = checked(values);
         assert!(wrong.is_empty() && texts.views().ptr_eq(&views));
-        assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("кот"), None, Some("")]);
+        assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("кот"), Some("x"), Some("")]);
+    }
+
+    #[test]
+    fn a_null_leads_to_no_bytes_that_were_not_checked() {
+        let (views, buffers, _) = bytes(&[Some(b"\xFF\xFE"), Some(b"ok")]).into_parts();
+        let values = BinaryViewArray::new(views, buffers, Some(NullBuffer::from(vec![false, true])));
+        let (texts, wrong) = checked(values);
+        assert!(wrong.is_empty());
+        assert_eq!((texts.views()[0], texts.iter().collect::<Vec<_>>()), (0, vec![None, Some("ok")]));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use dupsift_engine::job::Guarded;
 use dupsift_engine::reading::purified::of_corpus;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -31,8 +32,8 @@ use dupsift_engine::reading::rejected::Rejecter;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{Asked, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
 use dupsift_files::tables::{
-    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, categories_found,
-    category_schema,
+    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, Rejection,
+    categories_found, category_schema,
 };
 use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 
@@ -213,6 +214,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
         |(purified, unlabelled, ids_seen, rejected), piece| {
             let mut each = |batch: &Documents| {
                 let labels = batch.spelled_column(label_column)?;
+                let broken: BTreeMap<usize, Rejection> = batch.lost_of(label_column).collect();
                 each_page(session, &purifier, batch, purified, |row, seen| {
                     let page = match seen {
                         Seen::Page(page) => page,
@@ -223,7 +225,10 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
                     };
                     let label = match labels.as_ref().map_or(Cell::Null, |labels| labels.get(row)) {
                         Cell::Text(label) => label,
-                        Cell::Null => return Ok(*unlabelled += 1),
+                        Cell::Null => match broken.get(&row) {
+                            Some(why) => return rejecter.push(session, rejected, batch, row, why),
+                            None => return Ok(*unlabelled += 1),
+                        },
                         Cell::Bad(why) => return rejecter.push(session, rejected, batch, row, &why),
                     };
                     let text = category_text(page.title.as_deref(), page.body.as_deref());

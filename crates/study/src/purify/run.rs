@@ -348,9 +348,10 @@ impl Part<'_> {
             Ok(())
         })?;
         ids_seen.merge(batch.ids_seen());
-        lost.merge(&batch.lost_values());
         let mut columns =
             self.own.columns.iter().map(|column| own_column(batch, column, lost)).collect::<Result<Vec<_>>>()?;
+        // Behind them: what cannot be written as text is known by then.
+        lost.merge(&batch.lost_values());
         if taken.contains(&false) {
             let taken = BooleanArray::from(taken);
             for column in &mut columns {

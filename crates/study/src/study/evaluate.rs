@@ -10,15 +10,17 @@
 //! clusters, the pairs are all of these, and are counted from the clusters. Elsewhere what the pairs not written would
 //! change is not known, and null.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::evaluated_clusters::EvaluatedClusters;
-use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport};
+use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport, TruthReport};
 use super::finished::{EVALUATION, Finished};
 use super::truth::Truth;
 use super::truth_ids::{TruthFiles, resolve};
 use dupsift_algorithms::measure::Retrieval;
+use dupsift_algorithms::stage::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::spelling::opt;
@@ -69,6 +71,7 @@ pub fn evaluate(
         finished.check_contents(session)?;
         let stage = Stage::begin(&out, true, None)?;
         let resolved = resolve(session, finished, &files, &stage.file(REJECTED)?)?;
+        keeps_earlier(&resolved.report, &out, session.options.max_rejected_share)?;
         let truth = Truth::new(session, resolved)?;
         let algorithms = measure_all(session, finished, &truth)?;
         Ok((record(finished, truth, algorithms), stage))
@@ -84,6 +87,24 @@ pub fn evaluate(
     writer.close()?;
     stage.commit(false)?;
     Ok(report)
+}
+
+/// Refuses labels of which so many are broken that a corpus would be held back, if an evaluation stands that they would replace.
+fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
+    let (rows, broken) = (truth.rows, truth.rejections.broken);
+    let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
+    if reading(&read, share).is_empty() || !out.join(EVALUATION).is_file() {
+        return Ok(());
+    }
+    Err(Error::wrong(
+        opt("truth"),
+        format_args!(
+            "{} of {} cannot be used, so the earlier evaluation is kept; repair the labels, or remove {} first",
+            thousands(broken),
+            counted(rows, "row"),
+            out.display()
+        ),
+    ))
 }
 
 fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -> EvaluationReport {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use dupsift_algorithms::measure::Retrieval;
 use dupsift_engine::reading::RejectionsReport;
+use dupsift_engine::reading::losses::BadInputReport;
 
 /// The whole record.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -34,6 +35,9 @@ pub struct TruthReport {
     pub form: String,
     /// The files, in the order in which they were read.
     pub files: Vec<String>,
+    /// Files that are damaged, of which the rows before the damage count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bad_inputs: Vec<BadInputReport>,
     /// Rows of them.
     pub rows: u64,
     /// Rows with a null in one of the two columns; they are among those rejected.
@@ -67,7 +71,7 @@ impl TruthReport {
     /// Returns whether some of the labels could not be read. Labels of documents that the run does not have are counted only: a truth may be
     /// that of a larger corpus.
     pub fn is_lossy(&self) -> bool {
-        self.rejections.rows > 0
+        self.rejections.rows > 0 || !self.bad_inputs.is_empty()
     }
 }
 

@@ -12,7 +12,7 @@ use dupsift_core::number::counted;
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::classes::number;
-use dupsift_engine::reading::losses::CORPUS;
+use dupsift_engine::reading::losses::{BadInputReport, CORPUS};
 use dupsift_engine::session::Session;
 use dupsift_files::io::{
     Coding, FoundFile, Quoting, TableReader, TableWriter, Taking, Want, absolute, column_names, find_all, read_ids,
@@ -104,13 +104,16 @@ impl TruthFiles {
     }
 
     /// Calls `each` with the number of every row, its file and its number there, and its two ids or why it cannot be used; until `each`
-    /// says `false`.
-    fn read(&self, mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>) -> Result<()> {
-        let (mut row, mut more) = (0, true);
+    /// says `false`. Returns the files that are damaged, of which the rows before the damage were read, and why.
+    fn read(
+        &self,
+        mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,
+    ) -> Result<Vec<(&FoundFile, String)>> {
+        let (mut row, mut more, mut damaged) = (0, true, Vec::new());
         for file in &self.files {
             let first = row;
             if more {
-                read_ids(file, self.columns, &mut |values| {
+                let why = read_ids(file, self.columns, &mut |values| {
                     let values = values.and_then(|[a, b]| match (a, b) {
                         (Some(a), Some(b)) => Ok([a, b]),
                         _ => Err(RejectReason::NullId.into()),
@@ -119,9 +122,10 @@ impl TruthFiles {
                     row += 1;
                     Ok(more)
                 })?;
+                damaged.extend(why.map(|why| (file, why)));
             }
         }
-        Ok(())
+        Ok(damaged)
     }
 }
 
@@ -194,7 +198,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     let mut record = vec![0; width];
     let mut table = TableWriter::create(rejected, rejected_schema())?;
     let mut listed = RejectedBuilder::new("truth");
-    truth.read(|row, (file, in_file), values| {
+    let damaged = truth.read(|row, (file, in_file), values| {
         session.engine.go_on()?;
         report.rows += 1;
         let [first, second] = match values {
@@ -223,12 +227,17 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
         writer.push(&record)?;
         Ok(true)
     })?;
+    for (file, why) in damaged {
+        listed.push(&file.label, None, None, RejectReason::UnusableFile, &why);
+        let file = absolute(&file.path).display().to_string();
+        report.bad_inputs.push(BadInputReport { file, why });
+    }
     if !listed.is_empty() {
         table.write(&listed.finish()?)?;
     }
     table.close()?;
-    if report.rejections.rows == 0 {
-        // A session of `evaluation/` as one table meets no other table unless there is something to tell.
+    if !report.is_lossy() {
+        // A reader of `evaluation/` as one table meets no other table unless there is something to tell.
         std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
         rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
     }
@@ -365,7 +374,7 @@ fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>
     if places.is_empty() {
         return Ok(names);
     }
-    truth.read(|row, _, values| {
+    _ = truth.read(|row, _, values| {
         let here = |place: &&[u8; PLACE_BYTES]| number(&place[..8]) == row;
         for place in places.iter().skip(names.len()).take_while(here) {
             names.push(values.as_ref().map_or("", |values| values[usize::from(place[8])]).to_string());

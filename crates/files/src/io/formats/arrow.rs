@@ -1,5 +1,6 @@
 //! Arrow IPC: batches of columns, as files (`.feather` too) or as streams.
 
+use super::broken_ids;
 use crate::io::coding::Coding;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Stretch, Unusable};
 use crate::io::ipc::{self, Layout, batches};
@@ -153,21 +154,23 @@ impl Format for Arrow {
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let layout = Layout::of(&file)?;
-        if let Some(lost) = &layout.lost {
-            return Err(lost.why.clone().into());
-        }
         let places = places(&layout, names.into_iter());
         let (mut goes_on, strings) = (true, strings(&layout));
         let mut texts = [String::new(), String::new()];
-        batches(file, &layout, (0, u64::MAX), places, &Failed::Bad, &mut |batch| {
+        batches(file, &layout, (0, u64::MAX), places, &Failed::Damaged, &mut |batch| {
             let of = |name: &str| {
                 Documents::of_bytes(0, batch.clone(), (None, Some(name)), &strings, false)
                     .map_err(|error: Error| error.to_string())
             };
             let columns = [of(names[0])?, of(names[1])?];
+            let broken = broken_ids(&columns, names);
             for row in 0..batch.num_rows() {
                 if !goes_on {
                     break;
+                }
+                if let Some(why) = broken.get(&row) {
+                    goes_on = each(Err(why.clone())).map_err(Failed::Passed)?;
+                    continue;
                 }
                 let mut values = [None, None];
                 for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
@@ -176,7 +179,11 @@ impl Format for Arrow {
                 goes_on = each(Ok(values)).map_err(Failed::Passed)?;
             }
             Ok(())
-        })
+        })?;
+        match &layout.lost {
+            Some(lost) if goes_on => Err(Failed::Damaged(lost.why.clone())),
+            _ => Ok(()),
+        }
     }
 }
 

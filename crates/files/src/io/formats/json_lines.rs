@@ -196,7 +196,7 @@ impl Format for JsonLines {
     ) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read on: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
-        while let Some((_, line)) = lines.next().map_err(failed)? {
+        while let Some((_, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
             let values = match line {
                 Line::Bytes(line) => ids_of(line, names),
                 Line::TooLong(bytes) => Err(Rejection::new(RejectReason::TooLong, format!("{bytes} bytes"))),
@@ -206,7 +206,7 @@ impl Format for JsonLines {
                 return Ok(());
             }
         }
-        lines.reader().damage().map_or(Ok(()), |damage| Err(damage.why.clone().into()))
+        lines.reader().damage().map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why.clone())))
     }
 }
 

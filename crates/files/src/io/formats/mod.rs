@@ -9,6 +9,8 @@ mod whole_file;
 
 use super::format::Format;
 use super::packing::Packing;
+use crate::tables::{Documents, Rejection};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What standard input is read as.
@@ -57,6 +59,12 @@ pub fn endings() -> String {
 /// Whether one of these endings is that of a file that can be one document.
 pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
     endings.any(|ending| of(Path::new(&format!("a{ending}")), true).is_some_and(|(format, _)| format.is_whole()))
+}
+
+/// Returns the rows of a batch of which one of two ids is not UTF-8, with the reason.
+fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
+    let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
+    broken.collect()
 }
 
 #[cfg(test)]

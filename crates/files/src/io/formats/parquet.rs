@@ -1,5 +1,6 @@
 //! Parquet: row groups of columns.
 
+use super::broken_ids;
 use crate::io::bounded::{Bounded, check_pages};
 use crate::io::coding::Coding;
 use crate::io::copy_parquet;
@@ -216,14 +217,22 @@ impl Format for Parquet {
                 .build()
         })?;
         let mut texts = [String::new(), String::new()];
-        while let Some(batch) = guarded(|| reader.next().transpose().map_err(Into::into))? {
+        let mut next = || guarded(|| reader.next().transpose().map_err(Into::into)).map_err(Failed::Damaged);
+        while let Some(batch) = next()? {
             let batch = nested::flat(batch, &footer.columns).map_err(|error| error.to_string())?;
             let of = |name: &str| {
                 Documents::of_bytes(0, batch.clone(), (None, Some(name)), &footer.strings, false)
                     .map_err(|error: Error| error.to_string())
             };
             let columns = [of(names[0])?, of(names[1])?];
+            let broken = broken_ids(&columns, names);
             for row in 0..batch.num_rows() {
+                if let Some(why) = broken.get(&row) {
+                    if !each(Err(why.clone())).map_err(Failed::Passed)? {
+                        return Ok(());
+                    }
+                    continue;
+                }
                 let mut values = [None, None];
                 for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
                     if let Some(id) = column.id(row) {

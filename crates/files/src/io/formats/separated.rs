@@ -56,7 +56,7 @@ impl Separated {
         let text = coding.text(file).map_err(failed)?;
         let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, names).taking_turns();
         lines.step().map_err(failed)?;
-        while let Some((_, line)) = lines.next().map_err(failed)? {
+        while let Some((_, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
             let record = match line {
                 Line::Bytes(line) => std::str::from_utf8(line).ok(),
                 Line::TooLong(_) => None,
@@ -65,7 +65,7 @@ impl Separated {
                 return Ok(());
             }
         }
-        lines.reader().damage().map_or(Ok(()), |damage| Err(damage.why.clone().into()))
+        lines.reader().damage().map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why.clone())))
     }
 }
 
@@ -215,7 +215,7 @@ fn rewound(mut file: &File) -> std::result::Result<(), String> {
 /// What is wrong; nothing else comes of a look without a caller's function.
 fn said(failed: Failed) -> String {
     match failed {
-        Failed::Bad(why) => why,
+        Failed::Bad(why) | Failed::Damaged(why) => why,
         Failed::Passed(error) => error.to_string(),
     }
 }
