@@ -21,11 +21,11 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::RunReport;
+use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::products::{Counts, Stock};
 use dupsift_engine::job::run::{Finish, carry_out};
 use dupsift_engine::job::story::{self, Variant, Written};
 use dupsift_engine::options::RunOptions;
-use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::session::Session;
 

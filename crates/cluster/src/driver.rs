@@ -4,8 +4,8 @@ use super::cluster::Cluster;
 use super::opened::tasks;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
+use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::products::Stock;
-use dupsift_engine::reading::classes::Classes;
 use dupsift_engine::session::Session;
 
 /// The steps before the local driver goes on.

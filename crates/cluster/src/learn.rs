@@ -11,7 +11,7 @@ use super::spool::{Blocks, Spool};
 use dupsift_algorithms::algorithm::{Corpus, Learner};
 use dupsift_algorithms::stage::learn::ROW;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::job::learn::{each_note, learn_from};
+use dupsift_engine::job::read::learn::{each_note, learn_from};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::parts::{Bytes, put};
 use dupsift_engine::session::Session;

@@ -19,9 +19,9 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{PairLayout, Sketches};
 use dupsift_engine::engine::evidence::Taking;
 use dupsift_engine::engine::sketches::SketchFile;
-use dupsift_engine::job::group::{Folding, Grouped, compare_part, fold, occurrences};
-use dupsift_engine::job::sign::SignedRows;
-use dupsift_engine::job::verify::check_pairs;
+use dupsift_engine::job::pair::group::{Folding, Grouped, compare_part, fold, occurrences};
+use dupsift_engine::job::pair::verify::check_pairs;
+use dupsift_engine::job::read::sign::SignedRows;
 use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
@@ -259,7 +259,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn copies(&self) -> Result<&dupsift_engine::reading::classes::Classes> {
+    fn copies(&self) -> Result<&dupsift_engine::job::pair::classes::Classes> {
         self.known.copies.as_ref().ok_or_else(|| Error::Internal("a step without the copies".into()))
     }
 

@@ -17,12 +17,12 @@ use dupsift_core::hash::hash64;
 use dupsift_core::row::{LinkLayout, PairLayout};
 use dupsift_engine::engine::evidence::Taking;
 use dupsift_engine::engine::numbers::Numbers;
-use dupsift_engine::job::group::{classes, occurrences};
-use dupsift_engine::job::pair_list::PairList;
+use dupsift_engine::job::pair::classes::{Classes, Link};
+use dupsift_engine::job::pair::group::{classes, occurrences};
+use dupsift_engine::job::pair::pair_list::PairList;
+use dupsift_engine::job::pair::verify::asks_contents;
 use dupsift_engine::job::products::{Pairs, Rows, Said};
 use dupsift_engine::job::read_back::digest;
-use dupsift_engine::job::verify::asks_contents;
-use dupsift_engine::reading::classes::{Classes, Link};
 use dupsift_engine::reading::parts::Bytes;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 

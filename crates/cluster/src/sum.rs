@@ -12,7 +12,7 @@ use dupsift_algorithms::stage::count::{LEAST_FEATURES, LEAST_WORDS, sum as sum_o
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::LinkLayout;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::job::intake::count_repeated;
+use dupsift_engine::job::read::intake::count_repeated;
 use dupsift_spill::shuffle::{Shuffle, Sorted};
 
 /// What is summed: width of a row, and of its group.

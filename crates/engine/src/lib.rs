@@ -7,6 +7,7 @@
 
 pub mod engine;
 pub mod job;
+pub mod matching;
 pub mod options;
 pub mod reading;
 pub mod session;

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicU64;
 
 use crate::engine::threads::Engine;
+use crate::matching::guests::Guests;
 use crate::options::RunOptions;
 use crate::reading::content_hashes::ContentHashes;
-use crate::reading::guests::Guests;
 use crate::reading::kept_texts::KeptTexts;
 use crate::reading::purified_store::Pages;
 use crate::reading::scopes::Scopes;

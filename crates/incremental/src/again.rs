@@ -13,7 +13,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::read_back::Frozen;
-use dupsift_engine::reading::meeting::Numbered;
+use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::read_as;
 use dupsift_index::{BATCHES, Index, IndexReport, Manifest, read_rows};

@@ -14,7 +14,7 @@ use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::run_report::{GuardReport, InputReport, OtherInputReport, RunReport};
-use dupsift_engine::job::tables::rejected_table;
+use dupsift_engine::job::write::tables::rejected_table;
 use dupsift_engine::options::{CorpusFiles, RunOptions};
 use dupsift_engine::reading::input_notes;
 use dupsift_engine::reading::inputs::{Inputs, look};

@@ -7,7 +7,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Sketches as _, number};
 use dupsift_engine::engine::sketches::SketchFile;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::reading::meeting::Numbered;
+use dupsift_engine::matching::meeting::Numbered;
 use dupsift_spill::shuffle::run::RunWriter;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 

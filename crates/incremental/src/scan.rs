@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::reading::meeting::Numbered;
+use dupsift_engine::matching::meeting::Numbered;
 use dupsift_index::{Groups, Index, Manifest, ROWS, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};

@@ -1,14 +1,14 @@
 //! From what the stages found to the record of a run, with its warnings.
 
-use super::intake::Taken;
-use super::removals::{Decided, Removals};
 use super::run_report::{
     AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
     StatisticsReport,
 };
 use crate::engine::{StageReport, now};
+use crate::job::pair::classes::Classes;
+use crate::job::read::intake::Taken;
+use crate::job::write::removals::{Decided, Removals};
 use crate::options::record;
-use crate::reading::classes::Classes;
 use crate::reading::content_hashes;
 use crate::reading::input_notes;
 use crate::reading::inputs::notes;

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::group::Grouped;
-use super::pair_list::PairList;
 use super::run_report::AlgorithmReport;
-use super::sign::SignedRows;
 use crate::engine::evidence::Evidence;
-use crate::reading::classes::Classes;
+use crate::job::pair::classes::Classes;
+use crate::job::pair::group::Grouped;
+use crate::job::pair::pair_list::PairList;
+use crate::job::read::sign::SignedRows;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_algorithms::stage::sift::Sieve;

@@ -1,52 +1,26 @@
-//! The local driver: it opens files, starts threads, keeps the memory budget and the order of stages.
+//! The driver of a run. It opens files, starts threads, and keeps the memory limit and the order of steps.
 //!
-//! [`run()`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
+//! `story` has the order of steps. They are in three parts: `read`, `pair` and `write`. Each step that touches files or threads is a file in
+//! one of them; what it computes is in `dupsift_algorithms::stage`.
 
-mod attributes;
 pub mod check;
-mod clusters;
-mod contents;
-pub mod copies;
-pub mod corpus_files;
-pub mod count;
-pub mod decide;
 mod describe;
 pub(crate) mod estimate;
 mod folders;
-pub mod group;
 pub mod guards;
-mod headings;
-pub mod intake;
-pub mod keep;
-pub mod last_reading;
-pub mod learn;
-pub mod links;
-mod look_ahead;
-mod margin;
 pub mod member;
-pub mod output;
-pub mod pair_list;
-mod pairs;
-pub mod passes;
+pub mod pair;
 mod places;
 pub mod products;
+pub mod read;
 pub mod read_back;
-pub mod reading;
-mod recall;
-pub mod relate;
-pub mod removals;
 pub mod run;
 pub mod run_report;
-pub mod saved_inputs;
-mod sift;
-pub mod sign;
 pub mod story;
 #[cfg(test)]
 mod story_tests;
-pub mod tables;
-mod tell;
 mod timing;
-pub mod verify;
+pub mod write;
 
 pub use check::{check, check_dry};
 pub use estimate::{Estimate, estimate};

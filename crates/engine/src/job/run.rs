@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use super::estimate;
 use super::guards::Guarded;
 use super::run_report::RunReport;
 use super::story::{self, Variant, Written};
-use super::{corpus_files, estimate, saved_inputs};
 use crate::engine::full_disk::Disk;
 use crate::engine::products::{Products, nothing_is_kept};
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
+use crate::job::read::saved_inputs;
+use crate::job::write::corpus_files;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::reading::losses::Losses;

@@ -5,21 +5,25 @@
 
 use std::sync::Arc;
 
-use super::intake::Taken;
 use super::member::{Member, Step};
-use super::passes::{self, Before, First, Waiting};
 use super::products::{Counts, Stock};
 use super::read_back::Frozen;
-use super::relate::relate;
-use super::removals::Decided;
 use super::run_report::RunReport;
-use super::{group::Relation, learn, links::Earlier, output, relate};
 use crate::engine::products::Products;
-use crate::reading::classes::Classes;
+use crate::job::pair::classes::Classes;
+use crate::job::pair::group::Relation;
+use crate::job::pair::links::Earlier;
+use crate::job::pair::relate;
+use crate::job::pair::relate::relate;
+use crate::job::read::intake::Taken;
+use crate::job::read::learn;
+use crate::job::read::passes::{self, Before, First, Waiting};
+use crate::job::write::output;
+use crate::job::write::removals::Decided;
+use crate::matching::guests::Guests;
+use crate::matching::meeting::{Keys, Meeting};
 use crate::reading::document::View;
-use crate::reading::guests::Guests;
 use crate::reading::losses::Losses;
-use crate::reading::meeting::{Keys, Meeting};
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;

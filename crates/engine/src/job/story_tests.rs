@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow::array::{Array as _, AsArray as _};
 use arrow::datatypes::{Int64Type, UInt64Type};
 
-use super::group::Relation;
 use super::member::Member;
 use super::products::Stock;
 use super::run::carry_out;
 use super::run_report::RunReport;
 use super::story::{self, Variant, Written};
 use crate::engine::progress::Progress;
+use crate::job::pair::group::Relation;
 use crate::options::{RunOptions, Settings, Verb, resolve};
 use crate::reading::look;
 use crate::session::Session;

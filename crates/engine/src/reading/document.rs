@@ -1,7 +1,7 @@
 //! From a row of a batch to the document that algorithms see (`stage/view.rs`).
 
-use super::classes::Classes;
 use super::cuts::Cuts;
+use crate::job::pair::classes::Classes;
 use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::view;

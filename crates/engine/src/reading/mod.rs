@@ -2,14 +2,10 @@
 //! cannot be used.
 
 pub mod again;
-pub mod classes;
-pub(crate) mod components;
 pub mod content_hashes;
 pub(crate) mod cuts;
 pub mod document;
 pub(crate) mod forward;
-pub(crate) mod fresh;
-pub mod guests;
 pub(crate) mod ids;
 pub mod input_notes;
 pub mod inputs;
@@ -17,7 +13,6 @@ pub mod keep_column;
 pub(crate) mod keep_number;
 pub mod kept_texts;
 pub mod losses;
-pub mod meeting;
 pub mod parts;
 pub mod purified;
 pub(crate) mod purified_store;

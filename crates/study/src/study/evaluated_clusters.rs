@@ -7,8 +7,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::doc_width;
 use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::engine::threads::Engine;
+use dupsift_engine::job::pair::classes::{Link, number};
 use dupsift_engine::job::run_report::AlgorithmReport;
-use dupsift_engine::reading::classes::{Link, number};
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 

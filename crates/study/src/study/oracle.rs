@@ -17,8 +17,8 @@ use dupsift_algorithms::stage::estimate::wilson;
 use dupsift_algorithms::stage::judge::Judge;
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
-use dupsift_engine::job::group::Relation;
-use dupsift_engine::reading::classes::Classes;
+use dupsift_engine::job::pair::classes::Classes;
+use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 

@@ -18,7 +18,7 @@ use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::doc_width;
 use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::reading::classes::{Link, number};
+use dupsift_engine::job::pair::classes::{Link, number};
 use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};

@@ -11,7 +11,7 @@ use dupsift_core::hash::hash128;
 use dupsift_core::number::counted;
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::reading::classes::number;
+use dupsift_engine::job::pair::classes::number;
 use dupsift_engine::reading::losses::{BadInputReport, CORPUS};
 use dupsift_engine::session::Session;
 use dupsift_files::io::{

@@ -3,7 +3,7 @@
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::Result;
 use dupsift_core::row::Signatures;
-use dupsift_engine::job::copies;
+use dupsift_engine::job::read::copies;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;

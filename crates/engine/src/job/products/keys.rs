@@ -117,7 +117,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Returns the keys of a run over these files without those in `left_out`; `words` is [`Pipeline::identity`].
+    /// Returns the keys of a run over these files without those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`].
     ///
     /// # Errors
     /// An input that cannot be read.
@@ -223,7 +223,7 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
 }
 
 /// Returns what tells a file from another one at a glance, as it was when it was opened: its size, its ends and its rows. Whether
-/// all that lies between is the same is told by its stamp, or else by its contents (`job/saved_inputs.rs`).
+/// all that lies between is the same is told by its stamp, or else by its contents (`job/read/saved_inputs.rs`).
 ///
 /// # Errors
 /// [`Error::BadFile`] where it is another one by now.

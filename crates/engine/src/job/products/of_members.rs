@@ -4,9 +4,9 @@ use crate::engine::evidence::Evidence;
 use crate::engine::products::{Found, Product, Putting};
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
-use crate::job::pair_list::PairList;
+use crate::job::pair::classes::Classes;
+use crate::job::pair::pair_list::PairList;
 use crate::job::run_report::AlgorithmReport;
-use crate::reading::classes::Classes;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::Sorted;
 

@@ -7,8 +7,8 @@ use bytesize::ByteSize;
 
 use super::keys::Keys;
 use crate::engine::products::{Kept, Key, Left, PortionReader, PortionWriter, Product, Products, Putting};
+use crate::job::read::saved_inputs;
 use crate::job::read_back::Frozen;
-use crate::job::saved_inputs;
 use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_algorithms::stage::plan::Plan;

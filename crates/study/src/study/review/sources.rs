@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::crossing::Crossing;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted_as;
-use dupsift_engine::reading::guests::Guests;
+use dupsift_engine::matching::guests::Guests;
 use dupsift_engine::reading::inputs::SOURCE_COLUMNS;
 use dupsift_engine::session::Session;
 use dupsift_files::io::Want;

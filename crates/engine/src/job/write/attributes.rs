@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::intake::Taken;
 use super::removals::{Decided, fate};
-use super::run_report::FolderReport;
 use crate::engine::numbers::Numbers;
-use crate::reading::classes::{Classes, number};
-use crate::reading::components::Components;
+use crate::job::pair::classes::{Classes, number};
+use crate::job::pair::components::Components;
+use crate::job::read::intake::Taken;
+use crate::job::run_report::FolderReport;
 use crate::reading::ids::Ids;
 use crate::reading::rejected::Rejected;
 use crate::reading::source_values::SourceValues;

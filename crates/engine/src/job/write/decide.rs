@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::contents::{Contents, Looking};
-use super::group::Relation;
-use super::keep::KeepOrder;
-use super::links::Links;
 use super::look_ahead::{Asking, blocks};
 use super::removals::{Decided, ROW, push_row};
 use crate::engine::numbers::Numbers;
+use crate::job::pair::classes::Classes;
+use crate::job::pair::components::Components;
+use crate::job::pair::contents::{Contents, Looking};
+use crate::job::pair::group::Relation;
+use crate::job::pair::links::Links;
+use crate::job::read::keep::KeepOrder;
+use crate::matching::guests::Guests;
 use crate::options::Decide;
-use crate::reading::classes::Classes;
-use crate::reading::components::Components;
-use crate::reading::guests::Guests;
 use crate::session::Session;
 use dupsift_algorithms::measure::Contained;
 use dupsift_algorithms::stage::choose::{Chooser, best};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::reading::classes::Classes;
+use crate::job::pair::classes::Classes;
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;

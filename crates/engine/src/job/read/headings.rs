@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::links::Earlier;
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
-use crate::reading::classes::Classes;
+use crate::job::pair::classes::Classes;
+use crate::job::pair::links::Earlier;
 use crate::session::Session;
 use dupsift_algorithms::measure::FirstLine;
 use dupsift_algorithms::stage::{headings, note};

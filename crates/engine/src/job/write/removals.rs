@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::contents::Shares;
 use crate::engine::evidence::Evidence;
-use crate::reading::classes::{Classes, number};
-use crate::reading::components::Components;
+use crate::job::pair::classes::{Classes, number};
+use crate::job::pair::components::Components;
+use crate::job::pair::contents::Shares;
 use crate::reading::ids::Ids;
 use crate::reading::source_values::{SourceReport, SourceValues};
 use crate::session::Session;

@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::products::{Portions, Stock};
 use super::sign::{SignTally, Signing, SigningThread};
 use crate::engine::products::PortionReader;
 use crate::engine::progress::Unit;
 use crate::engine::threads::Engine;
+use crate::job::products::{Portions, Stock};
 use crate::reading::document::View;
 use crate::reading::forward::{Forward, Part, Place, damaged};
 use crate::reading::read::in_turns;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::attributes::{self, Known};
 use super::removals::Decided;
-use super::run_report::{CorpusReport, FolderReport};
-use crate::reading::classes::number;
+use crate::job::pair::classes::number;
+use crate::job::run_report::{CorpusReport, FolderReport};
 use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;

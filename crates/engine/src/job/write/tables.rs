@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{self, ClusterCounts};
-use super::contents::Compared;
-use super::group::Relation;
-use super::keep::KeepOrder;
-use super::member::Member;
 use super::pairs::{self, DocumentPairs, Shown};
 use super::removals::{self, Decided, Removals};
-use crate::reading::classes::Classes;
+use crate::job::member::Member;
+use crate::job::pair::classes::Classes;
+use crate::job::pair::contents::Compared;
+use crate::job::pair::group::Relation;
+use crate::job::read::keep::KeepOrder;
 use crate::reading::ids::Ids;
 use crate::reading::losses::{CORPUS, Losses};
 use crate::reading::rejected::Rejected;

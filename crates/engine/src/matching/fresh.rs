@@ -1,6 +1,6 @@
 //! Pairs of two documents of an index were told before: whose pairs are to be told.
 
-use super::classes::Classes;
+use crate::job::pair::classes::Classes;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::row::RowLayout;

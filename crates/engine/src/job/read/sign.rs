@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::timing::{Sample, Timed};
 use crate::engine::evidence::{Evidence, Taking, let_go};
 use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
-use crate::reading::classes::Classes;
-use crate::reading::meeting::{Keys, MeetingKeys, Numbered};
+use crate::job::pair::classes::Classes;
+use crate::job::timing::{Sample, Timed};
+use crate::matching::meeting::{Keys, MeetingKeys, Numbered};
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::sift::Sieve;

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::contents::{Contents, TakingContents};
 use super::group::Grouped;
-use super::member::{Found, Member, Step};
 use super::pair_list::PairList;
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
+use crate::job::member::{Found, Member, Step};
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Check;

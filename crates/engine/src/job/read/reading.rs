@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::count::{Counted, Counting};
 use super::intake::{Intake, Taken, Took};
-use super::products::{Portions, Stock};
 use super::sign::{SignTally, SignedRows, Signing, rows, spilled};
 use crate::engine::products::PortionReader;
-use crate::reading::classes::Classes;
+use crate::job::pair::classes::Classes;
+use crate::job::products::{Portions, Stock};
+use crate::matching::meeting::{Keys, Meeting, MeetingKeys};
 use crate::reading::document::View;
-use crate::reading::meeting::{Keys, Meeting, MeetingKeys};
 use crate::reading::purify_report::PurifyReport;
 use crate::reading::read::{PagesSoFar, Restless, Rests};
 use crate::session::Session;

@@ -5,8 +5,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::products::Stock;
-use crate::reading::classes::Classes;
+use crate::job::pair::classes::Classes;
+use crate::job::products::Stock;
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::{Corpus, Learner, Notes};

@@ -1,6 +1,6 @@
 //! Exact copies (`stage/copies.rs`): the hashes of all texts, a reading of their own for them, and the fold into classes.
 
-use crate::reading::classes::{Classes, Link};
+use crate::job::pair::classes::{Classes, Link};
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::stage::copies;

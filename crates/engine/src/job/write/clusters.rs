@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::group::Relation;
-use super::keep::KeepOrder;
 use crate::engine::numbers::Numbers;
-use crate::reading::classes::Link;
+use crate::job::pair::classes::Link;
+use crate::job::pair::group::Relation;
+use crate::job::read::keep::KeepOrder;
 use crate::reading::ids::Ids;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::contents::Contents;
-use super::headings::Headings;
 use super::links::Links;
 use super::pair_list::PairList;
-use super::run_report::RelationsReport;
 use crate::engine::evidence::Evidence;
+use crate::job::read::headings::Headings;
+use crate::job::run_report::RelationsReport;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Relating;
 use dupsift_algorithms::measure::{Contained, FirstLine, Versions};

@@ -3,18 +3,20 @@
 
 use std::sync::Arc;
 
+use super::copies;
 use super::count::{Counted, Counting};
 use super::intake::Taken;
-use super::member::{Found, Member, Step};
-use super::products::{Counts, FIRST, Made, Pairs, Portions, RECALL, Rows, SECOND, Stock};
-use super::read_back::{Frozen, digest};
 use super::reading::{self, Asked};
+use super::recall;
+use super::sift;
 use super::sign::{SignedRows, Signing, rows, spilled};
-use super::{copies, recall, sift};
-use crate::reading::classes::Classes;
+use crate::job::member::{Found, Member, Step};
+use crate::job::pair::classes::Classes;
+use crate::job::products::{Counts, FIRST, Made, Pairs, Portions, RECALL, Rows, SECOND, Stock};
+use crate::job::read_back::{Frozen, digest};
+use crate::matching::meeting::{Keys, Meeting, Numbered};
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
-use crate::reading::meeting::{Keys, Meeting, Numbered};
 use crate::reading::purified_store::KeptPages;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Corpus;
@@ -210,7 +212,7 @@ fn take_member(
     stock: &Stock<'_>,
     bound: &Bound<'_>,
     at: usize,
-) -> Result<Option<(super::AlgorithmReport, Step)>> {
+) -> Result<Option<(crate::job::AlgorithmReport, Step)>> {
     if let Some(Pairs { report, pairs, classes }) = stock.take(|keys| &keys.members[at].near)? {
         return Ok(Some((report, Step::Near(Found { pairs, classes, evidence: None }))));
     }

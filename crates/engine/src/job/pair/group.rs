@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::pair_list::PairList;
-use super::sign::SignedRows;
 use crate::engine::scratch::WorkScratch;
 use crate::engine::threads::UNKNOWN;
-use crate::reading::classes::{Classes, Link};
-use crate::reading::fresh::Fresh;
+use crate::job::pair::classes::{Classes, Link};
+use crate::job::read::sign::SignedRows;
+use crate::matching::fresh::Fresh;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::clusters;

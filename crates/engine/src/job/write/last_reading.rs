@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::contents::{Contents, TakingContents};
+use crate::job::pair::contents::{Contents, TakingContents};
 use crate::reading::document::View;
 use crate::reading::ids::{Ids, TakingIds};
 use crate::reading::rejected::Rejected;

@@ -10,11 +10,11 @@ use arrow::array::{Array, Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::SchemaRef;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::contents::{Alike, Compared, Shares};
-use super::group::Relation;
-use super::keep::KeepOrder;
-use super::run_report::AlgorithmReport;
 use crate::engine::threads::{Engine, UNKNOWN};
+use crate::job::pair::contents::{Alike, Compared, Shares};
+use crate::job::pair::group::Relation;
+use crate::job::read::keep::KeepOrder;
+use crate::job::run_report::AlgorithmReport;
 use crate::reading::ids::Ids;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::products::{Said, Stock};
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
-use crate::reading::classes::Classes;
+use crate::job::pair::classes::Classes;
+use crate::job::products::{Said, Stock};
 use crate::reading::document::{Columns, View};
 use crate::session::Session;
 use dupsift_algorithms::measure::{Contained, contained, write_contents};

@@ -1,0 +1,14 @@
+//! The first part of a run: passes over the corpus, until every document has signed.
+
+pub mod copies;
+pub mod count;
+pub(crate) mod headings;
+pub mod intake;
+pub mod keep;
+pub mod learn;
+pub mod passes;
+pub mod reading;
+pub(crate) mod recall;
+pub mod saved_inputs;
+pub(crate) mod sift;
+pub mod sign;

@@ -1,0 +1,12 @@
+//! The third part of a run: what is removed, and the tables of the output.
+
+pub(crate) mod attributes;
+pub(crate) mod clusters;
+pub mod corpus_files;
+pub mod decide;
+pub mod last_reading;
+pub(crate) mod look_ahead;
+pub mod output;
+pub(crate) mod pairs;
+pub mod removals;
+pub mod tables;
