@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Packages that are imported by another name than the one they are installed by.
-NAMES = {"zopflipy": "zopfli", "axe-core-python": "axe_core_python"}
+NAMES = {"axe-core-python": "axe_core_python"}
 # Packages that a script asks for itself, once it needs them.
 LATER = {"jieba"}
 # Scripts whose packages are not in .venv: the environment, and the target of make that makes it.
@@ -17,7 +17,6 @@ ENVIRONMENTS = {
     "bench_peers.py": (".venv-peers", "bench-peers"),
     "bench_sort.py": (".venv-peers", "bench-sort"),
     "frame_memory.py": (".venv-frames", "python"),
-    "pack_wheel.py": (".venv-dist", "dist"),
     "spark_laws.py": (".venv-spark", "python-spark"),
     "test_browser.py": (".venv-browser", "test-browser"),
 }

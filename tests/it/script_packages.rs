@@ -25,7 +25,7 @@ fn scripts() -> Vec<(String, String)> {
 fn declared(text: &str) -> BTreeSet<String> {
     let line = text.lines().find_map(|line| line.strip_prefix("# dependencies = [")).unwrap_or_default();
     let quoted = line.split('"').skip(1).step_by(2);
-    quoted.map(|name| name.replace("zopflipy", "zopfli").replace('-', "_")).collect()
+    quoted.map(|name| name.replace('-', "_")).collect()
 }
 
 /// What a script imports when it starts, itself and by the modules beside it, but for the standard library.

@@ -1,8 +1,5 @@
 //! Columns of a file in the few forms in which they are read here: texts and bytes as views, whole numbers of 64 bits,
 //! floats of 64 bits.
-//!
-//! `arrow::compute` reads any type as any other one; its code for all of these is an eighth of a program, and would have to
-//! go into every wheel. What is asked for here is a few lines for each form.
 
 use std::sync::Arc;
 
