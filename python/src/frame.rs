@@ -61,8 +61,8 @@ fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader
 
 #[allow(unsafe_code)]
 fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<RecordBatch> {
-    let schema = schema.pointer_checked(Some(c"arrow::datatypes"))?.cast::<FFI_ArrowSchema>();
-    let array = array.pointer_checked(Some(c"arrow::array"))?.cast::<FFI_ArrowArray>();
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
     // SAFETY: capsules of these names hold such values, by the interface; the array is moved out and marked as released, the schema
     // is looked at while its capsule lives.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) }.map_err(refused)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::{Array as _, AsArray as _};
-use arrow::datatypes::{Int64Type, UInt64Type};
+use arrow::datatypes::{Float32Type, Int64Type, UInt64Type};
 
 use super::member::Member;
 use super::products::Stock;
@@ -178,6 +178,23 @@ fn one_document_of_each_cluster_is_kept_by_the_order_of_preference() {
         let expected: Vec<i64> = [0, 1, 3].into_iter().filter(|&doc| doc != kept).collect();
         assert_eq!(removed, Some(expected.len() as u64), "--keep {keep}");
         assert_eq!(numbers(&corpus.out().join("removed"), "doc"), expected, "--keep {keep}");
+    }
+}
+
+#[test]
+fn the_share_of_the_first_document_stands_in_the_column_of_the_first() {
+    let longer = format!("{FERRY} Dogs travel free.");
+    for (texts, first_is_contained) in [([FERRY, &longer], true), ([&longer, FERRY], false)] {
+        let corpus = Corpus::of(&texts);
+        corpus.run(&[("algorithms", "minhash:verify=jaccard:0.5")], &Watch::default()).unwrap();
+        let file = corpus.out().join("pairs/algorithm=minhash/part-00000.parquet");
+        let columns = ["contained_a", "contained_b"];
+        let batch = TableReader::open(&file, &columns).unwrap().next().unwrap().unwrap();
+        let [a, b] = columns
+            .map(|name| batch.column_by_name(name).unwrap().as_primitive::<Float32Type>().iter().collect::<Vec<_>>());
+        let (whole, part) = if first_is_contained { (a, b) } else { (b, a) };
+        assert_eq!(whole, [Some(1.0)], "all of the shorter text stands in the longer one");
+        assert!(matches!(part[..], [Some(share)] if share < 1.0), "{part:?}");
     }
 }
 
