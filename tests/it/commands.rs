@@ -35,7 +35,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("make spark-laws", "takes corpora that are not in the repository"),
     ("make bench", "measures for minutes; some corpora are not in the repository"),
     ("make nights", "thirty runs in each of several recipes: an hour"),
-    ("make crate CRATE=engine", "builds the tests"),
     ("scripts/grow_corpus.py", "takes a corpus that is not in the repository, and writes a gigabyte"),
     ("scripts/edits.py data-samples", "runs in the test of its table, below"),
     ("scripts/frame_memory.py DIR", "takes the wheel and a corpus that is not in the repository"),

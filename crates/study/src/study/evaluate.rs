@@ -93,7 +93,7 @@ pub fn evaluate(
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
-    if reading(&read, share).is_empty() || !out.join(EVALUATION).is_file() {
+    if broken == 0 || reading(&read, share).is_empty() || !out.join(EVALUATION).is_file() {
         return Ok(());
     }
     Err(Error::wrong(
