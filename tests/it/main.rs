@@ -38,6 +38,7 @@ mod index_place;
 mod index_safety;
 mod inputs;
 mod invariants;
+mod kept_examples;
 mod kept_law;
 mod kit;
 mod later_nights;

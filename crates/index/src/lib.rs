@@ -19,20 +19,24 @@
 
 mod folder;
 mod generations;
+mod lock;
 mod manifest;
 mod open;
 mod part;
 mod report;
 mod restore;
+mod rights;
 mod rows;
 mod sums;
+mod sweep;
 
 pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
 pub use generations::Generations;
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
-pub use open::{Index, State, check_rights, statistics_in, stop_at};
+pub use open::{Index, State, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
 pub use report::{IndexReport, NightMet};
 pub use restore::{Restored, restore};
+pub use rights::check_rights;
 pub use rows::{Groups, meet};
 pub use sums::sums_of;

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::generations::{self, Listed};
+use super::lock::no_reader;
 use super::manifest::{Batch, Manifest};
-use super::open::{Index, State, no_reader, stop_at, warn_of_lost};
+use super::open::{Index, State, stop_at};
+use super::sweep::warn_of_lost;
 use dupsift_core::error::{Error, Result};
 
 /// What came of it.

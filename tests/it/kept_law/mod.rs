@@ -3,6 +3,8 @@
 //!
 //! `DUPSIFT_LAW=1000..1200` runs other sequences than the ones that are always run.
 
+mod checks;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -13,15 +15,12 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use dupsift::incremental::upkeep::{self, Forget};
 use dupsift::index::{Index, Manifest};
 
-use crate::index_place::{Nights, looked_after};
-use crate::kit::{Doc, Numbers, Ran, Table, files_below, program, record, write_columns};
+use crate::kit::{Numbers, Ran, Table, files_below, program, record, write_columns};
 
 /// Sequences that are always run: each algorithm with each rule and each order once.
 const ALWAYS: Range<u64> = 0..(ALGORITHMS.len() * RULES.len() * ORDERS.len()) as u64;
 /// Steps of a sequence.
 const STEPS: usize = 9;
-/// Whether documents stay forgotten if the last batch is made again.
-const REMADE_STAYS_FORGOTTEN: bool = true;
 
 const ALGORITHMS: [Option<&str>; 3] = [Some("exact"), Some("exact,minhash"), None];
 /// `--remove-if` and `--chain`.
@@ -309,19 +308,16 @@ impl Law {
     fn published(&mut self, mut batch: Batch) {
         if self.batches.last().is_some_and(|last| last.name == batch.name) {
             let last = self.batches.pop().unwrap();
-            if REMADE_STAYS_FORGOTTEN {
-                // A forgotten text is forgotten in all of its copies.
-                let texts: BTreeSet<&String> = last
-                    .rows
-                    .iter()
-                    .zip(&last.forgotten)
-                    .filter(|(_, gone)| **gone)
-                    .filter_map(|(row, _)| row.text.as_ref())
-                    .collect();
-                let is_equal = |row: &Row| row.text.as_ref().is_some_and(|text| texts.contains(text));
-                batch.forgotten =
-                    last.rows.iter().zip(&last.forgotten).map(|(row, gone)| *gone || is_equal(row)).collect();
-            }
+            // A forgotten text is forgotten in all of its copies.
+            let texts: BTreeSet<&String> = last
+                .rows
+                .iter()
+                .zip(&last.forgotten)
+                .filter(|(_, gone)| **gone)
+                .filter_map(|(row, _)| row.text.as_ref())
+                .collect();
+            let is_equal = |row: &Row| row.text.as_ref().is_some_and(|text| texts.contains(text));
+            batch.forgotten = last.rows.iter().zip(&last.forgotten).map(|(row, gone)| *gone || is_equal(row)).collect();
         }
         let out = self.out(&batch.name);
         batch.first_doc = record(&out)["index"]["first_doc"].as_i64().unwrap();
@@ -455,147 +451,6 @@ impl Law {
     fn fail(&self, why: &str) -> ! {
         panic!("{why}")
     }
-
-    /// Each row of the last batch is kept, removed or rejected, and `deduped/` has the kept ones in their order.
-    fn each_row_is_somewhere(&mut self) {
-        let batch = self.batches.last().unwrap();
-        let (out, count) = (self.out(&batch.name), batch.rows.len());
-        let numbers = |folder: &str, column: &str| {
-            let folder = out.join(folder);
-            if files_below(&folder).is_empty() { Vec::new() } else { Table::read(&folder).numbers(column) }
-        };
-        let deduped = numbers("deduped", "place");
-        if !deduped.is_sorted() {
-            self.fail("deduped/ is out of order");
-        }
-        let mut places = vec![0; count];
-        deduped.iter().for_each(|&row| places[row as usize] += 1);
-        numbers("removed", "doc").iter().for_each(|doc| places[(doc - batch.first_doc) as usize] += 1);
-        let rejected: Vec<usize> = (0..count).filter(|&row| batch.rows[row].text.is_none()).collect();
-        rejected.iter().for_each(|&row| places[row] += 1);
-        if places.iter().any(|&times| times != 1) {
-            self.fail(&format!("rows of {} are in so many places: {places:?}", batch.name));
-        }
-        if numbers("rejected", "row").into_iter().map(|row| row as usize).ne(rejected) {
-            self.fail("rejected/ has other rows");
-        }
-        let batch = self.batches.last_mut().unwrap();
-        deduped.iter().for_each(|&row| batch.kept[row as usize] = true);
-    }
-
-    /// The document with a number that tables have: its batch and its row there.
-    fn document(&self, doc: i64) -> (usize, usize) {
-        let batch = self.batches.partition_point(|batch| batch.first_doc <= doc).checked_sub(1);
-        let found = batch.map(|batch| (batch, (doc - self.batches[batch].first_doc) as usize));
-        match found.filter(|&(batch, row)| row < self.batches[batch].rows.len()) {
-            Some(found) => found,
-            None => self.fail(&format!("there is no document {doc}")),
-        }
-    }
-
-    fn each_removed_has_a_kept_one(&mut self) {
-        let own = self.batches.len() - 1;
-        let table = Table::read(&self.out(&self.batches[own].name).join("removed"));
-        let (docs, kept, reasons) = (table.numbers("doc"), table.numbers("kept_doc"), table.texts("reason"));
-        for row in 0..table.len() {
-            let (batch, at) = self.document(kept[row]);
-            let Batch { kept: is_kept, forgotten, .. } = &self.batches[batch];
-            if !is_kept[at] || batch != own && forgotten[at] {
-                let (is_kept, forgotten) = (is_kept[at], forgotten[at]);
-                self.fail(&format!(
-                    "{} is removed in favor of {}, kept: {is_kept}, forgotten: {forgotten}",
-                    docs[row], kept[row]
-                ));
-            }
-            if self.document(docs[row]).0 != own {
-                self.fail(&format!("{} of another batch is removed", docs[row]));
-            }
-            self.chained += usize::from(reasons[row] == "chain");
-        }
-    }
-
-    /// Each table has the own id of each document.
-    fn ids_are_those_of_documents(&self) {
-        let out = self.out(&self.batches.last().unwrap().name);
-        let has = |folder: &str| out.join(folder).is_dir();
-        for (folder, columns) in [
-            ("pairs", &[("id_a", "doc_a"), ("id_b", "doc_b")][..]),
-            ("clusters", &[("id", "doc")]),
-            ("removed", &[("id", "doc"), ("kept_id", "kept_doc")]),
-            ("attributes", &[("id", "doc")]),
-        ] {
-            if !has(folder) {
-                continue;
-            }
-            let tables = files_below(&out.join(folder))
-                .into_iter()
-                .filter(|file| file.extension().is_some_and(|it| it == "parquet"));
-            for table in tables.map(|file| Table::read(&file)) {
-                for (id, doc) in columns {
-                    for (id, doc) in table.texts(id).into_iter().zip(table.numbers(doc)) {
-                        let (batch, row) = self.document(doc);
-                        if self.batches[batch].rows[row].id.as_ref().is_some_and(|own| *own != id)
-                            || !id.ends_with(&self.id(batch, row))
-                        {
-                            self.fail(&format!(
-                                "{folder} calls document {doc} {id:?}, and not {:?}",
-                                self.id(batch, row)
-                            ));
-                        }
-                    }
-                }
-            }
-        }
-        // Columns without a number, the record and the page.
-        let known: BTreeSet<String> = (0..self.batches.len())
-            .flat_map(|batch| (0..self.batches[batch].rows.len()).map(move |row| (batch, row)))
-            .map(|(batch, row)| self.id(batch, row))
-            .collect();
-        for (folder, column) in [("clusters", "cluster_id"), ("attributes", "cluster_id"), ("attributes", "kept_id")] {
-            if !has(folder) {
-                continue;
-            }
-            for id in Table::read(&out.join(folder)).texts(column) {
-                let name = Path::new(&id).file_name().unwrap().to_str().unwrap();
-                if !known.contains(name) || is_of_the_work_folder(&id) {
-                    self.fail(&format!("{folder} has {id:?} as {column}"));
-                }
-            }
-        }
-        for text in ["run.json", "report.html"].iter().filter_map(|name| std::fs::read_to_string(out.join(name)).ok()) {
-            if is_of_the_work_folder(&text) {
-                self.fail("a path of the work folder is in the record or on the page");
-            }
-        }
-    }
-
-    /// No two kept documents that are not forgotten have the same text.
-    fn no_text_is_kept_twice(&mut self) {
-        let mut texts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for (at, batch) in self.batches.iter().enumerate() {
-            for row in (0..batch.rows.len()).filter(|&row| batch.kept[row] && !batch.forgotten[row]) {
-                let text = batch.rows[row].text.as_deref().unwrap();
-                if let Some((other, first)) = texts.insert(text, (at, row)) {
-                    self.fail(&format!(
-                        "{} and {} have one text and are kept",
-                        self.id(other, first),
-                        self.id(at, row)
-                    ));
-                }
-            }
-        }
-        // Texts that nothing kept has any more, since it was forgotten: what the sequences are for.
-        let of = |is: &dyn Fn(&Batch, usize) -> bool| -> BTreeSet<&str> {
-            let rows = self
-                .batches
-                .iter()
-                .flat_map(|batch| (0..batch.rows.len()).filter(|&row| is(batch, row)).map(|row| &batch.rows[row]));
-            rows.filter_map(|row| row.text.as_deref()).collect()
-        };
-        let removed = of(&|batch, row| !batch.kept[row]);
-        let forgotten = of(&|batch, row| batch.kept[row] && batch.forgotten[row]);
-        self.orphaned += removed.intersection(&forgotten).count();
-    }
 }
 
 /// Says what was done before it failed.
@@ -649,153 +504,4 @@ fn every_removed_document_has_a_kept_one_whatever_comes() {
     let (chained, orphaned) = (one[0] + other[0], one[1] + other[1]);
     let shows = seeds != ALWAYS || chained > 20 && orphaned > 20;
     assert!(shows, "{chained} removed by chains, {orphaned} texts of forgotten documents");
-}
-
-/// Words that no other range of numbers has.
-fn words(numbers: Range<usize>) -> Vec<String> {
-    numbers.map(|number| format!("w{number}")).collect()
-}
-
-fn doc(id: &str, words: &[&[String]]) -> Doc {
-    Doc { id: id.into(), text: words.concat().join(" "), title: None }
-}
-
-/// Thirty documents that are like no others.
-fn others(batch: usize) -> Vec<Doc> {
-    (0..30)
-        .map(|at| {
-            let from = 100_000 + 10_000 * batch + 120 * at;
-            doc(&format!("other-{batch}-{at}"), &[&words(from..from + 120)])
-        })
-        .collect()
-}
-
-/// Batches of some documents and of others, with a rule for removal.
-fn place(chain: &str) -> Nights {
-    let mut place = Nights::new("exact,minhash");
-    place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
-    place
-}
-
-fn batch(place: &mut Nights, docs: Vec<Doc>) -> Vec<[String; 3]> {
-    let at = place.docs.len();
-    place.night([docs, others(at)].concat()).ends_with(0);
-    removed(&place.out(at))
-}
-
-/// The removed documents of an output, what they are removed in favor of, and why.
-fn removed(out: &Path) -> Vec<[String; 3]> {
-    let table = Table::read(&out.join("removed"));
-    let (ids, kept, reasons) = (table.texts("id"), table.texts("kept_id"), table.texts("reason"));
-    (0..table.len()).map(|row| [ids[row].clone(), kept[row].clone(), reasons[row].clone()]).collect()
-}
-
-/// A, then B, which is A with eight other words at its end, then C, which is B with eight others; each also under another id.
-fn three() -> [Doc; 3] {
-    let (a, b, c) = (words(0..120), words(120..128), words(128..136));
-    [doc("a", &[&a]), doc("b", &[&a[..112], &b]), doc("c", &[&a[..104], &b, &c])]
-}
-
-fn copy(doc: &Doc, id: &str) -> Doc {
-    Doc { id: id.into(), ..doc.clone() }
-}
-
-#[test]
-fn what_was_removed_for_a_forgotten_document_is_new_when_it_comes_again() {
-    for chain in ["keep", "remove"] {
-        for forget in [["--batch", "n0"], ["--id", "a"]] {
-            let ([a, b, c], mut place) = (three(), place(chain));
-            assert!(batch(&mut place, vec![a]).is_empty());
-            assert_eq!(batch(&mut place, vec![b.clone()]), [["b", "a", "pair"]]);
-            looked_after(&place.at("index"), &["forget", forget[0], forget[1]]).ends_with(0);
-            let third = batch(&mut place, vec![copy(&b, "b-again"), c]);
-            assert_eq!(third, [["c", "b-again", "pair"]], "{chain} {forget:?}");
-            // The copy that is kept stands for the text from now on.
-            assert_eq!(batch(&mut place, vec![copy(&b, "b-once-more")]), [["b-once-more", "b-again", "seen"]]);
-        }
-    }
-}
-
-/// A forgotten document that was removed itself: the one that it was removed in favor of is kept as before.
-#[test]
-fn a_removed_document_may_be_forgotten() {
-    for chain in ["keep", "remove"] {
-        let ([a, b, _], mut place) = (three(), place(chain));
-        assert_eq!(batch(&mut place, vec![a.clone(), b.clone()]), [["b", "a", "pair"]]);
-        looked_after(&place.at("index"), &["forget", "--id", "b"]).ends_with(0);
-        let again = batch(&mut place, vec![copy(&b, "b-again"), copy(&a, "a-again")]);
-        assert_eq!(again, [["b-again", "a", "pair"], ["a-again", "a", "seen"]]);
-    }
-}
-
-/// A chain over batches ends at a document that is in no pair of the last batch: its own id is told, also if its file has no ids.
-#[test]
-fn the_end_of_a_chain_is_told_by_its_own_id() {
-    let step = |at: usize| doc(&format!("s{at}"), &[&words(8 * at..8 * at + 120)]);
-    for has_ids in [true, false] {
-        let mut place = place("remove");
-        let first: Vec<Doc> = (0..6).map(step).chain(others(0)).collect();
-        place.more.extend(["--keep", "doc asc"].map(str::to_owned));
-        if has_ids {
-            place.night(first).ends_with(0);
-        } else {
-            let texts = first.iter().map(|doc| Some(doc.text.as_str())).collect::<StringArray>();
-            write_columns(&place.at("in/0.parquet"), &[("text", Arc::new(texts) as ArrayRef)], 300);
-            place.docs.push(first);
-            place.again(0, &[]).ends_with(0);
-        }
-        let first = if has_ids { "s0".to_owned() } else { removed(&place.out(0))[0][1].clone() };
-        assert!(has_ids || first == "0.parquet#0", "{first}");
-        assert!(removed(&place.out(0)).iter().all(|row| row[1] == first) && removed(&place.out(0)).len() == 5);
-        let second = batch(&mut place, vec![step(6), copy(&step(4), "again")]);
-        let expected = [["s6", &first, "chain"], ["again", &first, "seen"]];
-        assert_eq!(second, expected);
-    }
-}
-
-/// Of equal texts the kept one stands for all in the index, whichever it is.
-#[test]
-fn a_text_is_known_by_the_copy_that_is_kept() {
-    for algorithms in ["exact", "exact,minhash", "exact,simhash:distance=12", "exact,cosine:preset=versions"] {
-        let mut place = Nights::new(algorithms);
-        place.more = ["--keep", "score desc", "--remove-if", "pair"].map(str::to_owned).to_vec();
-        let [text, version, _] = three().map(|doc| doc.text);
-        let write = |place: &Nights, batch: usize, rows: &[(&str, &str, i64)]| {
-            let others = others(batch);
-            let all = || rows.iter().copied().chain(others.iter().map(|doc| (doc.id.as_str(), doc.text.as_str(), 0)));
-            let ids: ArrayRef = Arc::new(StringArray::from_iter_values(all().map(|row| row.0)));
-            let texts: ArrayRef = Arc::new(StringArray::from_iter_values(all().map(|row| row.1)));
-            let scores: ArrayRef = Arc::new(Int64Array::from_iter_values(all().map(|row| row.2)));
-            let file = place.at(&format!("in/{batch}.parquet"));
-            write_columns(&file, &[("id", ids), ("text", texts), ("score", scores)], 300);
-            place.again(batch, &[]).ends_with(0);
-            removed(&place.out(batch))
-        };
-        let first = write(&place, 0, &[("x1", &text, 1), ("x2", &text, 9), ("x3", &text, 5)]);
-        assert_eq!(first, [["x1", "x2", "copy"], ["x3", "x2", "copy"]], "{algorithms}");
-        let second = write(&place, 1, &[("x4", &text, 99), ("v", &version, 99)]);
-        assert_eq!(second[0], ["x4", "x2", "seen"], "{algorithms}");
-        // A version of it finds it under this name, too.
-        let finds = algorithms.contains("hash");
-        assert_eq!(second.get(1).map(|row| [&*row[0], &*row[1]]), finds.then_some(["v", "x2"]), "{algorithms}");
-        assert_eq!(Table::read(&place.out(1).join("removed")).numbers("kept_doc")[0], 1);
-        let index = place.at("index");
-        looked_after(&index, &["forget", "--id", "x1"]).ends_with(2).says(&["x1", "the index knows a text by"]);
-        looked_after(&index, &["forget", "--id", "x2"]).ends_with(0);
-        assert_eq!(write(&place, 2, &[("x5", &text, 0)]), Vec::<[String; 3]>::new(), "{algorithms}");
-    }
-}
-
-/// What was decided about a text holds for its copies, also where a later run asks for more before it removes a document.
-#[test]
-fn a_copy_of_a_removed_document_is_removed_by_whatever_rule() {
-    let ([a, b, _], mut place) = (three(), place("keep"));
-    assert_eq!(batch(&mut place, vec![a, b.clone()]), [["b", "a", "pair"]]);
-    for (at, rule) in ["contained:1", "pair"].into_iter().enumerate() {
-        place.more[3] = rule.to_owned();
-        let id = format!("b{at}");
-        assert_eq!(batch(&mut place, vec![copy(&b, &id)]), [[&*id, "a", "seen"]], "{rule}");
-        let stays = record(&place.out(at + 1))["removal"]["stays"].clone();
-        assert!(stays.as_object().is_none_or(|stays| stays.is_empty()), "{stays}");
-    }
 }

@@ -1,0 +1,60 @@
+//! Checks before a folder is written as an index: it holds nothing else, and not all users may write to it.
+
+use std::path::Path;
+
+use super::folder::{FOLDERS, names};
+use super::generations;
+use super::lock::LOCK;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs;
+use dupsift_core::spelling::opt;
+
+/// Checks that a folder holds nothing but an index.
+pub(super) fn check_ours(dir: &Path) -> Result<()> {
+    let is_ours = |name: &String| name == LOCK || FOLDERS.contains(&name.as_str()) || generations::is_ours(name);
+    match names(dir)?.into_iter().find(|name| !is_ours(name)) {
+        None => Ok(()),
+        Some(other) => Err(Error::wrong(
+            opt("index"),
+            format_args!(
+                "{} holds {other:?}, which is no part of an index; expected an index, or a new folder",
+                dir.display()
+            ),
+        )),
+    }
+}
+
+/// Checks that an index may be written: not everybody may write in it, and its folders are folders, not links to others.
+///
+/// # Errors
+/// [`Error::Usage`] if it may not.
+pub fn check_rights(dir: &Path) -> Result<()> {
+    if !dir.is_dir() {
+        return Ok(());
+    }
+    let wrong = |why: String| Err(Error::wrong_value(opt("index"), dir.display(), why));
+    let open = |folder: &Path| safe_fs::open_to_all(folder).map_err(Error::io("look at", folder));
+    if let Some(why) = open(dir)? {
+        let inside = opt("index").with(dir.join("index").display());
+        return wrong(format!(
+            "{why}; expected a folder that is not open to all: chmod o-w {}, or pass a new folder inside it, such as {inside}",
+            dir.display()
+        ));
+    }
+    for name in FOLDERS {
+        let folder = dir.join(name);
+        match folder.symlink_metadata() {
+            Ok(there) if there.is_symlink() => return wrong(format!("its folder {name} is a link; expected a folder")),
+            Ok(there) if there.is_dir() => {
+                if let Some(why) = open(&folder)? {
+                    return wrong(format!(
+                        "its folder {name}: {why}; expected one that is not open to all: chmod o-w {}",
+                        folder.display()
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! Recovery after a process that died, and removal of old generations.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::folder::{FOLDERS, is_folder, names};
+use super::generations::{self, Generations, KEPT};
+use super::lock::no_reader;
+use super::manifest::{Batch, Manifest};
+use super::open::{Index, PARTIAL, State};
+use dupsift_core::error::{Error, Result};
+
+impl Index {
+    /// Finishes what a process that died had begun to publish, if its output stands, and removes all else that it left; returns the newest
+    /// generation.
+    pub(super) fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
+        let mut known = Generations::read(self.dir())?;
+        let number = known.number();
+        if let Some(intended) = came_true(known.intended.clone(), number, published)? {
+            let out = intended.batches.last().map(|batch| batch.out.display().to_string()).unwrap_or_default();
+            tracing::info!("{out} was published, and is in the index now");
+            generations::come_true(self.dir(), &intended)?;
+            known.manifests.push(intended);
+            known.intended = None;
+        } else if let Some(batch) = known.intended.as_ref().and_then(|intended| added(intended, number)) {
+            warn_of_lost(batch);
+        }
+        self.sweep_known(&mut known, None)?;
+        self.remove_unfinished()?;
+        self.warn_of_strangers(&known)?;
+        Ok(known.manifests.pop())
+    }
+
+    /// Removes what a process that died left, generations beyond the last ones, and the folders that only these name. Nothing is removed
+    /// if a generation cannot be read, and no folder as long as another process reads the index.
+    ///
+    /// # Errors
+    /// As [`Generations::read`]; [`Error::Io`].
+    pub fn sweep(&self) -> Result<()> {
+        self.sweep_but(None)?;
+        self.remove_unfinished()
+    }
+
+    /// Removes files and folders that have no name yet.
+    fn remove_unfinished(&self) -> Result<()> {
+        generations::remove_unfinished(self.dir())?;
+        self.remove_unfinished_folders()
+    }
+
+    /// Removes generations beyond the last ones, intents that came to nothing and what is held back, if it is of this generation or
+    /// follows another one than the newest; and the folders that only these name. What has no name yet may be this process's own.
+    pub(super) fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
+        self.sweep_known(&mut Generations::read(self.dir())?, held_goes)
+    }
+
+    /// Does the same with what is known of the generations, and leaves there what stays.
+    fn sweep_known(&self, known: &mut Generations, held_goes: Option<u64>) -> Result<()> {
+        let next = known.number() + 1;
+        let (held, given_up) = match known.held.take() {
+            Some(held) if held.generation == next && held_goes != Some(next) => (Some(held), None),
+            other => (None, other),
+        };
+        let split = known.manifests.len().saturating_sub(KEPT);
+        // What was never published is read by nobody; an earlier generation may be.
+        let alone = if split > 0 { no_reader(self.dir()) } else { None };
+        let (old, kept) = known.manifests.split_at(if alone.is_some() { split } else { 0 });
+        let needed: BTreeSet<(&str, &str)> = kept.iter().chain(&held).flat_map(Manifest::folders).collect();
+        let gone: BTreeSet<(&str, &str)> =
+            old.iter().chain(&known.intended).chain(&given_up).flat_map(Manifest::folders).collect();
+        for (kind, name) in gone.difference(&needed) {
+            remove_folder(&self.folder(kind, name))?;
+        }
+        let number = |manifest: &Manifest| manifest.generation;
+        let (old, intents): (Vec<u64>, Vec<u64>) =
+            (old.iter().map(number).collect(), known.intended.iter().map(number).collect());
+        generations::remove(self.dir(), &old, &intents, given_up.is_some())?;
+        known.manifests.drain(..old.len());
+        (known.intended, known.held) = (None, held);
+        Ok(())
+    }
+
+    /// Warns of folders that no generation names: nothing of this program leaves any, so they are not removed.
+    fn warn_of_strangers(&self, known: &Generations) -> Result<()> {
+        let named: BTreeSet<(&str, &str)> =
+            known.manifests.iter().chain(&known.held).flat_map(Manifest::folders).collect();
+        for kind in FOLDERS {
+            for name in names(&self.dir().join(kind))?.iter().filter(|name| !named.contains(&(kind, &***name))) {
+                let path = self.folder(kind, name);
+                tracing::warn!("{} belongs to no generation of the index and is left as it is", path.display());
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes folders that have no name yet.
+    pub(super) fn remove_unfinished_folders(&self) -> Result<()> {
+        for kind in FOLDERS {
+            let folder = self.dir().join(kind);
+            for name in names(&folder)?
+                .into_iter()
+                .filter(|name| name.strip_prefix(PARTIAL).is_some_and(|name| is_folder(kind, name)))
+            {
+                remove_folder(&folder.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes every folder that none of these generations names: for an index whose other generations are given up.
+    pub(super) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
+        let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
+        for kind in FOLDERS {
+            let folder = self.dir().join(kind);
+            for name in
+                names(&folder)?.into_iter().filter(|name| is_folder(kind, name) && !needed.contains(&(kind, &**name)))
+            {
+                remove_folder(&folder.join(name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns what was intended if it follows the newest generation, adds a batch, and that one's output stands.
+pub(super) fn came_true(
+    intended: Option<Manifest>,
+    newest: u64,
+    published: impl Fn(&Batch) -> Result<State>,
+) -> Result<Option<Manifest>> {
+    let Some(intended) = intended else { return Ok(None) };
+    let Some(batch) = added(&intended, newest) else { return Ok(None) };
+    Ok((published(batch)? == State::Published).then_some(intended))
+}
+
+/// Returns the batch that was intended to be added to the newest generation. `None` for another change of the index, which has no output
+/// by which it could be known to be done.
+pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
+    let follows = intended.generation == newest + 1;
+    intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)
+}
+
+/// Warns that a batch is given up that a process was about to publish.
+pub(super) fn warn_of_lost(batch: &Batch) {
+    tracing::warn!(
+        "a run that added the batch {} ended before its result {} was published; what it had written to the index is removed: run it again",
+        batch.name,
+        batch.out.display()
+    );
+}
+
+fn remove_folder(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
