@@ -78,9 +78,7 @@ impl Opened {
     pub fn task<'o>(&'o self, engine: &'o Engine<'o>, task: usize) -> Result<Session<'o>> {
         let no = || Error::Internal(format!("there is no task {task}, of {}", self.tasks.len()));
         let part = self.tasks.get(task).ok_or_else(no)?;
-        let mut session = self.session(engine);
-        session.part = Some(part.clone());
-        Ok(session)
+        Ok(self.session(engine).of_pieces(part.clone()))
     }
 
     /// Returns the session of a step that works on rows.

@@ -107,9 +107,7 @@ impl Driver<'_> {
         stats: &CorpusStats,
         copies: &Classes,
     ) -> Result<Vec<u64>> {
-        let Session { engine, options, source, pipeline, .. } = *self.session;
-        let mut session = Session::new(engine, options, source, pipeline);
-        session.part = Some(sample.pieces.clone());
+        let session = self.session.of_pieces(sample.pieces.clone());
         let view = match self.plan.counts {
             Some(_) => View::after_count(&session, None, stats),
             None => View::first(&session),
@@ -120,7 +118,7 @@ impl Driver<'_> {
             let columns = view.columns(batch)?;
             for at in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(at), batch.text(at)) else { continue };
-                let _long = engine.long_document(View::bytes(text, &columns, at))?;
+                let _long = session.engine.long_document(View::bytes(text, &columns, at))?;
                 signing.sign(thread, doc, &view.document(doc, text, &columns, at), text.len() as u64)?;
             }
             Ok(())

@@ -1,4 +1,4 @@
-//! What a run works with: threads, memory and temporary files, the options, the corpus, and how texts become words.
+//! The session of a run: threads, memory and temporary files, options, corpus, and the pipeline from text to words.
 
 use std::sync::atomic::AtomicU64;
 
@@ -13,7 +13,7 @@ use dupsift_files::io::{Source, Split};
 use dupsift_pages::Purifier;
 use dupsift_text::{Field, Pipeline};
 
-/// What a run works with. All passes over the corpus share it.
+/// Holds everything that a run works with. All passes over the corpus share it.
 pub struct Session<'s> {
     /// Threads, memory, clock, progress and the folder of temporary files.
     pub engine: &'s Engine<'s>,
@@ -48,7 +48,7 @@ pub struct Session<'s> {
 }
 
 impl<'s> Session<'s> {
-    /// Returns the session of a corpus of which nothing was read yet.
+    /// Returns the session of a corpus that was not read yet.
     pub fn new(
         engine: &'s Engine<'s>,
         options: &'s RunOptions,
@@ -96,6 +96,11 @@ impl<'s> Session<'s> {
         let segmented = AtomicU64::new(self.segmented.load(std::sync::atomic::Ordering::Relaxed));
         let new = Session::new(self.engine, self.options, source, self.pipeline);
         Session { base: self.base, limit: self.limit, guests: Some(guests), segmented, ..new }
+    }
+
+    /// Returns a session of the same corpus that reads these pieces only.
+    pub fn of_pieces(&self, pieces: Vec<Split>) -> Session<'s> {
+        Session { part: Some(pieces), ..Session::new(self.engine, self.options, self.source, self.pipeline) }
     }
 
     /// How many documents are numbered: all rows, or those within `--limit`, with what stands before them.

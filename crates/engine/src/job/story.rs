@@ -1,7 +1,7 @@
 //! The story of a run, from opened inputs to a record, written once.
 //!
 //! A run over its corpus alone, a run against an index, a run on a cluster and a comparison of algorithms go through the same states:
-//! read, signed, paired, written. What they do differently is in their implementations of [`Variant`].
+//! read, signed, paired, written. Their implementations of [`Variant`] have the differences.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Source, Stage};
 
-/// What a run does besides or instead of what a run over its corpus alone does.
+/// Describes how a run differs from a run over its corpus alone.
 pub trait Variant {
     /// Returns the number of documents that table schemes are chosen by; `None` if it is that of the corpus.
     fn documents_planned(&self) -> Option<u64> {
@@ -41,7 +41,7 @@ pub trait Variant {
     /// Does work before the first pass.
     ///
     /// # Errors
-    /// What keeps the run from its start.
+    /// Returns any error that prevents the run.
     fn prepare(&mut self, _session: &Session<'_>, _plan: &Plan, _stock: &Stock<'_>) -> Result<()> {
         Ok(())
     }
@@ -89,25 +89,25 @@ pub trait Variant {
     /// Does work on the output whose tables are complete, and returns the record.
     ///
     /// # Errors
-    /// What keeps the run from its end.
+    /// Returns any error that prevents the end of the run.
     fn written(&mut self, written: Written<'_>) -> Result<RunReport>;
 }
 
 /// An output whose tables are complete.
 pub struct Written<'w> {
-    /// What the run worked with, with the documents that were added.
+    /// The session, with the documents that were added.
     pub session: &'w Session<'w>,
     /// The output folder, which has no name yet.
     pub stage: &'w Stage,
     /// The record.
     pub report: RunReport,
-    /// What was recorded of the rows.
+    /// The notes of the first pass about the rows.
     pub taken: &'w Taken,
     /// The files of the corpus itself, without those of added documents.
     pub corpus: &'w Source,
     /// The exact copies.
     pub copies: &'w Arc<Classes>,
-    /// What is removed, if documents are removed.
+    /// The removed documents, if documents are removed.
     pub decided: Option<&'w Decided>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use arrow::array::{Array as _, AsArray as _};
 use arrow::datatypes::{Float32Type, Int64Type, UInt64Type};
@@ -60,7 +60,10 @@ impl Corpus {
     }
 
     fn run(&self, given: &[(&str, &str)], watch: &Watch) -> Result<RunReport> {
-        let (options, cancel) = (self.options(given), AtomicBool::new(watch.is_cancelled));
+        let mut options = self.options(given);
+        let more = watch.more.iter().map(|name| self.folder.path().join(name).display().to_string());
+        options.inputs.extend(more);
+        let cancel = AtomicBool::new(watch.is_cancelled);
         let inputs = look(&options, &AtomicBool::new(false))?;
         carry_out(&options, inputs, &Progress::hidden(), &cancel, |session, stage, losses, products| {
             let mut seen = Watching { watch, order: Vec::new() };
@@ -72,10 +75,12 @@ impl Corpus {
 /// A pair of documents by their numbers.
 type Both = (u64, u64);
 
-/// What a test watches of a run, and where it breaks off.
+/// Records what a test checks, and says where the run breaks off.
 #[derive(Default)]
 struct Watch {
     is_cancelled: bool,
+    /// Further input files.
+    more: Vec<&'static str>,
     /// Fails when all tables are written.
     breaks_off: bool,
     /// By label: the pairs of representatives, and of them the copies of document 0.
@@ -239,24 +244,9 @@ fn a_run_takes_up_each_state_that_an_earlier_one_saved() {
 fn a_file_that_is_damaged_is_left_out_unless_the_run_is_strict() {
     let corpus = Corpus::of(&[FERRY, GARDEN, FERRY]);
     std::fs::write(corpus.folder.path().join("broken.parquet"), b"PAR1 and no more").unwrap();
-    let go = |given: &[(&str, &str)]| {
-        let mut options = corpus.options(given);
-        options.inputs.push(corpus.folder.path().join("broken.parquet").display().to_string());
-        let cancel = AtomicBool::new(false);
-        let inputs = look(&options, &cancel)?;
-        assert!(!cancel.load(Ordering::Relaxed));
-        carry_out(&options, inputs, &Progress::hidden(), &cancel, |session, stage, losses, products| {
-            story::attempt(
-                session,
-                stage,
-                losses,
-                products,
-                &mut Watching { watch: &Watch::default(), order: Vec::new() },
-            )
-        })
-    };
-    let report = go(&[("algorithms", "exact")]).unwrap();
+    let watch = Watch { more: vec!["broken.parquet"], ..Watch::default() };
+    let report = corpus.run(&[("algorithms", "exact")], &watch).unwrap();
     assert_eq!((report.documents.rows, report.bad_inputs.len()), (3, 1));
-    let strict = go(&[("algorithms", "exact"), ("strict", "true"), ("overwrite", "true")]);
+    let strict = corpus.run(&[("algorithms", "exact"), ("strict", "true"), ("overwrite", "true")], &watch);
     assert!(matches!(strict, Err(Error::BadFile { .. })), "{strict:?}");
 }

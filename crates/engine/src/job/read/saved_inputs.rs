@@ -85,8 +85,8 @@ fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<
         .iter()
         .map(|(at, known)| (session.source.files[*at].first_doc, session.source.files[*at].first_doc + known.rows))
         .collect();
-    let mut of_files = Session::new(session.engine, session.options, session.source, session.pipeline);
-    of_files.part = Some(session.pieces().into_iter().filter(|piece| files.contains_key(&piece.file)).collect());
+    let pieces = session.pieces().into_iter().filter(|piece| files.contains_key(&piece.file));
+    let of_files = session.of_pieces(pieces.collect());
     let sums = hash(&of_files, Some(ends))?;
     Ok(files.keys().map(|at| (*at, sums[*at])).collect())
 }
@@ -96,8 +96,8 @@ fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<
 /// # Errors
 /// A file that cannot be read; a request to stop.
 pub fn hash_files(session: &Session<'_>, files: &BTreeSet<usize>) -> Result<BTreeMap<usize, Sum>> {
-    let mut of_files = Session::new(session.engine, session.options, session.source, session.pipeline);
-    of_files.part = Some(session.pieces().into_iter().filter(|piece| files.contains(&piece.file)).collect());
+    let pieces = session.pieces().into_iter().filter(|piece| files.contains(&piece.file));
+    let of_files = session.of_pieces(pieces.collect());
     let sums = hash(&of_files, None)?;
     Ok(files.iter().map(|at| (*at, sums[*at])).collect())
 }
