@@ -1,4 +1,4 @@
-//! What targets that change files of ours have in common.
+//! Edits of files, shared by the targets that damage files of the program.
 
 /// Changes bytes at places that the data names, and the length.
 pub fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! What makes two documents duplicates, and what follows from it?
+//! All algorithms, and the steps that turn their rows into pairs and removals.
 //!
 //! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
 

@@ -10,7 +10,7 @@ use dupsift_engine::session::Session;
 
 /// The steps before the local driver goes on.
 pub struct Driver<'d> {
-    /// What the driver's own work runs on, and the corpus.
+    /// Threads, memory and corpus of the driver's own work.
     pub session: &'d Session<'d>,
     /// What does the steps.
     pub cluster: &'d dyn Cluster,

@@ -1,4 +1,4 @@
-//! What does every crate speak of: errors, hashes, rows and pairs, numbers in sentences?
+//! Errors, hash functions, rows and pairs, and safe access to files.
 //!
 //! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
 

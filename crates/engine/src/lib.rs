@@ -1,4 +1,4 @@
-//! What happens in a run, in which order, on which threads and memory?
+//! Runs: the order of steps, threads, memory and saved state.
 //!
 //! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
 

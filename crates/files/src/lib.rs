@@ -1,4 +1,4 @@
-//! Which rows are in these files, and how does a result appear as a whole?
+//! Input files, and results that appear complete or not at all.
 //!
 //! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
 

@@ -1,4 +1,4 @@
-//! How do rows stay within memory and outlive the process?
+//! Rows that stay within the memory limit and can outlive the process.
 //!
 //! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
 

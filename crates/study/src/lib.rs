@@ -1,4 +1,4 @@
-//! What does a finished run say, and is it right?
+//! Comparison, evaluation and explanation of finished runs.
 //!
 //! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
 

@@ -23,7 +23,7 @@ pub const MOST_JSON: u64 = 1 << 30;
 /// Makes a new file for reading and writing, in place of a file or link under that name.
 ///
 /// # Errors
-/// What the system says; a folder under that name.
+/// Returns the error of the system, or an error for a folder under that name.
 pub fn create(path: &Path) -> io::Result<File> {
     loop {
         match create_new(path) {
@@ -39,7 +39,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// Makes a new file for reading and writing.
 ///
 /// # Errors
-/// What the system says; anything under that name, a dangling link too.
+/// Returns the error of the system, or an error for anything under that name, a dangling link too.
 pub fn create_new(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create_new(true).open(path)
 }
@@ -64,10 +64,10 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> error::Result<()> {
 /// Makes the names in a folder durable.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the error of the system.
 pub fn sync_folder(folder: &Path) -> error::Result<()> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some file systems make folders durable in their own way and refuse to be told.
+        // Some file systems make folders durable in their own way and refuse this call.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         other => other.map_err(Error::io("write the folder", folder)),
     }
@@ -88,7 +88,7 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
 /// Opens a regular file for reading. A link is not followed, and a pipe is not waited for.
 ///
 /// # Errors
-/// What the system says; anything but a regular file.
+/// Returns the error of the system, or an error for anything but a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     private::regular(File::options().read(true).custom_flags(flags).open(path)?)
@@ -98,7 +98,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// pipe is not waited for.
 ///
 /// # Errors
-/// What the system says; anything but a regular file.
+/// Returns the error of the system, or an error for anything but a regular file.
 pub fn open_behind_link(path: &Path) -> io::Result<File> {
     private::regular(File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?)
 }
@@ -158,7 +158,7 @@ pub fn all_of(file: &File, most: u64) -> io::Result<Vec<u8>> {
 /// Makes a folder and those above it, where it is not there; a new one is not writable for everybody, whatever the umask says.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the error of the system.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     let is_new = !folder.is_dir();
     fs::create_dir_all(folder)?;
@@ -199,7 +199,7 @@ fn share_as(folder: &Path, mode: u32) -> io::Result<()> {
 /// a file system that keeps no permissions.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the error of the system.
 pub fn open_to_all(folder: &Path) -> io::Result<Option<String>> {
     let mode = folder.metadata()?.mode();
     if mode & 0o002 == 0 || private::keeps_no_rights(folder)? {

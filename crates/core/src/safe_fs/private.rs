@@ -204,7 +204,7 @@ fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     })
 }
 
-/// What the file system says of a folder that is made in a folder for a moment: a file may get other rights there.
+/// Returns the rights that a folder gets here, by making one for a moment: a file may get other rights.
 fn made_in(folder: impl AsFd) -> Option<Stat> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));

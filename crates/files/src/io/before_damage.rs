@@ -53,13 +53,13 @@ struct Sign {
     ends: VecDeque<u64>,
 }
 
-/// A quote that nothing closes properly, in bytes that are believed.
+/// A quote that is never closed correctly, in bytes that are trusted.
 struct OpenQuote {
     start: u64,
     /// The ends of the rows before it, and how many bytes before it are sure.
     ends: VecDeque<u64>,
     sure: u64,
-    /// The lines behind it: those that are rows, and the others.
+    /// The lines after it: how many are rows, and how many are not.
     rows: u64,
     others: u64,
 }
@@ -113,7 +113,7 @@ fn text_bytes(
             ends.pop_front();
         }
     }
-    // The record was cut off within its quotes, and the lines behind the first are its text.
+    // Otherwise the record was cut off within its quotes, and the lines after its first one are its text.
     let is_stray = |open: &OpenQuote, end: u64| open.rows > open.others && end - open.start >= GOOD_BYTES;
     let end = ends.back().copied().unwrap_or_default();
     if let Some(open) = open.filter(|open| !is_stray(open, end)) {

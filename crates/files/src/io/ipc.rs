@@ -112,7 +112,7 @@ impl Layout {
         by_footer.or_else(|why| guarded(&|| Layout::without_footer(file, size, &why)).map_err(|_| whole(why)))
     }
 
-    /// Goes over the messages of a file whose footer cannot be used: they stand in it as in a stream.
+    /// Reads the messages of a file whose footer cannot be used; they have the form of a stream.
     fn without_footer(file: &File, size: u64, why: &str) -> Result<Layout, String> {
         // Some writers fill up the first 8 bytes, others the first 64.
         let begins = bytes_at(file, 0, MOST_SIGN_BYTES.min(size) as usize)?;

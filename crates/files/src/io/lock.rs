@@ -167,18 +167,18 @@ impl Lock {
     }
 }
 
-/// What came of locking a file.
+/// The result of an attempt to lock a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locking {
     /// This process holds the lock.
     Taken,
     /// Another process holds it.
     Held,
-    /// The file system knows no locks.
+    /// The file system has no locks.
     Unknown,
 }
 
-/// What the system's answer means. A file system that knows no locks holds none.
+/// Returns the meaning of an answer of the system. On a file system without locks no process holds one.
 ///
 /// # Errors
 /// Any other answer.

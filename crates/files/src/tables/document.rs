@@ -305,7 +305,7 @@ impl Documents {
         lost
     }
 
-    /// Returns the same rows, of which values of these columns that are not UTF-8 are not counted as lost: their rows are rejected.
+    /// Returns the same rows. Values of these columns that are not UTF-8 are no longer counted as lost, because their rows are rejected.
     pub fn without_lost(mut self, columns: &[String]) -> Documents {
         self.not_text.retain(|(name, _)| !columns.contains(name));
         self

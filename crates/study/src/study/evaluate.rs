@@ -89,7 +89,7 @@ pub fn evaluate(
     Ok(report)
 }
 
-/// Refuses labels of which so many are broken that a corpus would be held back, if an evaluation stands that they would replace.
+/// Refuses labels that would replace an earlier evaluation if so many of them are broken that the guard over rows fires.
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };

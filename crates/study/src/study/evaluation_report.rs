@@ -35,7 +35,7 @@ pub struct TruthReport {
     pub form: String,
     /// The files, in the order in which they were read.
     pub files: Vec<String>,
-    /// Files that are damaged, of which the rows before the damage count.
+    /// Damaged files, of which the rows before the damage count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad_inputs: Vec<BadInputReport>,
     /// Rows of them.

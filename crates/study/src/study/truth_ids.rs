@@ -104,7 +104,7 @@ impl TruthFiles {
     }
 
     /// Calls `each` with the number of every row, its file and its number there, and its two ids or why it cannot be used; until `each`
-    /// says `false`. Returns the files that are damaged, of which the rows before the damage were read, and why.
+    /// says `false`. Returns the damaged files and the reasons; their rows before the damage were read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,
