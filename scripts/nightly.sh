@@ -24,7 +24,7 @@ usage() {
   exit 0
 }
 case " ${1-} ${2-} ${3-} " in *" -h "* | *" --help "*) usage ;; esac
-index= again='the same command goes on from there'
+index= again='run the same command again to resume'
 if [ "${1-}" = --index ]; then
   [ -n "${2-}" ] || fail 2 "--index expects a folder, such as: nightly.sh --index /data/seen /data/crawl/today /data/dedup"
   index=$(whole "$2") again='the same command begins the night anew'

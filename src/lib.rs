@@ -5,9 +5,8 @@
 //!
 //! # Run a job
 //!
-//! [`run`] does what `dupsift run` does, within a budget of memory, and goes on where an earlier run was ended. Options are those of
-//! the command line, by name. The output folder appears whole or not at all. The threads, the budget and the work folder of a run are
-//! options too (`threads`, `memory`, `work`): no value of the library has to be made for them.
+//! A [`Job`] does what `dupsift run` does: it stays within a memory limit, and resumes if an earlier run was killed. The output folder
+//! appears complete or not at all.
 //!
 //! ```
 #![doc = include_str!("../examples/run.rs")]
@@ -37,10 +36,6 @@
 // Tests write files into folders of their own.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-use std::sync::atomic::AtomicBool;
-
-use options::{Settings, Verb, resolve};
-
 pub use dupsift_algorithms::algorithm;
 #[doc(hidden)]
 pub use dupsift_algorithms::{corpus, measure, stage};
@@ -67,6 +62,7 @@ pub use dupsift_study::{purify, study};
 #[doc(hidden)]
 pub use dupsift_text as text;
 
+pub use builder::Job;
 pub use error::{Error, Result};
 pub use job::RunReport;
 pub use stage::alone::{Signature, SignatureRow, sign, similarity};
@@ -74,6 +70,7 @@ pub use stage::recipe::Recipe;
 #[doc(hidden)]
 pub use start::{start, start_with};
 
+mod builder;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
@@ -81,20 +78,3 @@ pub mod cli;
 #[doc(hidden)]
 pub mod report;
 mod start;
-
-/// Finds the duplicates of the inputs (files, folders or globs) and writes the output folder that the option `out` names. Options are
-/// those of `dupsift run` by name, with `_` or `-`, values as they would be typed; what is not named has its default.
-///
-/// Where a guard held the result back, so that it does not replace an earlier one, the report's `guards` say so.
-///
-/// # Errors
-/// [`error::Kind`] says where the way out is; then nothing stands under the name of the output.
-pub fn run(inputs: &[&str], options: &[(&str, &str)]) -> Result<RunReport> {
-    let mut settings = Settings::default();
-    for (name, value) in options {
-        settings.give_by_name(Verb::Run, name, &(*value).into())?;
-    }
-    let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
-    let options = resolve(inputs, &settings.with_defaults(Verb::Run)?)?;
-    start(&options, None, &engine::Progress::hidden(), &AtomicBool::new(false))
-}

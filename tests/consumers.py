@@ -85,7 +85,7 @@ def check_file(path, table, id_type):
     expected = {name: id_type if kind is ID else kind for name, kind in TABLES[table].items()}
     names = list(expected)
     metadata = pq.read_metadata(path)
-    check_equal(path, "schema_version", b"3" if table.endswith("rejected") else b"1", (metadata.metadata or {}).get(b"schema_version"))
+    check_equal(path, "schema_version", b"1", (metadata.metadata or {}).get(b"schema_version"))
     for number in range(metadata.num_columns):
         column = metadata.schema.column(number)
         if "signed=false" in str(column.logical_type).replace(" ", "").lower() or "UINT" in str(column.converted_type):

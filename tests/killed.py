@@ -1,7 +1,7 @@
 """Ends `dupsift accept` by SIGKILL at each of its system calls in turn, and looks at what stands then.
 
 Usage: killed.py DUPSIFT FOLDER, where FOLDER holds out, an earlier result, and out.held, one that was held back. Before and after each
-death one of the two results stands whole, and the same call goes on from there. Prints how many calls it died at, and how many
+death one of the two results stands whole, and make the same call again to resume. Prints how many calls it died at, and how many
 different states of the folder these left.
 """
 

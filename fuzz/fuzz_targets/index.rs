@@ -7,6 +7,7 @@ mod edits;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
+use dupsift::Job;
 use dupsift::index::{BATCHES, Batch, Generations, Index, Manifest, ROWS, State, read_rows};
 use dupsift::shuffle::run::Run;
 use libfuzzer_sys::fuzz_target;
@@ -29,10 +30,8 @@ fn made() -> &'static Made {
         let line = |n: usize| format!("{{\"id\":\"{n}\",\"text\":\"text {} of many texts, and more of it\"}}\n", n % 7);
         std::fs::write(place.join("a.jsonl"), (0..40).map(line).collect::<String>()).expect("written");
         let (input, dir, out) = (place.join("a.jsonl"), place.join("index"), place.join("out"));
-        let text = |path: &Path| path.to_str().expect("a text").to_owned();
-        let options = [("out", text(&out)), ("index", text(&dir)), ("algorithms", "exact,minhash".to_owned())];
-        let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        dupsift::run(&[&text(&input)], &options).expect("a run");
+        let index = dir.to_str().expect("a text");
+        Job::new().input(&input).output(&out).algorithms("exact,minhash").option("index", index).run().expect("a run");
         let mut files = Vec::new();
         below(&dir, &mut files);
         files.retain(|(path, _)| path.file_name().is_some_and(|name| name != "lock"));

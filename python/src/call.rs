@@ -156,7 +156,7 @@ fn left(stage: Option<String>, kept: Option<(f64, u64)>) -> String {
     match kept {
         None => format!("stopped {place}; nothing was written under the final name"),
         Some((seconds, bytes)) => format!(
-            "stopped {place}; the same call goes on from there ({seconds:.1} CPU s of work are kept, {} MB)",
+            "stopped {place}; make the same call again to resume ({seconds:.1} CPU s of work saved, {} MB)",
             bytes.div_ceil(1_000_000)
         ),
     }

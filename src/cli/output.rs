@@ -110,7 +110,7 @@ mod tests {
         let kept = Some(Kept { cpu_seconds: 41.26, bytes: 1 << 30 });
         assert_eq!(
             stopped(Some("sign".into()), kept),
-            "stopped in \"sign\"; the same command goes on from there (41.3 CPU s of work are kept, 1.0 GiB)"
+            "stopped in \"sign\"; run the same command again to resume (41.3 CPU s of work saved, 1.0 GiB)"
         );
     }
 }

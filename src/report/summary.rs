@@ -62,8 +62,8 @@ fn headline(report: &RunReport) -> String {
         }
     }
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
-    if !report.taken_up.is_empty() {
-        text += &format!("taken up from an earlier run: {}\n", report.taken_up.join(", "));
+    if !report.resumed.is_empty() {
+        text += &format!("resumed from an earlier run: {}\n", report.resumed.join(", "));
     }
     text + &format!(
         "{:.1} s for {:.1} MB of text: {rate:.1} MB/s, {:.1} CPU seconds, {} of memory at the peak\n",

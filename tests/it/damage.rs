@@ -56,7 +56,7 @@ pub fn corpus(folder: &Path) -> PathBuf {
     docs
 }
 
-/// The run goes on without the file, names it, and gives the bytes of a run that never saw it.
+/// The run continues without the file, names it, and gives the bytes of a run that never saw it.
 fn check_set_aside(docs: &Path, bad: &str, why: &str) {
     let with = ended(docs, &["--algorithms", ALL], 3);
     let record = record(&with.out());

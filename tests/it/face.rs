@@ -5,6 +5,7 @@ mod run;
 #[path = "../../examples/sign.rs"]
 mod sign;
 
+use dupsift::Job;
 use dupsift::error::Kind;
 
 #[test]
@@ -15,11 +16,23 @@ fn the_examples_run() {
 }
 
 #[test]
+fn a_job_has_the_options_it_was_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let samples = ["data-samples/docs/en.parquet", "data-samples/docs/ru.parquet"];
+    let job = samples.iter().fold(Job::new(), |job, input| job.input(input)).output(&out).algorithms("exact");
+    let report = job.threads(1).memory(256 << 20).option("limit", "9").option("limit", "7").run().unwrap();
+    assert_eq!((report.inputs.len(), report.documents.rows, report.algorithms[0].label.as_str()), (2, 7, "exact"));
+    assert_eq!(report.options["threads"], 1, "{:?}", report.options);
+    assert!(out.join("_SUCCESS").exists());
+}
+
+#[test]
 fn mistakes_have_a_kind_an_option_and_a_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out").to_string_lossy().into_owned();
     let fail = |input: &str, option: &str, value: &str| {
-        let error = dupsift::run(&[input], &[("out", &out), (option, value)]).unwrap_err();
+        let error = Job::new().input(input).output(&out).option(option, value).run().unwrap_err();
         (error.kind(), error.option().map(|option| option.name()), error.to_string())
     };
     let samples = "data-samples/docs";
@@ -31,7 +44,7 @@ fn mistakes_have_a_kind_an_option_and_a_way_out() {
     assert!(kind == Kind::Usage && said.contains("did you mean \"max_group\"?"), "{said}");
     let (kind, option, said) = fail("nowhere.parquet", "max_group", "2");
     assert_eq!((kind, option), (Kind::Input, None), "{said}");
-    let missing = dupsift::run(&["nowhere.parquet"], &[("out", &out)]).unwrap_err();
+    let missing = Job::new().input("nowhere.parquet").output(&out).run().unwrap_err();
     assert!(matches!(missing, dupsift::Error::Missing { path, .. } if path.ends_with("nowhere.parquet")));
     assert!(!folder.path().join("out").exists());
 }

@@ -101,7 +101,7 @@ fn numbers_of_a_ledger_are_not_believed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());
     for bytes in [0, 1, u64::from(u32::MAX), 1 << 62, u64::MAX] {
         left.with_ledger(|ledger| first_file(ledger)["bytes"] = bytes.into());
-        left.place.run(&OPTIONS).ends_with(0).says(&[": it has ", "is made again"]);
+        left.place.run(&OPTIONS).ends_with(0).says(&[": it has ", "is recomputed"]);
         assert_same_bytes(&whole.out(), &left.place.out(), &format!("{bytes} bytes"));
     }
     // A ledger that says it is a terabyte long is not read into memory.
@@ -129,7 +129,7 @@ fn flipped_products_are_named_and_made_again() {
             bytes[at] ^= 1 << numbers.below(8);
             fs::write(work.join(name), bytes).unwrap();
         });
-        left.place.run(&OPTIONS).ends_with(0).says(&[name, "is made again"]);
+        left.place.run(&OPTIONS).ends_with(0).says(&[name, "is recomputed"]);
         assert_same_bytes(&whole.out(), &left.place.out(), name);
     }
     let name = &files[0];
@@ -138,7 +138,7 @@ fn flipped_products_are_named_and_made_again() {
         fs::rename(work.join(name), &elsewhere).unwrap();
         symlink(&elsewhere, work.join(name)).unwrap();
     });
-    left.place.run(&OPTIONS).ends_with(0).says(&[name, "is made again"]);
+    left.place.run(&OPTIONS).ends_with(0).says(&[name, "is recomputed"]);
     assert!(elsewhere.is_file());
     assert_same_bytes(&whole.out(), &left.place.out(), "a link");
 }

@@ -56,7 +56,7 @@ mod one_reading;
 mod oracle;
 mod own_outputs;
 mod pages;
-mod portions;
+mod partial_checkpoints;
 mod printed;
 mod readers;
 mod references;

@@ -103,11 +103,11 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     // The second night is killed, and goes on from what it had put down.
     cut(1, 5);
     std::fs::write(nights.at("crash"), "").unwrap();
-    nights.night("2026-11-21").ends_with(137).says(&["the same command goes on from there"]);
+    nights.night("2026-11-21").ends_with(137).says(&["run the same command again to resume"]);
     assert_eq!((nights.latest().as_str(), nights.at("out/2026-11-21").exists()), ("2026-11-20", false));
     nights.night("2026-11-21").ends_with(0);
     let second = record(&nights.at("out/2026-11-21"));
-    assert!(!second["taken_up"].as_array().unwrap().is_empty(), "{}", second["taken_up"]);
+    assert!(!second["resumed"].as_array().unwrap().is_empty(), "{}", second["resumed"]);
     assert!(second["options"]["previous"].as_str().unwrap().ends_with("2026-11-20"));
     assert_eq!((nights.latest().as_str(), &second["corpus"]["written"]), ("2026-11-21", &"keep".into()));
     // In the third one a source has become a page of one template.

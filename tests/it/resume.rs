@@ -4,22 +4,28 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::kit::{Numbers, Ran, assert_same_bytes, names_in, program, record, samples};
+use crate::kit::{Doc, Numbers, Ran, assert_same_bytes, names_in, program, record, sample_docs, samples, write_docs};
 
 /// Members of every kind: with counts or without, with a model, kept words, a check, evidence, sketches, a rule over all pairs.
 const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,three_plus_five,simhash,lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// A folder in which runs of the samples write to `out`.
+/// A folder in which runs write to `out`, and another with their corpus: every third document of the samples, for these tests run often.
 pub struct Place {
     pub folder: tempfile::TempDir,
+    corpus: tempfile::TempDir,
 }
 
 impl Place {
     pub fn new() -> Place {
-        Place { folder: tempfile::tempdir().unwrap() }
+        static DOCS: OnceLock<Vec<Doc>> = OnceLock::new();
+        let docs = DOCS.get_or_init(|| sample_docs().into_iter().step_by(3).collect());
+        let place = Place { folder: tempfile::tempdir().unwrap(), corpus: tempfile::tempdir().unwrap() };
+        write_docs(&place.corpus.path().join("docs.parquet"), docs, 100);
+        place
     }
 
     pub fn out(&self) -> PathBuf {
@@ -30,10 +36,14 @@ impl Place {
         self.folder.path().join(".out.dupsift-work")
     }
 
-    /// A run of the samples; each product is put down, unless `more` says otherwise.
+    /// A run of the corpus; each step is saved, unless `more` says otherwise.
     pub fn command(&self, more: &[&str]) -> Command {
         let mut command = program();
-        command.arg("run").arg(samples()).arg("--out").arg(self.out()).args(["--no-progress", "--log-format", "json"]);
+        command.arg("run").arg(self.corpus.path()).arg("--out").arg(self.out()).args([
+            "--no-progress",
+            "--log-format",
+            "json",
+        ]);
         for (flag, value) in
             [("--threads", "2"), ("--memory", "512MiB"), ("--checkpoint", "0s"), ("--algorithms", ALGORITHMS)]
         {
@@ -72,7 +82,7 @@ impl Place {
     /// What the run that stands here has taken up.
     pub fn taken_up(&self) -> BTreeSet<String> {
         let record = record(&self.out());
-        let names = record["taken_up"].as_array().cloned().unwrap_or_default();
+        let names = record["resumed"].as_array().cloned().unwrap_or_default();
         names.iter().map(|name| name.as_str().unwrap().to_string()).collect()
     }
 }
@@ -142,7 +152,7 @@ fn other_threads_and_another_memory_go_on_from_the_same_products() {
         place.killed_in("write tables", &[]);
         let ran = place.run(&["--threads", threads, "--memory", memory]).ends_with(0);
         assert!(
-            ran.stdout.contains("taken up from an earlier run: ") && ran.stdout.contains("near cosine"),
+            ran.stdout.contains("resumed from an earlier run: ") && ran.stdout.contains("near cosine"),
             "{}",
             ran.stdout
         );
@@ -365,7 +375,7 @@ fn a_corpus_that_was_written_again_is_known_by_its_contents() {
     std::thread::sleep(Duration::from_millis(20));
     std::fs::write(corpus.join(&first), bytes).unwrap();
     Ran::of(typed(&["--keep", "length asc"]).output().unwrap()).ends_with(0);
-    assert!(record(&out).get("taken_up").is_some(), "a file of another time that holds the same is the same file");
+    assert!(record(&out).get("resumed").is_some(), "a file of another time that holds the same is the same file");
 }
 
 /// Runs a command, and kills it when it begins to write tables.

@@ -20,7 +20,7 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
-        while !said.contains("\"put down notes\"") {
+        while !said.contains("\"save notes\"") {
             assert!(lines.read_line(&mut said).unwrap() > 0, "nothing is put down\n{said}");
         }
         while !said.contains("\"group exact\"") {
@@ -31,7 +31,7 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
         lines.read_to_string(&mut said).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
         let last = said.lines().last().unwrap();
-        assert!(last.contains("; the same command goes on from there (") && last.contains("are kept"), "{last}");
+        assert!(last.contains("; run the same command again to resume (") && last.contains("are kept"), "{last}");
         place.run(&[]).ends_with(0);
         // It may have come further before it was stopped.
         let taken = place.taken_up();
@@ -94,10 +94,10 @@ fn a_full_disk_says_how_much_more_is_needed() {
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         if ran.stdout.contains("first 1") {
             // Where there was no room for a product alone, the run went on.
-            let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("goes on without");
+            let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
             assert!(said.contains(" more are needed in ") || said.contains("more is needed in "), "{said}");
-            let kept = said.contains("nothing done so far is lost: the same command goes on from there (");
+            let kept = said.contains("nothing done so far is lost: run the same command again to resume (");
             assert_eq!(kept, !place.taken_up().is_empty(), "{said}");
             full += usize::from(kept);
         }
@@ -133,7 +133,7 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     assert!(ran.stderr.contains("an earlier run found that"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("starts again"), "{}", ran.stderr);
     let record = record(&out);
-    let taken: Vec<&str> = record["taken_up"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+    let taken: Vec<&str> = record["resumed"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
     assert!(taken.contains(&"notes") && taken.contains(&"near tf_idf"), "{taken:?}");
     let (bad, rows) = (&record["bad_inputs"][0]["file"], &record["documents"]["rows"]);
     assert_eq!((bad.as_str(), rows.as_u64()), (Some("b.parquet"), Some(1_000)));
@@ -149,7 +149,7 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
 /// What a dry run says would be taken up.
 fn said(place: &Place, more: &[&str]) -> BTreeSet<String> {
     let ran = place.run(&[&["--dry-run"], more].concat()).ends_with(0);
-    let mut lines = ran.stderr.lines().filter_map(|line| line.split_once("taken up from an earlier run ("));
+    let mut lines = ran.stderr.lines().filter_map(|line| line.split_once("resumed from an earlier run ("));
     let Some((_, line)) = lines.next() else { return BTreeSet::new() };
     let (work, names) = line.split_once("): ").unwrap();
     assert!(work.contains(" CPU s of work, ") && lines.next().is_none(), "{}", ran.stderr);

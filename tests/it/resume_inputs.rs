@@ -49,14 +49,14 @@ fn replace(path: &Path) {
 
 fn taken_up(out: &Path) -> Vec<String> {
     let record = record(out);
-    let names = record["taken_up"].as_array().cloned().unwrap_or_default();
+    let names = record["resumed"].as_array().cloned().unwrap_or_default();
     names.iter().filter_map(|name| name.as_str().map(String::from)).collect()
 }
 
 /// Nothing that was made of the old file is taken up for the new one, and the new one is not left out for what the old one was.
 #[test]
 fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
-    for stage in ["put down copies", "put down rows exact", "put down pairs exact"] {
+    for stage in ["save copies", "save rows exact", "save pairs exact"] {
         let folder = tempfile::tempdir().unwrap();
         let docs = corpus(folder.path());
         let out = folder.path().join("out");

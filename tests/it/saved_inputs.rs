@@ -75,7 +75,7 @@ fn change(path: &Path, from: &str, to: &str, anew: bool) {
 }
 
 fn taken_up(out: &Path) -> usize {
-    record(out)["taken_up"].as_array().map_or(0, Vec::len)
+    record(out)["resumed"].as_array().map_or(0, Vec::len)
 }
 
 #[test]

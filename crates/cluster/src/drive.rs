@@ -22,8 +22,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::RunReport;
 use dupsift_engine::job::pair::classes::Classes;
-use dupsift_engine::job::products::{Counts, Stock};
 use dupsift_engine::job::run::{Finish, carry_out};
+use dupsift_engine::job::saved::{Counts, SavedState};
 use dupsift_engine::job::story::{self, Variant, Written};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
@@ -54,13 +54,13 @@ struct OnCluster<'c> {
 }
 
 impl Variant for OnCluster<'_> {
-    fn prepare(&mut self, session: &Session<'_>, plan: &Plan, stock: &Stock<'_>) -> Result<()> {
-        Driver { session, cluster: self.cluster, plan, stock }.steps()
+    fn prepare(&mut self, session: &Session<'_>, plan: &Plan, saved: &SavedState<'_>) -> Result<()> {
+        Driver { session, cluster: self.cluster, plan, saved }.steps()
     }
 
     fn written(&mut self, Written { session, stage, mut report, .. }: Written<'_>) -> Result<RunReport> {
         report.driver = Some(self.cluster.name().to_owned());
-        report.taken_up.clear();
+        report.resumed.clear();
         (self.finish)(session, stage, report)
     }
 }
@@ -71,14 +71,14 @@ impl Driver<'_> {
         let (task_bytes, buckets) = self.cluster.sizes()?;
         let mut missing = Vec::new();
         for (at, chosen) in self.session.options.recipe.algorithms.iter().enumerate() {
-            let pairs = self.stock.has(|keys| &keys.members[at].pairs)?;
-            let rows = !chosen.relates() || self.stock.has(|keys| &keys.members[at].rows)?;
-            if !(self.stock.has(|keys| &keys.members[at].near)? || pairs && rows) {
+            let pairs = self.saved.has(|keys| &keys.members[at].pairs)?;
+            let rows = !chosen.relates() || self.saved.has(|keys| &keys.members[at].rows)?;
+            if !(self.saved.has(|keys| &keys.members[at].near)? || pairs && rows) {
                 missing.push(at);
             }
         }
-        let noted = self.stock.has(|keys| &keys.notes)? && self.stock.has(|keys| &keys.copies)?;
-        let counted = self.plan.counts.is_none() || self.stock.has(|keys| &keys.counts)?;
+        let noted = self.saved.has(|keys| &keys.notes)? && self.saved.has(|keys| &keys.copies)?;
+        let counted = self.plan.counts.is_none() || self.saved.has(|keys| &keys.counts)?;
         if self.tasks() == 0 || noted && counted && missing.is_empty() {
             return Ok(());
         }
@@ -116,11 +116,11 @@ impl Driver<'_> {
         running.end(session.documents(), copies.surplus(), 0);
         taken.duplicate_ids = repeated;
         self.segmented(&tallies);
-        self.stock.put(|keys| &keys.notes, taken)?;
-        self.stock.put(|keys| &keys.copies, copies)?;
+        self.saved.save(|keys| &keys.notes, taken)?;
+        self.saved.save(|keys| &keys.copies, copies)?;
         if counts {
             let stats = gather::statistics(session, &tallies, terms);
-            self.stock.put(|keys| &keys.counts, Counts { stats, cuts: None })?;
+            self.saved.save(|keys| &keys.counts, Counts { stats, cuts: None })?;
         }
         Ok(Signed { frame, tallies, members })
     }
@@ -142,14 +142,14 @@ impl Driver<'_> {
         self.segmented(&tallies);
         running.end(session.documents(), 0, 0);
         let stats = gather::statistics(session, &tallies, terms);
-        self.stock.put(|keys| &keys.counts, Counts { stats, cuts: None })?;
+        self.saved.save(|keys| &keys.counts, Counts { stats, cuts: None })?;
         Ok(Signed { frame, tallies, members })
     }
 
     /// The pass in which those sign who had to wait, then what comes of all rows.
     fn sign_and_relate(&self, mut signed: Vec<Signed>, later: Vec<usize>, missing: &[usize]) -> Result<()> {
         let session = self.session;
-        let counts = self.stock.take::<Counts>(|keys| &keys.counts)?;
+        let counts = self.saved.restore::<Counts>(|keys| &keys.counts)?;
         let (stats, copies) = (counts.map_or_else(CorpusStats::none, |counts| counts.stats), self.copies()?);
         self.check_sampled(&stats, &copies, missing)?;
         let counted = self.plan.counts.is_some();
@@ -176,7 +176,7 @@ impl Driver<'_> {
     fn learn(&self, corpus: &Corpus<'_>, (stats, copies): (&CorpusStats, &Classes)) -> Result<Vec<Vec<u64>>> {
         let (mut models, mut learners) = (vec![Vec::new(); self.plan.signs.len()], Vec::new());
         for (at, learner) in self.session.options.recipe.learners(corpus)? {
-            match self.stock.take::<Vec<u64>>(|keys| &keys.members[at].model)? {
+            match self.saved.restore::<Vec<u64>>(|keys| &keys.members[at].model)? {
                 Some(model) => models[at] = model,
                 None => learners.push((at, learner)),
             }
@@ -192,7 +192,7 @@ impl Driver<'_> {
         running.end(self.session.documents(), 0, 0);
         for (at, model) in learn::models(self.session, self.cluster, frame, &learners)? {
             models[at] = model.clone();
-            self.stock.put(|keys| &keys.members[at].model, model)?;
+            self.saved.save(|keys| &keys.members[at].model, model)?;
         }
         self.cluster.forget(frame)?;
         Ok(models)

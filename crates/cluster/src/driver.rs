@@ -5,7 +5,7 @@ use super::opened::tasks;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::pair::classes::Classes;
-use dupsift_engine::job::products::Stock;
+use dupsift_engine::job::saved::SavedState;
 use dupsift_engine::session::Session;
 
 /// The steps before the local driver goes on.
@@ -17,7 +17,7 @@ pub struct Driver<'d> {
     /// The passes of a run.
     pub plan: &'d Plan,
     /// What was put down.
-    pub stock: &'d Stock<'d>,
+    pub saved: &'d SavedState<'d>,
 }
 
 impl Driver<'_> {
@@ -29,7 +29,7 @@ impl Driver<'_> {
     /// The copies that were put down.
     pub fn copies(&self) -> Result<Classes> {
         let gone = || Error::Internal("the copies that were put down are gone".into());
-        self.stock.take(|keys| &keys.copies)?.ok_or_else(gone)
+        self.saved.restore(|keys| &keys.copies)?.ok_or_else(gone)
     }
 
     /// A place for what tasks have to know; the file goes with the value.

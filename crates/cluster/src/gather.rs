@@ -9,11 +9,12 @@ use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::LinkLayout;
+use dupsift_engine::engine::checkpoints::Merge as _;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::AlgorithmReport;
 use dupsift_engine::job::member::chance_collisions;
 use dupsift_engine::job::pair::classes::{Classes, Link};
-use dupsift_engine::job::read::count::Counting;
+use dupsift_engine::job::read::count::{Counting, Totals};
 use dupsift_engine::job::read::intake::{Intake, Taken, Took};
 use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
@@ -50,7 +51,7 @@ pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resu
         What::Notes => intake.take_part(&rows, once),
         _ => intake.take_rejected(&rows),
     })?;
-    let read: u64 = all.iter().map(|tally| tally.used + tally.rejected).sum();
+    let read: u64 = all.iter().map(|tally| tally.took.used + tally.rejected).sum();
     if [read, noted.count()] != [session.documents(); 2] {
         return Err(Error::Internal(format!(
             "the tasks read {read} rows and noted {} of {}",
@@ -62,14 +63,7 @@ pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resu
     for (file, sum) in all.iter().flat_map(|tally| &tally.contents) {
         session.contents.add(*file, *sum);
     }
-    let took = all.iter().map(|tally| Took {
-        ids_seen: tally.ids_seen.clone(),
-        used: tally.used,
-        text_bytes: tally.text_bytes,
-        parts: tally.parts,
-        lost: tally.lost.clone(),
-    });
-    let took = took.collect();
+    let took = Took::of_all(all.iter().map(|tally| tally.took.clone()));
     Ok((intake.finish(took)?, all))
 }
 
@@ -139,7 +133,7 @@ fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
 
 /// The statistics of the corpus.
 pub fn statistics(session: &Session<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
-    let counted = tallies.iter().fold((0, 0), |sum, one| (sum.0 + one.counted.0, sum.1 + one.counted.1));
+    let counted = Totals::of_all(tallies.iter().map(|tally| tally.counted));
     Counting::summed(session, counted, words, features)
 }
 

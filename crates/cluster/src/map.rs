@@ -15,14 +15,13 @@ use super::opened::{Layout, Machine, Opened};
 use super::spool::{Blocks, Spool};
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::parts::Parts;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Sketches as _;
 use dupsift_engine::job::AlgorithmReport;
 use dupsift_engine::job::member::Member;
-use dupsift_engine::job::read::count::Counting;
-use dupsift_engine::job::read::intake::{Intake, Taken};
+use dupsift_engine::job::read::count::{Counting, Totals};
+use dupsift_engine::job::read::intake::{Intake, Taken, Took};
 use dupsift_engine::job::read::reading::{Asked, Share, read};
 use dupsift_engine::job::read::sign::{SignedRows, Signing};
 use dupsift_engine::reading::content_hashes::Sum;
@@ -30,30 +29,21 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::keep_column::Tally as ColumnTally;
 use dupsift_engine::reading::parts::put;
 use dupsift_engine::session::Session;
-use dupsift_files::tables::{IdsSeen, LostValues};
 use dupsift_spill::shuffle::Sorted;
 
 /// What a task counted; sums over tasks are those of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Tally {
-    /// Kinds of ids.
-    pub ids_seen: IdsSeen,
-    /// Documents with a text.
-    pub used: u64,
-    /// Rows without one.
+    /// What was recorded of rows.
+    pub took: Took,
+    /// Rows without a text.
     pub rejected: u64,
-    /// Bytes of texts.
-    pub text_bytes: u64,
-    /// They by writing and by length.
-    pub parts: Parts,
     /// Hashes of what was read of files, by their places.
     pub contents: BTreeMap<usize, Sum>,
     /// What the values of the columns of `--keep` are.
     pub keep: Vec<ColumnTally>,
-    /// Values besides the texts that count as null.
-    pub lost: LostValues,
-    /// Documents that count in the statistics, and their words.
-    pub counted: (u64, u64),
+    /// What was counted for the statistics.
+    pub counted: Totals,
     /// Han characters that went through the dictionary.
     pub segmented: u64,
     /// Of algorithms that signed, by their places.
@@ -94,29 +84,23 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
         copies,
         ..Asked::default()
     };
-    let (mut took, mut counted, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
-    for share in read(&session, "read a task", &view.with_copies(copies), asked)? {
-        let Share { took: notes, counted: counts, signed } = share;
-        took.extend(notes);
-        counted.extend(counts);
-        tallies.extend(signed);
-    }
+    let Share { took, counted, signed } = read(&session, "read a task", &view.with_copies(copies), asked)?;
     let mut out = Out { session: &session, layout: &opened.layout, spool: Spool::new(dir)? };
     let mut tally = Tally { segmented: session.segmented.load(Relaxed), ..Tally::default() };
     if let Some(intake) = intake {
-        tally.keep = intake.tallies();
+        (tally.keep, tally.took) = (intake.tallies(), took.clone());
         let (taken, ids) = intake.end(took)?;
         let of_task = taken.contents.iter().copied().enumerate().filter(|(_, sum)| *sum != Sum::default());
         tally.contents = of_task.collect();
         out.notes(taken, &ids, &mut tally)?;
     }
     if let Some(counting) = counting {
-        tally.counted = counted.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        tally.counted = counted;
         for (counts, what) in counting.end()?.into_iter().zip([What::Words, What::Features]) {
             counts.map_or(Ok(()), |counts| out.rows(&counts, Kind::of(what)))?;
         }
     }
-    let signed = signing.finish(tallies)?;
+    let signed = signing.finish(signed)?;
     for ((at, bound), rows) in pass.signs.iter().zip(bound).zip(signed) {
         tally.reports.push((*at, out.signed(*at, bound, rows)?));
     }
@@ -161,8 +145,6 @@ impl Out<'_> {
             tally.rejected += 1;
             spool.push(Kind::of(What::Rejected), 0, &bytes)
         })?;
-        (tally.ids_seen, tally.lost) = (taken.ids_seen, taken.lost);
-        (tally.used, tally.text_bytes, tally.parts) = (taken.used, taken.text_bytes, taken.parts);
         self.rows(ids, Kind::of(What::Ids))?;
         taken.hashes.map_or(Ok(()), |hashes| self.rows(&hashes, Kind::of(What::Copies)))
     }

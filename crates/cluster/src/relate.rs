@@ -21,8 +21,8 @@ use dupsift_engine::job::pair::classes::{Classes, Link};
 use dupsift_engine::job::pair::group::{classes, occurrences};
 use dupsift_engine::job::pair::pair_list::PairList;
 use dupsift_engine::job::pair::verify::asks_contents;
-use dupsift_engine::job::products::{Pairs, Rows, Said};
 use dupsift_engine::job::read_back::digest;
+use dupsift_engine::job::saved::{Pairs, Rows, Said};
 use dupsift_engine::reading::parts::Bytes;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 
@@ -122,7 +122,7 @@ impl Driver<'_> {
         })?;
         self.cluster.forget(frame)?;
         running.end(alike.count(), alike.count(), 0);
-        self.stock.put(|keys| &keys.contained, Said(vec![taking.end()?]))
+        self.saved.save(|keys| &keys.contained, Said(vec![taking.end()?]))
     }
 
     fn documents(&self) -> usize {
@@ -306,7 +306,7 @@ impl Driver<'_> {
             let layout = bound.layout(session.documents());
             let none = session.engine.shuffle("no-rows", layout.width(), layout.group_width(), 0)?.finish()?;
             let rows = Rows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
-            self.stock.put(|keys| &keys.members[at].rows, rows)?;
+            self.saved.save(|keys| &keys.members[at].rows, rows)?;
         }
         [report.compared, report.left_out] = number(What::Compared);
         report.candidates = if bound.verify().is_some() { number(What::Candidates)[0] } else { 0 };
@@ -315,7 +315,7 @@ impl Driver<'_> {
         let what = format!("merge {}", bound.label);
         let (pairs, _) = PairList::make(session.engine, &what, &pairs.finish()?, layout, || (), |(), pair| Some(pair))?;
         let (classes, _) = classes(session, bound, corpus.copies, equal, &joined)?;
-        self.stock.put(|keys| &keys.members[at].pairs, Pairs { report, pairs, classes })
+        self.saved.save(|keys| &keys.members[at].pairs, Pairs { report, pairs, classes })
     }
 }
 

@@ -16,9 +16,10 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::splitmix64;
 use dupsift_core::number::thousands;
 use dupsift_core::row::Sketches;
+use dupsift_engine::engine::checkpoints::Merge as _;
 use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::pair::group::compare_part;
-use dupsift_engine::job::read::sign::{SignedRows, Signing, SigningThread};
+use dupsift_engine::job::read::sign::{SignTallies, SignedRows, Signing, SigningThread};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Split, Want};
@@ -131,7 +132,7 @@ impl Driver<'_> {
             let (_, counts) = compare_part(&session, bound, rows, Some(copies), sketches)?;
             Ok(counts.made + counts.left_out)
         };
-        bound.iter().zip(signing.finish(tallies)?).map(compare).collect()
+        bound.iter().zip(signing.finish(SignTallies::of_all(tallies))?).map(compare).collect()
     }
 }
 

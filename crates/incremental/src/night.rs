@@ -15,7 +15,7 @@ use super::{batch, drift, recipe};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::spelling::opt;
-use dupsift_engine::engine::products::Products;
+use dupsift_engine::engine::checkpoints::Checkpoints;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::member::{Member, Step};
 use dupsift_engine::job::pair::classes::Classes;
@@ -97,7 +97,7 @@ pub fn matched(
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
     let report = {
         let job = Job { index: &index, options: &options, documents_planned, batch: named, again, appends, finish };
-        let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
+        let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Checkpoints<'_>| {
             let (report, manifest) = attempt(session, stage, losses, products, &job)?;
             next.replace(Some(manifest).filter(|_| appends));
             Ok(report)
@@ -131,7 +131,7 @@ fn attempt(
     session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
-    products: &Products<'_>,
+    products: &Checkpoints<'_>,
     job: &Job<'_>,
 ) -> Result<(RunReport, Manifest)> {
     let next_doc = job.index.manifest.as_ref().map_or(0, |manifest| manifest.next_doc);

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use arrow::array::{ArrayRef, Int64Array, StringArray};
+use dupsift::Job;
 use dupsift::incremental::upkeep::{self, Forget};
 use dupsift::index::{Index, Manifest};
 
@@ -297,10 +298,14 @@ impl Law {
         self.run_with(batch, &options);
     }
 
+    fn job(&self, name: &str, options: &[(&'static str, String)]) -> Job {
+        let job = Job::new().input(self.file(name));
+        options.iter().fold(job, |job, (name, value)| job.option(*name, value))
+    }
+
     /// Runs a batch with these options.
     fn run_with(&mut self, batch: Batch, options: &[(&'static str, String)]) {
-        let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        dupsift::run(&[self.file(&batch.name).to_str().unwrap()], &options).unwrap_or_else(|error| panic!("{error}"));
+        self.job(&batch.name, options).run().unwrap_or_else(|error| panic!("{error}"));
         self.published(batch);
     }
 
@@ -388,8 +393,7 @@ impl Law {
         let name = batch.name.clone();
         let more = [("previous", previous), ("guard-rows", "1".to_owned()), ("max-removed-share", "0".to_owned())];
         let options = self.options(&name, &more);
-        let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        dupsift::run(&[self.file(&name).to_str().unwrap()], &options).unwrap();
+        self.job(&name, &options).run().unwrap();
         let held = self.at(&format!("out/{name}.held"));
         if !held.is_dir() {
             return self.published(batch);

@@ -2,10 +2,9 @@
 //! read and cut once, and memory does not grow with the pairs.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::path::Path;
 
-use super::products::{Found, PortionReader, PortionWriter, Putting};
+use super::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
@@ -14,6 +13,13 @@ pub struct Taking {
     heap: Heap,
     met: Option<Ranks>,
     begins: AtomicCells<u64>,
+}
+
+/// Any document may take part, or there are no partial checkpoints.
+impl Recorder for Taking {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.heap, &self.begins]
+    }
 }
 
 impl Taking {
@@ -49,18 +55,6 @@ impl Taking {
         let begin = self.heap.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(numbers))?;
         self.begins.store(rank, begin + 1);
         Ok(())
-    }
-
-    /// Puts down what was taken of these runs of documents, where any may take part.
-    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
-        to.heap(&self.heap)?;
-        docs.iter().try_for_each(|docs| to.cells(&self.begins, docs.start as usize..docs.end as usize))
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
-        from.heap(&self.heap)?;
-        docs.iter().try_for_each(|docs| from.cells(&self.begins, docs.start as usize))
     }
 
     /// Ends the taking.
@@ -109,7 +103,7 @@ impl Evidence {
     }
 
     /// Puts it down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.met.is_some())?;
         self.met.as_ref().map_or(Ok(()), |met| to.ranks(met))?;
         to.heap(&self.numbers)?;
@@ -117,7 +111,7 @@ impl Evidence {
     }
 
     /// Takes it up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<Evidence> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Evidence> {
         let met = if from.plain()? { Some(from.ranks()?) } else { None };
         Ok(Evidence { met, numbers: from.heap()?, begins: from.cells()? })
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
 
-use super::products::goes_on;
+use super::checkpoints::goes_on;
 use dupsift_core::error::Error;
 
 /// The disk of a folder as it was when the work began.

@@ -3,6 +3,7 @@
 //! Nothing here knows what a page, an algorithm or a report is.
 
 pub(crate) mod budget;
+pub mod checkpoints;
 pub mod clock;
 mod course;
 pub mod evidence;
@@ -10,7 +11,6 @@ pub(crate) mod full_disk;
 mod gate;
 pub mod heard;
 pub mod numbers;
-pub mod products;
 pub mod progress;
 pub mod resources;
 pub(crate) mod room;
@@ -19,8 +19,8 @@ pub mod sketches;
 mod thread_times;
 pub mod threads;
 
+pub use checkpoints::{Kept, goes_on, kept};
 pub use clock::{StageReport, now, stage_at_hand, tell_stages};
 pub use course::{Leg, Whole};
-pub use products::{Kept, goes_on, kept};
 pub use progress::{Bar, Event, Progress, Sink, Unit};
 pub use threads::Engine;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::products::{Found, Putting};
+use super::checkpoints::{CheckpointReader, CheckpointWriter};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Slots};
 use dupsift_spill::shuffle::Mapped;
@@ -26,7 +26,7 @@ impl Numbers {
     }
 
     /// Puts them down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         match self {
             Numbers::Narrow(numbers) => to.plain(&true).and_then(|()| to.array(numbers)),
             Numbers::Wide(numbers) => to.plain(&false).and_then(|()| to.array(numbers)),
@@ -34,7 +34,7 @@ impl Numbers {
     }
 
     /// Takes them up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<Numbers> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Numbers> {
         Ok(if from.plain()? { Numbers::Narrow(from.array()?) } else { Numbers::Wide(from.array()?) })
     }
 

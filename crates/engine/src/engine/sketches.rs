@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::products::{Found, PortionReader, PortionWriter, Putting};
+use super::checkpoints::{CheckpointReader, CheckpointWriter, PartialReader, PartialWriter, Recorder};
+use super::threads::Engine;
 use dupsift_core::error::Result;
 use dupsift_core::row::Sketches;
 use dupsift_spill::shuffle::AtomicCells;
@@ -27,25 +28,14 @@ impl SketchFile {
         sketch.iter().take(self.words).enumerate().for_each(|(at, &word)| self.cells.store(begin + at, word));
     }
 
-    /// Puts down those of some runs of documents.
-    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
-        let place = |doc: u64| doc as usize * self.words;
-        docs.iter().try_for_each(|docs| to.cells(&self.cells, place(docs.start)..place(docs.end)))
-    }
-
-    /// Takes them up.
-    pub fn take_portion(&self, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
-        docs.iter().try_for_each(|docs| from.cells(&self.cells, docs.start as usize * self.words))
-    }
-
     /// Puts them down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.words)?;
         to.cells(&self.cells)
     }
 
     /// Takes them up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<SketchFile> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<SketchFile> {
         Ok(SketchFile { words: from.plain()?, cells: from.cells()? })
     }
 
@@ -62,6 +52,17 @@ impl SketchFile {
     /// Bytes of the file.
     pub fn bytes(&self) -> u64 {
         self.cells.len() as u64 * 8
+    }
+}
+
+impl Recorder for SketchFile {
+    fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
+        let place = |doc: u64| doc as usize * self.words;
+        docs.iter().try_for_each(|docs| to.cells(&self.cells, place(docs.start)..place(docs.end)))
+    }
+
+    fn restore_partial(&self, _: &Engine<'_>, docs: &[Range<u64>], from: &mut PartialReader<'_>) -> Result<()> {
+        docs.iter().try_for_each(|docs| from.cells(&self.cells, docs.start as usize * self.words))
     }
 }
 

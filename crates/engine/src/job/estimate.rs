@@ -4,7 +4,7 @@ use bytesize::ByteSize;
 
 use crate::engine::Leg;
 use crate::engine::budget::Budget;
-use crate::job::products::left;
+use crate::job::saved::left;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use dupsift_algorithms::algorithm::Corpus;

@@ -9,7 +9,9 @@ use crate::engine::evidence::Evidence;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::group::Grouped;
 use crate::job::pair::pair_list::PairList;
-use crate::job::read::sign::SignedRows;
+use crate::job::read::sign::{SignTally, SignedRows};
+use crate::job::saved::{Pairs, Rows, SavedState};
+use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_algorithms::stage::sift::Sieve;
@@ -46,8 +48,8 @@ pub fn each<'c, S, T>(
 }
 
 impl<'c> Member<'c, Step> {
-    /// An algorithm of which something was taken up.
-    pub fn taken_up(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> Member<'c, Step> {
+    /// Returns an algorithm whose latest state was restored.
+    pub fn restored(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> Member<'c, Step> {
         // What is asked of its pairs may be another thing today.
         let verify = bound.verify().map(|check| check.name());
         let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
@@ -107,6 +109,38 @@ pub enum Step {
     Found(Found),
     /// The rules over all pairs were applied.
     Near(Found),
+}
+
+impl Step {
+    /// Restores the latest saved state of the algorithm at this place of the recipe; `None` if nothing was saved.
+    ///
+    /// # Errors
+    /// A disk that cannot be read.
+    pub fn latest(
+        session: &Session<'_>,
+        saved: &SavedState<'_>,
+        bound: &Bound<'_>,
+        at: usize,
+    ) -> Result<Option<(AlgorithmReport, Step)>> {
+        let found = |Pairs { report, pairs, classes }, evidence| (report, Found { pairs, classes, evidence });
+        if let Some(pairs) = saved.restore(|keys| &keys.members[at].near)? {
+            let (report, found) = found(pairs, None);
+            return Ok(Some((report, Step::Near(found))));
+        }
+        // Relations are decided by evidence, which is saved with the rows.
+        let relates = bound.signer.relating().is_some();
+        let has_pairs = saved.has(|keys| &keys.members[at].pairs)?;
+        let rows = if has_pairs && !relates { None } else { saved.restore::<Rows>(|keys| &keys.members[at].rows)? };
+        let pairs = if relates && rows.is_none() { None } else { saved.restore(|keys| &keys.members[at].pairs)? };
+        if let Some(pairs) = pairs {
+            let (report, found) = found(pairs, rows.and_then(|rows| rows.evidence));
+            return Ok(Some((report, Step::Found(found))));
+        }
+        Ok(rows.map(|Rows { report, rows, evidence, sketches }| {
+            let (layout, tally) = (bound.layout(session.documents()), SignTally::default());
+            (report, Step::Rows(SignedRows { layout, rows, tally, evidence, sketches, keys: None }))
+        }))
+    }
 }
 
 /// Candidates of one algorithm.

@@ -11,11 +11,11 @@ pub mod guards;
 pub mod member;
 pub mod pair;
 mod places;
-pub mod products;
 pub mod read;
 pub mod read_back;
 pub mod run;
 pub mod run_report;
+pub mod saved;
 pub mod story;
 #[cfg(test)]
 mod story_tests;

@@ -8,8 +8,8 @@ use super::estimate;
 use super::guards::Guarded;
 use super::run_report::RunReport;
 use super::story::{self, Variant, Written};
+use crate::engine::checkpoints::{Checkpoints, nothing_is_kept};
 use crate::engine::full_disk::Disk;
-use crate::engine::products::{Products, nothing_is_kept};
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
 use crate::job::read::saved_inputs;
@@ -71,7 +71,7 @@ pub fn carry_out<R: Serialize + Guarded>(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Session<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
+    attempt: impl Fn(&Session<'_>, &Stage, &Losses<'_>, &Checkpoints<'_>) -> Result<R>,
 ) -> Result<R> {
     carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
 }
@@ -85,7 +85,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Session<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
+    attempt: impl Fn(&Session<'_>, &Stage, &Losses<'_>, &Checkpoints<'_>) -> Result<R>,
     before: &dyn Fn(&Stage) -> Result<()>,
 ) -> Result<R> {
     let resources = Resources::new(options.memory, options.threads)?;
@@ -98,7 +98,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     if !options.accept {
         stage.can_hold()?;
     }
-    let products = Products::open(stage.work(), options.checkpoint.filter(|_| goes_on), options.resumes && goes_on)?;
+    let products = Checkpoints::open(stage.work(), options.checkpoint.filter(|_| goes_on), options.resumes && goes_on)?;
     let disk = Disk::of(stage.work().path());
     let known = products.known_bad();
     if !options.strict {

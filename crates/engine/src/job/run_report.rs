@@ -16,7 +16,7 @@ use dupsift_files::tables::LostValues;
 pub use dupsift_index::IndexReport;
 
 /// Version of the records run.json.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 1;
 
 /// The whole record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -79,7 +79,7 @@ pub struct RunReport {
     /// One entry an algorithm, in the order of the recipe.
     pub algorithms: Vec<AlgorithmReport>,
     /// Han characters that went through the dictionary: at most those of the corpus once, if it is counted first; those of texts
-    /// alone whose words were not taken up from an earlier run.
+    /// alone whose words were not resumed from an earlier run.
     pub segmented_characters: u64,
     /// The index that the run was matched against, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +101,7 @@ pub struct RunReport {
     pub driver: Option<String>,
     /// What an earlier run had put down, and this one did not make again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub taken_up: Vec<String>,
+    pub resumed: Vec<String>,
     /// Who took the result that was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<AcceptedReport>,

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use super::member::{Member, Step};
-use super::products::{Counts, Stock};
 use super::read_back::Frozen;
 use super::run_report::RunReport;
-use crate::engine::products::Products;
+use super::saved::{Counts, SavedState};
+use crate::engine::checkpoints::Checkpoints;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::group::Relation;
 use crate::job::pair::links::Earlier;
@@ -17,7 +17,7 @@ use crate::job::pair::relate;
 use crate::job::pair::relate::relate;
 use crate::job::read::intake::Taken;
 use crate::job::read::learn;
-use crate::job::read::passes::{self, Before, First, Waiting};
+use crate::job::read::passes::{Before, First, Passes, Waiting};
 use crate::job::write::output;
 use crate::job::write::removals::Decided;
 use crate::matching::guests::Guests;
@@ -42,7 +42,7 @@ pub trait Variant {
     ///
     /// # Errors
     /// Returns any error that prevents the run.
-    fn prepare(&mut self, _session: &Session<'_>, _plan: &Plan, _stock: &Stock<'_>) -> Result<()> {
+    fn prepare(&mut self, _session: &Session<'_>, _plan: &Plan, _saved: &SavedState<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -119,7 +119,7 @@ pub fn attempt(
     session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
-    products: &Products<'_>,
+    checkpoints: &Checkpoints<'_>,
     variant: &mut dyn Variant,
 ) -> Result<RunReport> {
     let (options, planned) = (session.options, variant.documents_planned());
@@ -129,20 +129,20 @@ pub fn attempt(
     }
     let planned = planned.unwrap_or_else(|| session.documents());
     let plan = Plan::new(&options.recipe, planned, options.sift, frozen.is_some())?;
-    let stock = Stock::new(session, &plan, frozen.as_ref(), products);
-    variant.prepare(session, &plan, &stock)?;
+    let saved = SavedState::new(session, &plan, frozen.as_ref(), checkpoints);
+    variant.prepare(session, &plan, &saved)?;
 
     let none = CorpusStats::none();
     let before = Before::new(session, frozen.as_ref(), &none, planned);
-    let First { mut taken, copies, counts, words, members, copy_keys } =
-        passes::first(session, &plan, &stock, &before, variant.meeting())?;
+    let passes = Passes { session, plan: &plan, saved: &saved };
+    let First { mut taken, copies, counts, words, members, copy_keys } = passes.first(&before, variant.meeting())?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
     let stats = if variant.meeting().is_some() { stats.frozen() } else { stats };
     let view = if plan.counts.is_some() { View::after_count(session, cuts.as_ref(), &stats) } else { before.view };
     let corpus = Corpus::new(planned, &stats);
     let learnt = match &frozen {
         Some(_) => Vec::new(),
-        None => learn::learn(session, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?,
+        None => learn::learn(session, &saved, &view, &corpus, plan.counts.map(|_| &*copies))?,
     };
     let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
     let waiting = Waiting {
@@ -155,7 +155,7 @@ pub fn attempt(
         documents_planned: planned,
         numbered: variant.meeting().map(|meeting| meeting.numbered()),
     };
-    let mut members = passes::sign(session, &plan, &stock, members, waiting)?;
+    let mut members = passes.second(members, waiting)?;
 
     let corpus_files = session.source;
     let (source, with_guests);
@@ -171,15 +171,15 @@ pub fn attempt(
     let view = view.over(session);
     let headings = taken.headings.as_ref();
     let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: variant.earlier() };
-    let (members, contents) = relate(session, &stock, members, known)?;
+    let (members, contents) = relate(session, &saved, members, known)?;
     variant.paired(session, &members)?;
 
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| variant.writes_statistics());
     let tables = plan.counts.map(|counts| counts.needs).or(tables);
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let (mut report, decided) = output::write(session, stage, &stock, members, contents, known)?;
-    report.taken_up = products.taken_up();
+    let (mut report, decided) = output::write(session, stage, &saved, members, contents, known)?;
+    report.resumed = checkpoints.resumed();
     report.frozen = frozen.map(|frozen| frozen.report);
     let decided = decided.as_ref();
     variant.written(Written { session, stage, report, taken: &taken, corpus: corpus_files, copies: &copies, decided })

@@ -8,9 +8,9 @@ use arrow::array::{Array as _, AsArray as _};
 use arrow::datatypes::{Float32Type, Int64Type, UInt64Type};
 
 use super::member::Member;
-use super::products::Stock;
 use super::run::carry_out;
 use super::run_report::RunReport;
+use super::saved::SavedState;
 use super::story::{self, Variant, Written};
 use crate::engine::progress::Progress;
 use crate::job::pair::group::Relation;
@@ -95,7 +95,7 @@ struct Watching<'w> {
 }
 
 impl Variant for Watching<'_> {
-    fn prepare(&mut self, session: &Session<'_>, plan: &Plan, _stock: &Stock<'_>) -> Result<()> {
+    fn prepare(&mut self, session: &Session<'_>, plan: &Plan, _saved: &SavedState<'_>) -> Result<()> {
         assert_eq!(plan.signs.len(), session.options.recipe.algorithms.len());
         self.order.push("prepare");
         Ok(())
@@ -231,7 +231,7 @@ fn a_run_takes_up_each_state_that_an_earlier_one_saved() {
     assert!(matches!(broken, Err(Error::Interrupted)));
     let again = Watch::default();
     let report = corpus.run(&given, &again).unwrap();
-    assert!(report.taken_up.iter().any(|what| what.contains("minhash")), "{:?}", report.taken_up);
+    assert!(report.resumed.iter().any(|what| what.contains("minhash")), "{:?}", report.resumed);
     assert_eq!(*again.pairs.lock().unwrap(), *watch.pairs.lock().unwrap());
     assert_eq!(*again.copies.lock().unwrap(), *watch.copies.lock().unwrap());
     for table in ["pairs/algorithm=minhash", "pairs/algorithm=cosine", "pairs/algorithm=exact"] {

@@ -8,13 +8,14 @@
 //! The hash of the text is the one by which copies are found, so the pass does little more than add.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use arrow::array::{Array as _, Int64Array};
 
-use crate::engine::products::{PortionReader, PortionWriter};
+use crate::engine::checkpoints::{PartialReader, PartialWriter, Recorder};
+use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64, hash128, mix64};
 use dupsift_files::io::Source;
@@ -90,28 +91,23 @@ impl ContentHashes {
         }
         self.cover(documents);
     }
+}
 
-    /// Puts down what was added since the portion before; the portion ends before that document.
-    ///
-    /// # Errors
-    /// A full disk.
-    pub fn put_portion(&self, end: u64, to: &mut PortionWriter<'_>) -> Result<()> {
+/// The sums of what was added since the last partial checkpoint, which cover all documents up to its end.
+impl Recorder for ContentHashes {
+    fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
         to.plain(&*since)?;
         since.clear();
-        self.cover(end);
+        docs.last().into_iter().for_each(|docs| self.cover(docs.end));
         Ok(())
     }
 
-    /// Takes it up.
-    ///
-    /// # Errors
-    /// A portion that is not what was put down.
-    pub fn take_portion(&self, end: u64, from: &mut PortionReader<'_>) -> Result<()> {
+    fn restore_partial(&self, _: &Engine<'_>, docs: &[Range<u64>], from: &mut PartialReader<'_>) -> Result<()> {
         let sums: BTreeMap<usize, Sum> = from.plain()?;
         sums.into_iter().for_each(|(file, sum)| self.add(file, sum));
         self.since.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.cover(end);
+        docs.last().into_iter().for_each(|docs| self.cover(docs.end));
         Ok(())
     }
 }

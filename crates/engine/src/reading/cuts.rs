@@ -3,9 +3,7 @@
 //! Cutting by dictionary costs ten times what all else on a text does, and the bits a twenty-fourth of the text in a
 //! memory-mapped work file, so a corpus that is counted is segmented once for the whole job.
 
-use std::ops::Range;
-
-use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
@@ -15,6 +13,12 @@ use dupsift_text::Analysis;
 pub struct CutsWriter {
     bits: Heap,
     begins: AtomicCells<u64>,
+}
+
+impl Recorder for CutsWriter {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.bits, &self.begins]
+    }
 }
 
 impl CutsWriter {
@@ -45,18 +49,6 @@ impl CutsWriter {
         scratch.get(LENGTH..).unwrap_or_default()
     }
 
-    /// Puts down those of some documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.heap(&self.bits)?;
-        to.cells(&self.begins, docs.start as usize..docs.end as usize)
-    }
-
-    /// Takes them up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        from.heap(&self.bits)?;
-        from.cells(&self.begins, docs.start as usize)
-    }
-
     /// Ends the writing.
     pub fn finish(self) -> Result<Cuts> {
         Ok(Cuts { bits: self.bits.freeze()?, begins: self.begins })
@@ -80,13 +72,13 @@ impl Cuts {
     }
 
     /// Puts them down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.heap(&self.bits)?;
         to.cells(&self.begins)
     }
 
     /// Takes them up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<Cuts> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Cuts> {
         Ok(Cuts { bits: from.heap()?, begins: from.cells()? })
     }
 

@@ -6,12 +6,13 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::take;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, PartialReader, PartialWriter, Recorder};
 use crate::engine::threads::Engine;
 use dupsift_algorithms::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
 use dupsift_core::error::{Error, Result};
@@ -67,6 +68,25 @@ impl Part {
     }
 }
 
+/// A partial checkpoint begins when all threads have ended their parts.
+impl Recorder for ForwardWriter {
+    fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
+        self.heap.save_partial(docs, to)?;
+        let parts = self.locked_parts();
+        to.plain(&&parts[self.given.load(Relaxed)..])?;
+        self.given.store(parts.len(), Relaxed);
+        Ok(())
+    }
+
+    fn restore_partial(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PartialReader<'_>) -> Result<()> {
+        self.heap.restore_partial(engine, docs, from)?;
+        let mut parts = self.locked_parts();
+        parts.extend(from.plain::<Vec<Part>>()?);
+        self.given.store(parts.len(), Relaxed);
+        Ok(())
+    }
+}
+
 impl ForwardWriter {
     /// With the words of first lines or without.
     pub fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
@@ -91,26 +111,8 @@ impl ForwardWriter {
         Ok(Place { begin: self.heap.append(bytes)?, bytes: bytes.len() })
     }
 
-    fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+    fn locked_parts(&self) -> MutexGuard<'_, Vec<Part>> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts down what was recorded since the portion before; all threads have ended their parts.
-    pub fn put_portion(&self, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.heap(&self.heap)?;
-        let parts = self.parts();
-        to.plain(&&parts[self.given.load(Relaxed)..])?;
-        self.given.store(parts.len(), Relaxed);
-        Ok(())
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, from: &mut PortionReader<'_>) -> Result<()> {
-        from.heap(&self.heap)?;
-        let mut parts = self.parts();
-        parts.extend(from.plain::<Vec<Part>>()?);
-        self.given.store(parts.len(), Relaxed);
-        Ok(())
     }
 
     /// Ends the recording.
@@ -194,7 +196,7 @@ impl ForwardThread<'_> {
         let lengths = self.to.append(bytemuck::cast_slice(&lengths))?;
         let letters = self.to.append(letters.as_bytes())?;
         let part = Part { lengths, letters, blocks: take(&mut self.blocks), documents: take(&mut self.documents) };
-        self.to.parts().push(part);
+        self.to.locked_parts().push(part);
         Ok(())
     }
 }
@@ -215,13 +217,13 @@ impl Forward {
     }
 
     /// Puts it down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&(&self.parts, self.first_lines, self.name))?;
         to.heap(&self.heap)
     }
 
     /// Takes it up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<Forward> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Forward> {
         let (parts, first_lines, name) = from.plain()?;
         Ok(Forward { heap: from.heap()?, parts, first_lines, name })
     }

@@ -1,11 +1,10 @@
 //! What came of every page, in a work file, by the number of the document.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::purify_report::PurifyReport;
-use crate::engine::products::{Found, PortionReader, PortionWriter, Product, Putting};
+use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter, Recorder};
 use crate::engine::threads::Engine;
 use dupsift_core::error::Result;
 use dupsift_files::tables::RejectReason;
@@ -85,6 +84,12 @@ pub(crate) struct Filling {
     begins: AtomicCells<u64>,
 }
 
+impl Recorder for Filling {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.heap, &self.begins]
+    }
+}
+
 impl Filling {
     /// An empty store for so many documents, in files of the folder.
     ///
@@ -103,18 +108,6 @@ impl Filling {
         let begin = self.heap.append(bytes)?;
         places.iter().for_each(|&(doc, place)| self.begins.store(doc as usize, begin + place + 1));
         Ok(())
-    }
-
-    /// Puts down what came of these documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.heap(&self.heap)?;
-        to.cells(&self.begins, docs.start as usize..docs.end as usize)
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        from.heap(&self.heap)?;
-        from.cells(&self.begins, docs.start as usize)
     }
 
     /// Ends the filling.
@@ -144,14 +137,14 @@ pub(crate) struct KeptPages {
     report: PurifyReport,
 }
 
-impl Product for KeptPages {
-    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+impl Checkpoint for KeptPages {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.report)?;
-        self.stored.put_down(to)
+        self.stored.save(to)
     }
 
-    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<KeptPages> {
-        Ok(KeptPages { report: from.plain()?, stored: Arc::new(Stored::take_up(from)?) })
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<KeptPages> {
+        Ok(KeptPages { report: from.plain()?, stored: Arc::new(Stored::restore(from)?) })
     }
 }
 
@@ -203,13 +196,13 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// Puts it down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.heap(&self.heap)?;
         to.cells(&self.begins)
     }
 
     /// Takes it up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<Stored> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Stored> {
         Ok(Stored { heap: from.heap()?, begins: from.cells()? })
     }
 

@@ -8,7 +8,7 @@ use bytesize::ByteSize;
 use super::purified::{self, Reading};
 use super::purified_store::Filling;
 use super::purify_report::PurifyReport;
-use crate::engine::products::{PortionReader, PortionWriter};
+use crate::engine::checkpoints::{PartialReader, PartialWriter, Recorder};
 use crate::engine::progress::Unit;
 use crate::engine::room::Room;
 use crate::engine::threads::Engine;
@@ -55,27 +55,16 @@ pub struct PagesSoFar<'p> {
     report: &'p Mutex<PurifyReport>,
 }
 
-impl PagesSoFar<'_> {
-    /// What is said of them.
-    pub fn report(&self) -> PurifyReport {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+/// The report covers all documents so far.
+impl Recorder for PagesSoFar<'_> {
+    fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
+        to.plain(&*self.report.lock().unwrap_or_else(PoisonError::into_inner))?;
+        self.filling.save_partial(docs, to)
     }
 
-    /// Puts down what came of these documents.
-    ///
-    /// # Errors
-    /// A full disk.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        self.filling.put_portion(docs, to)
-    }
-
-    /// Takes it up, with what is said of all documents up to these.
-    ///
-    /// # Errors
-    /// A full disk.
-    pub fn take_portion(&self, docs: &Range<u64>, report: PurifyReport, from: &mut PortionReader<'_>) -> Result<()> {
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
-        self.filling.take_portion(docs, from)
+    fn restore_partial(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PartialReader<'_>) -> Result<()> {
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = from.plain()?;
+        self.filling.restore_partial(engine, docs, from)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::engine::threads::Engine;
 use crate::job::pair::classes::number;
 use crate::session::Session;
@@ -67,6 +67,13 @@ pub struct Rejecter {
     counts: [AtomicU64; RejectReason::ALL.len()],
 }
 
+impl Recorder for Rejecter {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        let counts = self.counts.iter().map(|count| count as &dyn Recorder);
+        counts.chain([&self.rows as &dyn Recorder, &self.details]).collect()
+    }
+}
+
 impl Rejecter {
     /// An empty collection.
     pub fn new(session: &Session<'_>) -> Result<Rejecter> {
@@ -114,21 +121,6 @@ impl Rejecter {
         writer.push(&record)
     }
 
-    /// Puts down what was set aside since the portion before.
-    pub fn put_portion(&self, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.plain(&self.counts.each_ref().map(|count| count.load(Ordering::Relaxed)))?;
-        to.rows(&self.rows)?;
-        to.heap(&self.details)
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, engine: &Engine<'_>, from: &mut PortionReader<'_>) -> Result<()> {
-        let counts: [u64; RejectReason::ALL.len()] = from.plain()?;
-        self.counts.iter().zip(counts).for_each(|(count, known)| count.store(known, Ordering::Relaxed));
-        from.rows(engine, &self.rows)?;
-        from.heap(&self.details)
-    }
-
     /// Ends the collection.
     pub fn finish(self) -> Result<Rejected> {
         let counts = self.counts.map(AtomicU64::into_inner);
@@ -145,7 +137,7 @@ pub struct Rejected {
 
 impl Rejected {
     /// Puts them down.
-    pub fn put_down(&self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.counts)?;
         to.stream(|writer| {
             (0..self.rows.partitions())
@@ -155,7 +147,7 @@ impl Rejected {
     }
 
     /// Takes them up.
-    pub fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Rejected> {
+    pub fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Rejected> {
         let counts = from.plain()?;
         let rows = engine.ordered(documents, "rejected", ROW, 8, 8, 0)?;
         let mut writer = rows.writer();

@@ -3,12 +3,11 @@
 //! The scope is a hash of the value, of 64 bits; it stands in copy hashes and before the keys of rows, so that documents of two
 //! scopes are in no group together. It is noted when a batch is read, 8 bytes a document, for who signs from kept words later.
 
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::engine::products::{PortionReader, PortionWriter};
+use crate::engine::checkpoints::Recorder;
 use crate::engine::threads::Engine;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::Result;
@@ -22,6 +21,12 @@ pub struct Noted(pub Arc<AtomicCells<u64>>);
 /// The scopes of a corpus; none where all documents may meet.
 #[derive(Debug, Default)]
 pub struct Scopes(OnceLock<Noted>);
+
+impl Recorder for Scopes {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        self.0.get().map(|Noted(scopes)| &**scopes as &dyn Recorder).into_iter().collect()
+    }
+}
 
 impl Scopes {
     /// Begins to note them, where documents have scopes.
@@ -62,17 +67,6 @@ impl Scopes {
             noted.store(batch.doc(row) as usize, scope);
         }
         Ok(())
-    }
-
-    /// Puts down those of some documents.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        let Some(Noted(noted)) = self.0.get() else { return Ok(()) };
-        to.cells(noted, docs.start as usize..docs.end as usize)
-    }
-
-    /// Takes them up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        self.0.get().map_or(Ok(()), |Noted(noted)| from.cells(noted, docs.start as usize))
     }
 
     /// The scope of a document that was read before.

@@ -3,12 +3,10 @@
 //! A value stands in a work file once for neighbours that share it; for each document its place is kept, 8 bytes. Who counts by
 //! value sorts by its hash, of 64 bits.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::Want;
@@ -16,21 +14,27 @@ use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Shuffle};
 
 /// Records the value of each document, from many threads.
-pub struct Recorder<'j> {
+pub struct SourceRecorder<'j> {
     column: &'j str,
     heap: Heap,
     begins: AtomicCells<u64>,
 }
 
-impl<'j> Recorder<'j> {
+impl Recorder for SourceRecorder<'_> {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.heap, &self.begins]
+    }
+}
+
+impl<'j> SourceRecorder<'j> {
     /// For all documents of the job; none where the option does not name a column.
     ///
     /// # Errors
     /// A full disk.
-    pub fn new(session: &'j Session<'_>) -> Result<Option<Recorder<'j>>> {
+    pub fn new(session: &'j Session<'_>) -> Result<Option<SourceRecorder<'j>>> {
         let Some(column) = &session.options.source_column else { return Ok(None) };
         let begins = AtomicCells::new(session.engine.dir, "source-begins", session.documents() as usize)?;
-        Ok(Some(Recorder { column, heap: Heap::new(session.engine.dir, "source-values")?, begins }))
+        Ok(Some(SourceRecorder { column, heap: Heap::new(session.engine.dir, "source-values")?, begins }))
     }
 
     /// The column beside what `want` asks for.
@@ -71,18 +75,6 @@ impl<'j> Recorder<'j> {
         Ok(())
     }
 
-    /// Puts down those of some documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.heap(&self.heap)?;
-        to.cells(&self.begins, docs.start as usize..docs.end as usize)
-    }
-
-    /// Takes them up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        from.heap(&self.heap)?;
-        from.cells(&self.begins, docs.start as usize)
-    }
-
     /// Ends the recording.
     pub fn finish(self) -> Result<SourceValues> {
         Ok(SourceValues { heap: self.heap.freeze()?, begins: self.begins })
@@ -98,12 +90,12 @@ pub struct SourceValues {
 
 impl SourceValues {
     /// Puts them down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.heap(&self.heap).and_then(|()| to.cells(&self.begins))
     }
 
     /// Takes them up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<SourceValues> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<SourceValues> {
         Ok(SourceValues { heap: from.heap()?, begins: from.cells()? })
     }
 

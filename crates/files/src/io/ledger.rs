@@ -66,7 +66,7 @@ pub struct LedgerInput {
     pub contents: [u64; 2],
 }
 
-/// An input file that a run goes on without.
+/// An input file that a run continues without.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
     /// The file.

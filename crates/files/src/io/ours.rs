@@ -154,12 +154,12 @@ mod tests {
 
     #[test]
     fn a_folder_is_ours_by_its_record_and_what_stands_beside_it() {
-        let ours = Some("{\"schema_version\": 5, \"dupsift\": \"0.1.0\", \"x\": [1]}");
-        let cut = Some("{\n  \"schema_version\": 5,\n  \"dupsift\": \"0.1.0\",\n  \"rec");
+        let ours = Some("{\"schema_version\": 1, \"dupsift\": \"0.1.0\", \"x\": [1]}");
+        let cut = Some("{\n  \"schema_version\": 1,\n  \"dupsift\": \"0.1.0\",\n  \"rec");
         assert_eq!(kind(&["run.json", "_SUCCESS"], ours), Some(Ours::Result));
         assert_eq!(kind(&["_HELD", "run.json"], ours), Some(Ours::Result));
         assert_eq!(kind(&["run.json", "deduped"], cut), Some(Ours::Result));
-        let pages = Some("{\"schema_version\": 5, \"dupsift\": \"0.1.0\", \"prefix\": \"\"}");
+        let pages = Some("{\"schema_version\": 1, \"dupsift\": \"0.1.0\", \"prefix\": \"\"}");
         assert_eq!(kind(&["run.json", "pages"], pages), Some(Ours::Pages));
         // Of others: a record alone, the record of another program, and Spark's mark.
         assert_eq!(kind(&["run.json", "data"], ours), None);
@@ -183,7 +183,7 @@ mod tests {
         .expect("a pipe");
         assert_eq!(Ours::of(folder.path(), &names), None);
         fs::remove_file(&record).expect("removed");
-        fs::write(&record, "{\"schema_version\": 5, \"dupsift\": \"0.1.0\", ").expect("written");
+        fs::write(&record, "{\"schema_version\": 1, \"dupsift\": \"0.1.0\", ").expect("written");
         let file = fs::File::options().write(true).open(&record).expect("opened");
         file.set_len(50 << 30).expect("made longer");
         assert_eq!(Ours::of(folder.path(), &names), Some(Ours::Result));

@@ -18,7 +18,7 @@ use dupsift_core::error::Result;
 use std::sync::Arc;
 
 /// The version of this table, in the metadata of its schema: 3 with the column `input`.
-const VERSION: (&str, &str) = ("schema_version", "3");
+const VERSION: (&str, &str) = ("schema_version", "1");
 
 /// The columns of the table; `row` is null where the whole file is meant.
 pub fn rejected_schema() -> SchemaRef {

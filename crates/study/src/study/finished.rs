@@ -101,12 +101,12 @@ impl Finished {
                 ),
             },
         })?;
-        if report.schema_version < SCHEMA_VERSION {
+        if report.schema_version != SCHEMA_VERSION {
             let version = report.schema_version;
             return Err(Error::BadFile {
                 path: dir.join("run.json"),
                 why: format!(
-                    "it is of version {version}, as an earlier dupsift wrote it; expected version {SCHEMA_VERSION}: run again with {overwrite}",
+                    "its schema version is {version}, and this dupsift writes version {SCHEMA_VERSION}: run again with {overwrite}",
                     overwrite = opt("overwrite")
                 ),
             });

@@ -24,7 +24,7 @@ use dupsift_core::row::Slots;
 use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
-use dupsift_engine::job::read::keep::{KeepOrder, Recorder};
+use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::job::write::decide::{Deciding, decide_by};
 use dupsift_engine::job::write::removals;
@@ -101,9 +101,9 @@ pub fn rethreshold(
 /// The order of preference of the documents in question, whose lengths and other columns are read for it. Columns compare as in the run.
 fn order(session: &Session<'_>, shown: &Arc<AtomicBits>, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
     let running = session.engine.clock.stage("read lengths");
-    let (recorder, view, bits) = (Recorder::new(session)?, View::first(session), shown.clone());
+    let (recorder, view, bits) = (KeepRecorder::new(session)?, View::first(session), shown.clone());
     let rows = RowFilter::Where(Arc::new(move |doc| bits.get(doc as usize)));
-    let want = Recorder::want(session, Want { rows: Some(rows), ..view.want() });
+    let want = KeepRecorder::want(session, Want { rows: Some(rows), ..view.want() });
     session.read(
         "read lengths",
         &want,

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter};
 use crate::engine::numbers::Numbers;
-use crate::engine::products::{Found, Putting};
 use crate::session::Session;
 use dupsift_algorithms::stage::copies::{Copies, class};
 use dupsift_core::error::Result;
@@ -100,18 +100,18 @@ impl Classes {
     }
 
     /// Puts them down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&(self.documents, self.surplus))?;
         to.bits(&self.classed)?;
-        self.begins.put_down(to)?;
-        self.members.put_down(to)
+        self.begins.save(to)?;
+        self.members.save(to)
     }
 
     /// Takes them up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<Classes> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Classes> {
         let (documents, surplus) = from.plain()?;
         let classed = from.bits()?;
-        let (begins, members) = (Numbers::take_up(from)?, Numbers::take_up(from)?);
+        let (begins, members) = (Numbers::restore(from)?, Numbers::restore(from)?);
         Ok(Classes { classed, begins, members, documents, surplus })
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
 use crate::job::pair::classes::Classes;
-use crate::job::products::{Said, Stock};
+use crate::job::saved::{Said, SavedState};
 use crate::reading::document::{Columns, View};
 use crate::session::Session;
 use dupsift_algorithms::measure::{Contained, contained, write_contents};
@@ -155,14 +155,14 @@ impl Contents {
     }
 
     /// As an earlier process has read them.
-    pub fn taken_up(copies: &Arc<Classes>, Said(read): Said) -> Contents {
+    pub fn restored(copies: &Arc<Classes>, Said(read): Said) -> Contents {
         Contents { copies: copies.clone(), read }
     }
 
     /// Puts them down where that is due.
-    pub fn offer(self, stock: &Stock<'_>) -> Result<Contents> {
+    pub fn offer(self, saved: &SavedState<'_>) -> Result<Contents> {
         let Contents { copies, read } = self;
-        let Said(read) = stock.offer(stock.due(), |keys| &keys.contained, Said(read))?;
+        let Said(read) = saved.offer(saved.due(), |keys| &keys.contained, Said(read))?;
         Ok(Contents { copies, read })
     }
 

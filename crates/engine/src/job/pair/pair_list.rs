@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::engine::products::{Found, Putting};
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter};
 use crate::engine::threads::Engine;
 use dupsift_algorithms::stage::merge::merge;
 use dupsift_core::error::Result;
@@ -150,7 +150,7 @@ impl PairList {
     }
 
     /// Puts them down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         let parts: Vec<Vec<(usize, usize)>> =
             self.parts.iter().map(|part| part.iter().map(|stretch| (stretch.start, stretch.end)).collect()).collect();
         to.plain(&(self.layout.tells(), parts, self.rows))?;
@@ -158,7 +158,7 @@ impl PairList {
     }
 
     /// Takes them up.
-    pub fn take_up(documents: u64, from: &mut Found<'_>) -> Result<PairList> {
+    pub fn restore(documents: u64, from: &mut CheckpointReader<'_>) -> Result<PairList> {
         let (tells, parts, rows): (bool, Vec<Vec<(usize, usize)>>, u64) = from.plain()?;
         let layout = PairLayout::new(documents);
         let parts = parts.into_iter().map(|part| part.into_iter().map(|(start, end)| start..end).collect()).collect();

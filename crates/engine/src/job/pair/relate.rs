@@ -13,9 +13,9 @@ use crate::engine::evidence::Evidence;
 use crate::engine::threads::Engine;
 use crate::job::member::{Found, Member, Met, Step, each};
 use crate::job::pair::classes::Classes;
-use crate::job::products::{Pairs, Said, Stock};
 use crate::job::read::headings::Headings;
 use crate::job::run_report::AlgorithmReport;
+use crate::job::saved::{Pairs, Said, SavedState};
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
@@ -39,20 +39,20 @@ pub struct Corpus<'c> {
 /// say that were read on the way.
 pub fn relate<'c>(
     session: &Session<'_>,
-    stock: &Stock<'_>,
+    saved: &SavedState<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
 ) -> Result<(Vec<Member<'c, Relation>>, Contents)> {
-    let said = if asks_contents(session) { stock.take::<Said>(|keys| &keys.contained)? } else { None };
-    let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::taken_up(corpus.copies, said));
-    let members = group_all(session, stock, members, corpus.copies)?;
-    let (members, contents) = verify(session, stock, members, corpus, known)?;
+    let said = if asks_contents(session) { saved.restore::<Said>(|keys| &keys.contained)? } else { None };
+    let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::restored(corpus.copies, said));
+    let members = group_all(session, saved, members, corpus.copies)?;
+    let (members, contents) = verify(session, saved, members, corpus, known)?;
     let (members, contents) = tell_all(session, members, corpus, contents)?;
     let (members, contents) = verify_last(session, members, (corpus.view, contents))?;
     let mut place = 0..members.len();
     let members = each(members, |bound, step, report| {
         let at = place.next().unwrap_or_default();
-        let found = near(stock, at, step, report)?;
+        let found = near(saved, at, step, report)?;
         Ok(Relation {
             label: bound.label.clone(),
             classes: found.classes.map_or_else(|| corpus.copies.clone(), Arc::new),
@@ -65,16 +65,16 @@ pub fn relate<'c>(
 }
 
 /// The pairs as they stay; they are put down where that is due, and what they were made of goes.
-fn near(stock: &Stock<'_>, at: usize, step: Step, report: &AlgorithmReport) -> Result<Found> {
+fn near(saved: &SavedState<'_>, at: usize, step: Step, report: &AlgorithmReport) -> Result<Found> {
     match step {
         Step::Near(found) => Ok(found),
         Step::Found(Found { pairs, classes, evidence }) => {
-            let due = stock.due();
+            let due = saved.due();
             let pairs = Pairs { report: report.clone(), pairs, classes };
-            let Pairs { pairs, classes, .. } = stock.offer(due, |keys| &keys.members[at].near, pairs)?;
+            let Pairs { pairs, classes, .. } = saved.offer(due, |keys| &keys.members[at].near, pairs)?;
             if due {
-                stock.forget(|keys| &keys.members[at].pairs)?;
-                stock.forget(|keys| &keys.members[at].rows)?;
+                saved.forget(|keys| &keys.members[at].pairs)?;
+                saved.forget(|keys| &keys.members[at].rows)?;
             }
             Ok(Found { pairs, classes, evidence })
         }
@@ -85,7 +85,7 @@ fn near(stock: &Stock<'_>, at: usize, step: Step, report: &AlgorithmReport) -> R
 /// Groups the rows of each algorithm. What needs no further reading for its check is checked at once, so that it can be put down.
 fn group_all<'c>(
     session: &Session<'_>,
-    stock: &Stock<'_>,
+    saved: &SavedState<'_>,
     members: Vec<Member<'c, Step>>,
     copies: &Classes,
 ) -> Result<Vec<Member<'c, Step>>> {
@@ -102,7 +102,7 @@ fn group_all<'c>(
         report.spilled_bytes = grouped.spilled_bytes;
         Ok(match documents {
             Some(documents) => Step::Met(Met { grouped, documents }),
-            None => Step::Found(check(session.engine, stock, at, bound, grouped, signed.evidence, report)?),
+            None => Step::Found(check(session.engine, saved, at, bound, grouped, signed.evidence, report)?),
         })
     })
 }
@@ -111,7 +111,7 @@ fn group_all<'c>(
 /// other where it has a margin.
 fn verify<'c>(
     session: &Session<'_>,
-    stock: &Stock<'_>,
+    saved: &SavedState<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
     known: Contents,
@@ -123,7 +123,7 @@ fn verify<'c>(
     let members = each(members, |bound, step, report| {
         let (at, evidence) = read.next().unwrap_or_default();
         let found = match step {
-            Step::Met(met) => check(session.engine, stock, at, bound, met.grouped, evidence, report)?,
+            Step::Met(met) => check(session.engine, saved, at, bound, met.grouped, evidence, report)?,
             Step::Found(found) => found,
             _ => return Ok(step),
         };
@@ -157,7 +157,7 @@ fn of_candidates<'m>(Member { bound, now, .. }: &'m Member<'_, Step>) -> Wanted<
 /// Checks the candidates of one algorithm; what passes is put down where that is due.
 fn check(
     engine: &Engine<'_>,
-    stock: &Stock<'_>,
+    saved: &SavedState<'_>,
     at: usize,
     bound: &Bound<'_>,
     grouped: Grouped,
@@ -177,7 +177,7 @@ fn check(
         }
     };
     let found = Pairs { report: report.clone(), pairs, classes: grouped.classes };
-    let Pairs { pairs, classes, .. } = stock.offer(stock.due(), |keys| &keys.members[at].pairs, found)?;
+    let Pairs { pairs, classes, .. } = saved.offer(saved.due(), |keys| &keys.members[at].pairs, found)?;
     Ok(Found { pairs, classes, evidence })
 }
 

@@ -1,11 +1,10 @@
 //! The first pass: counts of words and features over all documents, and what of each of them is kept for those who sign later.
 
-use std::ops::Range;
-
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use serde::{Deserialize, Serialize};
 
+use crate::engine::checkpoints::{Merge, Recorder};
 use crate::engine::evidence;
-use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::threads::Engine;
 use crate::reading::cuts::{Cuts, CutsWriter};
 use crate::reading::forward::{Forward, ForwardThread, ForwardWriter};
@@ -31,6 +30,22 @@ pub struct Counted {
     pub spilled_bytes: u64,
 }
 
+/// How much was counted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub struct Totals {
+    /// Documents that count in the statistics.
+    pub documents: u64,
+    /// Their words.
+    pub tokens: u64,
+}
+
+impl Merge for Totals {
+    fn merge(&mut self, other: Totals) {
+        self.documents += other.documents;
+        self.tokens += other.tokens;
+    }
+}
+
 /// The counting, for all threads.
 pub struct Counting<'j> {
     session: &'j Session<'j>,
@@ -49,6 +64,12 @@ pub struct CountingThread<'w> {
     features: Option<Writer<'w>>,
     forward: Option<ForwardThread<'w>>,
     scratch: Vec<u8>,
+}
+
+impl Recorder for Counting<'_> {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.words, &self.features, &self.cuts, &self.forward]
+    }
 }
 
 impl<'j> Counting<'j> {
@@ -120,30 +141,15 @@ impl<'j> Counting<'j> {
         Ok(())
     }
 
-    /// Ends the work of a thread: documents and words.
-    pub fn close(mut thread: CountingThread<'_>) -> Result<(u64, u64)> {
+    /// Ends the work of a thread.
+    pub fn close(mut thread: CountingThread<'_>) -> Result<Totals> {
         drain(&mut thread.tally.words, &mut thread.words)?;
         drain(&mut thread.tally.features, &mut thread.features)?;
         thread.forward.as_mut().map_or(Ok(()), ForwardThread::drain)?;
         for mut writer in [thread.words, thread.features].into_iter().flatten() {
             writer.flush()?;
         }
-        Ok((thread.tally.documents, thread.tally.tokens))
-    }
-
-    /// Puts down what was counted of these documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        [&self.words, &self.features].into_iter().flatten().try_for_each(|counts| to.rows(counts))?;
-        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_portion(docs, to))?;
-        self.forward.as_ref().map_or(Ok(()), |forward| forward.put_portion(to))
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        let counts = [&self.words, &self.features].into_iter().flatten();
-        counts.into_iter().try_for_each(|counts| from.rows(self.session.engine, counts))?;
-        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.take_portion(docs, from))?;
-        self.forward.as_ref().map_or(Ok(()), |forward| forward.take_portion(from))
+        Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
     /// Of a part of the corpus, whose counts are added to those of other parts: neither cuts nor words are kept.
@@ -168,21 +174,23 @@ impl<'j> Counting<'j> {
     /// The statistics of counts that were summed elsewhere: no term comes twice.
     pub fn summed(
         session: &Session<'_>,
-        (counted, tokens): (u64, u64),
+        Totals { documents, tokens }: Totals,
         words: TermTable,
         features: TermTable,
     ) -> CorpusStats {
         let identity = hash64(session.pipeline.identity().as_bytes());
-        let id = snapshot(identity, counted, tokens, &words, &features);
-        CorpusStats::new(counted, tokens, id, words, features)
+        let id = snapshot(identity, documents, tokens, &words, &features);
+        CorpusStats::new(documents, tokens, id, words, features)
     }
 
-    /// The statistics, from the documents and words of all threads.
-    pub fn finish(self, threads: Vec<(u64, u64)>) -> Result<Counted> {
-        let (counted, tokens) = threads.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    /// Returns the statistics.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn finish(self, totals: Totals) -> Result<Counted> {
         let (words, words_spilled) = table(self.session.engine, "words", self.words, LEAST_WORDS)?;
         let (features, features_spilled) = table(self.session.engine, "features", self.features, LEAST_FEATURES)?;
-        let stats = Counting::summed(self.session, (counted, tokens), words, features);
+        let stats = Counting::summed(self.session, totals, words, features);
         let cuts = self.cuts.map(CutsWriter::finish).transpose()?;
         let forward = self.forward.map(ForwardWriter::finish).transpose()?;
         let spilled_bytes = words_spilled

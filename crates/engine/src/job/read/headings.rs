@@ -1,8 +1,6 @@
 //! The first line of each document, recorded by its hash: two pages with one title are known by it, if few have it.
 
-use std::ops::Range;
-
-use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::job::pair::classes::Classes;
 use crate::job::pair::links::Earlier;
 use crate::session::Session;
@@ -17,6 +15,12 @@ use dupsift_text::{Analysis, Heading};
 /// The first lines of all documents.
 pub struct Headings {
     packed: AtomicCells<u64>,
+}
+
+impl Recorder for Headings {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.packed]
+    }
 }
 
 impl Headings {
@@ -40,23 +44,13 @@ impl Headings {
         self.packed.store(doc as usize, packed);
     }
 
-    /// Puts down those of some documents.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.cells(&self.packed, docs.start as usize..docs.end as usize)
-    }
-
-    /// Takes them up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        from.cells(&self.packed, docs.start as usize)
-    }
-
     /// Puts them down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.cells(&self.packed)
     }
 
     /// Takes them up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<Headings> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Headings> {
         Ok(Headings { packed: from.cells()? })
     }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::copies;
 use super::headings::Headings;
-use super::keep::{KeepOrder, Recorder};
-use crate::engine::products::{PortionReader, PortionWriter};
+use super::keep::{KeepOrder, KeepRecorder};
+use crate::engine::checkpoints::{Merge, Recorder};
 use crate::engine::threads::Engine;
 use crate::reading::content_hashes::{self, Sum};
 use crate::reading::document::View;
@@ -16,7 +16,7 @@ use crate::reading::keep_column::Tally;
 use crate::reading::parts::{Bytes, put};
 use crate::reading::rejected::{Rejected, Rejecter};
 use crate::reading::scopes::Noted;
-use crate::reading::source_values::{self, SourceValues};
+use crate::reading::source_values::{SourceRecorder, SourceValues};
 use crate::session::Session;
 use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::parts::{Parts, shape};
@@ -30,8 +30,8 @@ use dupsift_text::Analysis;
 pub struct Intake<'j> {
     session: &'j Session<'j>,
     ids: Shuffle,
-    keep: Recorder<'j>,
-    sources: Option<source_values::Recorder<'j>>,
+    keep: KeepRecorder<'j>,
+    sources: Option<SourceRecorder<'j>>,
     rejecter: Rejecter,
     hashes: Option<Shuffle>,
     headings: Option<Headings>,
@@ -53,7 +53,7 @@ pub struct RowRecorder<'w> {
 }
 
 /// What one thread took.
-#[derive(Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Took {
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
@@ -65,6 +65,16 @@ pub struct Took {
     pub parts: Parts,
     /// Values besides the texts that count as null.
     pub lost: LostValues,
+}
+
+impl Merge for Took {
+    fn merge(&mut self, other: Took) {
+        self.ids_seen.merge(&other.ids_seen);
+        self.used += other.used;
+        self.text_bytes += other.text_bytes;
+        self.parts.merge(&other.parts);
+        self.lost.merge(&other.lost);
+    }
 }
 
 /// What was recorded.
@@ -134,14 +144,21 @@ impl Taken {
     }
 }
 
+impl Recorder for Intake<'_> {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        let Intake { session, ids, keep, sources, rejecter, hashes, headings, shapes, .. } = self;
+        vec![ids, hashes, keep, sources, rejecter, headings, &session.contents, shapes]
+    }
+}
+
 impl<'j> Intake<'j> {
     /// Hashes of texts are taken where copies are not known yet.
     pub fn new(session: &'j Session<'j>, hashes: bool) -> Result<Intake<'j>> {
         Ok(Intake {
             session,
             ids: session.engine.shuffle("ids", 8, 8, session.documents())?,
-            keep: Recorder::new(session)?,
-            sources: source_values::Recorder::new(session)?,
+            keep: KeepRecorder::new(session)?,
+            sources: SourceRecorder::new(session)?,
             rejecter: Rejecter::new(session)?,
             hashes: hashes.then(|| copies::shuffle(session)).transpose()?,
             shapes: AtomicCells::new(session.engine.dir, "shapes", session.documents() as usize)?,
@@ -157,7 +174,7 @@ impl<'j> Intake<'j> {
 
     /// The same without recorders.
     pub fn wanted(session: &Session<'_>, want: Want) -> Want {
-        source_values::Recorder::want(session, Recorder::want(session, Want { id: true, ..want }))
+        SourceRecorder::want(session, KeepRecorder::want(session, Want { id: true, ..want }))
     }
 
     /// For one thread.
@@ -287,30 +304,6 @@ impl<'j> Intake<'j> {
         writer.flush()
     }
 
-    /// Puts down what was recorded of these documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.rows(&self.ids)?;
-        self.hashes.as_ref().map_or(Ok(()), |hashes| to.rows(hashes))?;
-        self.keep.put_portion(docs, to)?;
-        self.sources.as_ref().map_or(Ok(()), |sources| sources.put_portion(docs, to))?;
-        self.rejecter.put_portion(to)?;
-        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_portion(docs, to))?;
-        self.session.contents.put_portion(docs.end, to)?;
-        to.cells(&self.shapes, docs.start as usize..docs.end as usize)
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        from.rows(self.session.engine, &self.ids)?;
-        self.hashes.as_ref().map_or(Ok(()), |hashes| from.rows(self.session.engine, hashes))?;
-        self.keep.take_portion(docs, from)?;
-        self.sources.as_ref().map_or(Ok(()), |sources| sources.take_portion(docs, from))?;
-        self.rejecter.take_portion(self.session.engine, from)?;
-        self.headings.as_ref().map_or(Ok(()), |headings| headings.take_portion(docs, from))?;
-        self.session.contents.take_portion(docs.end, from)?;
-        from.cells(&self.shapes, docs.start as usize)
-    }
-
     /// Ends the work of a thread.
     pub fn close(recorder: RowRecorder<'_>) -> Result<Took> {
         for mut writer in [Some(recorder.ids), Some(recorder.rejected), recorder.hashes].into_iter().flatten() {
@@ -320,39 +313,31 @@ impl<'j> Intake<'j> {
     }
 
     /// Ends the recording.
-    pub fn finish(self, threads: Vec<Took>) -> Result<Taken> {
+    pub fn finish(self, took: Took) -> Result<Taken> {
         let engine = self.session.engine;
-        let (mut taken, ids) = self.end(threads)?;
+        let (mut taken, ids) = self.end(took)?;
         taken.duplicate_ids = count_repeated(engine, &ids)?;
         Ok(taken)
     }
 
     /// The same but for the ids that stood before: the hashes of all ids come too.
-    pub fn end(self, threads: Vec<Took>) -> Result<(Taken, Sorted)> {
-        let mut all = Took::default();
-        for one in threads {
-            all.ids_seen.merge(&one.ids_seen);
-            all.used += one.used;
-            all.text_bytes += one.text_bytes;
-            all.parts.merge(&one.parts);
-            all.lost.merge(&one.lost);
-        }
+    pub fn end(self, took: Took) -> Result<(Taken, Sorted)> {
         let ids = self.ids.finish()?;
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;
         let taken = Taken {
             spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
             keep: self.keep.finish()?,
             scopes: self.session.scopes.noted(),
-            sources: self.sources.map(source_values::Recorder::finish).transpose()?,
+            sources: self.sources.map(SourceRecorder::finish).transpose()?,
             rejected: self.rejecter.finish()?,
             hashes,
             headings: self.headings,
-            ids_seen: all.ids_seen,
+            ids_seen: took.ids_seen,
             duplicate_ids: 0,
-            lost: all.lost,
-            used: all.used,
-            text_bytes: all.text_bytes,
-            parts: all.parts,
+            lost: took.lost,
+            used: took.used,
+            text_bytes: took.text_bytes,
+            parts: took.parts,
             shapes: self.shapes,
             contents: self.session.contents.sums(),
         };

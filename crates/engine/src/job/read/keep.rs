@@ -5,12 +5,11 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use rayon::slice::ParallelSliceMut as _;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
+use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::engine::threads::Engine;
 use crate::options::Keep;
 use crate::reading::keep_column::{Tally, Tallying, note, parts};
@@ -27,7 +26,7 @@ const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
 /// Records what the order needs of each document, from many threads.
-pub struct Recorder<'j> {
+pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
     columns: Option<Columns>,
@@ -43,12 +42,25 @@ struct Columns {
     tallies: Vec<Tallying>,
 }
 
-impl<'j> Recorder<'j> {
+impl Recorder for Columns {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        let tallies = self.tallies.iter().map(|tally| tally as &dyn Recorder);
+        tallies.chain([&self.heap as &dyn Recorder, &self.begins]).collect()
+    }
+}
+
+impl Recorder for KeepRecorder<'_> {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.lengths, &self.columns]
+    }
+}
+
+impl<'j> KeepRecorder<'j> {
     /// For all documents of the job.
     ///
     /// # Errors
     /// A full disk.
-    pub fn new(session: &'j Session<'_>) -> Result<Recorder<'j>> {
+    pub fn new(session: &'j Session<'_>) -> Result<KeepRecorder<'j>> {
         let keep = &session.options.keep;
         let documents = session.documents() as usize;
         let names = keep.columns();
@@ -62,7 +74,7 @@ impl<'j> Recorder<'j> {
                 names,
             })
         };
-        Ok(Recorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
+        Ok(KeepRecorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
     }
 
     /// The columns that it needs beside what `want` asks for.
@@ -106,7 +118,7 @@ impl<'j> Recorder<'j> {
         self.columns.iter().flat_map(|columns| columns.tallies.iter().map(Tallying::sum)).collect()
     }
 
-    /// Adds what [`Recorder::tallies`] says of another part of the corpus.
+    /// Adds what [`KeepRecorder::tallies`] says of another part of the corpus.
     pub fn add_tallies(&self, tallies: &[Tally]) {
         let known = self.columns.iter().flat_map(|columns| &columns.tallies);
         known.zip(tallies).for_each(|(known, more)| known.add(*more));
@@ -120,28 +132,6 @@ impl<'j> Recorder<'j> {
         let begin = columns.heap.append_both(&(key.len() as u32).to_le_bytes(), key)?;
         columns.begins.store(doc as usize, begin + 1);
         Ok(())
-    }
-
-    /// Puts down what was recorded of these documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        let docs = docs.start as usize..docs.end as usize;
-        to.plain(&self.tallies())?;
-        to.cells(&self.lengths, docs.clone())?;
-        let Some(columns) = &self.columns else { return Ok(()) };
-        to.heap(&columns.heap)?;
-        to.cells(&columns.begins, docs)
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        // They were put down for all documents so far.
-        let tallies: Vec<Tally> = from.plain()?;
-        let known = self.columns.iter().flat_map(|columns| &columns.tallies);
-        known.zip(tallies).for_each(|(known, sum)| known.set(sum));
-        from.cells(&self.lengths, docs.start as usize)?;
-        let Some(columns) = &self.columns else { return Ok(()) };
-        from.heap(&columns.heap)?;
-        from.cells(&columns.begins, docs.start as usize)
     }
 
     /// Ends the recording; each column compares as most of its values.
@@ -272,7 +262,7 @@ impl KeepOrder {
     }
 
     /// Puts it down.
-    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+    pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         let keys = self.columns.as_ref().map(|columns| &columns.keys);
         to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost, &self.warnings))?;
         to.cells(&self.lengths)?;
@@ -282,7 +272,7 @@ impl KeepOrder {
     }
 
     /// Takes it up.
-    pub fn take_up(from: &mut Found<'_>) -> Result<KeepOrder> {
+    pub fn restore(from: &mut CheckpointReader<'_>) -> Result<KeepOrder> {
         let (length_descending, doc_descending, keys, lost, warnings) = from.plain::<(_, _, Option<Vec<_>>, _, _)>()?;
         let lengths = from.cells()?;
         let values = |keys| Ok(Values { keys, values: from.heap()?, begins: from.cells()? });

@@ -6,7 +6,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::job::pair::classes::Classes;
-use crate::job::products::Stock;
+use crate::job::saved::SavedState;
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::{Corpus, Learner, Notes};
@@ -56,7 +56,7 @@ impl Notes for Pages<'_> {
 /// The models by algorithm, empty for those that learn nothing.
 pub fn learn(
     session: &Session<'_>,
-    stock: &Stock<'_>,
+    saved: &SavedState<'_>,
     view: &View<'_>,
     corpus: &Corpus<'_>,
     copies: Option<&Classes>,
@@ -65,7 +65,7 @@ pub fn learn(
     let mut models = vec![Vec::new(); recipe.algorithms.len()];
     let mut learners = Vec::new();
     for (at, learner) in recipe.learners(corpus)? {
-        match stock.take::<Vec<u64>>(|keys| &keys.members[at].model)? {
+        match saved.restore::<Vec<u64>>(|keys| &keys.members[at].model)? {
             Some(model) => models[at] = model,
             None => learners.push((at, learner)),
         }
@@ -78,7 +78,7 @@ pub fn learn(
         let running = session.engine.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
         let model = learner.learn(pages)?;
         running.end(pages.len() as u64, model.len() as u64, 0);
-        models[*at] = stock.offer(stock.due(), |keys| &keys.members[*at].model, model)?;
+        models[*at] = saved.offer(saved.due(), |keys| &keys.members[*at].model, model)?;
     }
     Ok(models)
 }

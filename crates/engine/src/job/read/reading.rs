@@ -1,4 +1,4 @@
-//! A reading of the whole corpus, and all that is done with each document in it.
+//! One pass over the whole corpus: what is done with each document, and where the pass is saved while it goes on.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -7,15 +7,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::count::{Counted, Counting};
+use super::count::{Counted, Counting, Totals};
 use super::intake::{Intake, Taken, Took};
-use super::sign::{SignTally, SignedRows, Signing, rows, spilled};
-use crate::engine::products::PortionReader;
+use super::sign::{SignTallies, SignedRows, Signing, rows, spilled};
+use crate::engine::checkpoints::{Merge, PartialReader, Recorder};
 use crate::job::pair::classes::Classes;
-use crate::job::products::{Portions, Stock};
+use crate::job::saved::{Partials, SavedState};
 use crate::matching::meeting::{Keys, Meeting, MeetingKeys};
 use crate::reading::document::View;
-use crate::reading::purify_report::PurifyReport;
 use crate::reading::read::{PagesSoFar, Restless, Rests};
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
@@ -36,25 +35,36 @@ pub struct Asked<'a> {
     pub copies: Option<&'a Classes>,
     /// Where the documents are guests: what they are checked by.
     pub guests: Option<&'a dyn Meeting>,
-    /// Where what is known of the documents so far is put down now and then, and taken up.
-    pub portions: Option<(&'a Stock<'a>, &'a Portions)>,
+    /// Where the pass is saved while it goes on, if it is.
+    pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
 /// What one thread has done.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Share {
     /// Rows that were recorded.
-    pub took: Option<Took>,
-    /// Documents and words that were counted.
-    pub counted: Option<(u64, u64)>,
-    /// What was signed, by algorithm.
-    pub signed: Option<Vec<SignTally>>,
+    pub took: Took,
+    /// What was counted.
+    pub counted: Totals,
+    /// What was signed.
+    pub signed: SignTallies,
+}
+
+impl Merge for Share {
+    fn merge(&mut self, other: Share) {
+        self.took.merge(other.took);
+        self.counted.merge(other.counted);
+        self.signed.merge(other.signed);
+    }
 }
 
 /// Reads all documents once.
-pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Result<Vec<Share>> {
-    let Asked { intake, counting, signing, copies, guests, portions } = asked;
-    let resting = portions.map(|(stock, portions)| Resting::new(session, asked, stock, portions));
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Result<Share> {
+    let Asked { intake, counting, signing, copies, guests, partials } = asked;
+    let resting = partials.map(|(saved, partials)| Resting::new(session, asked, saved, partials));
     let rests: &dyn Rests<Share> = resting.as_ref().map_or(&Restless, |resting| resting);
     let recorder =
         |intake| if guests.is_some() { Intake::recorder_of_guests(intake) } else { Intake::recorder(intake) };
@@ -97,70 +107,76 @@ pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>
         },
         |(recorder, counter, signer, segmented)| {
             session.segmented.fetch_add(segmented, Relaxed);
-            let (took, counted) = (recorder.map(Intake::close), counter.map(Counting::close));
-            let signed = signer.map(Signing::close).transpose()?;
-            Ok(Share { took: took.transpose()?, counted: counted.transpose()?, signed })
+            Ok(Share {
+                took: recorder.map(Intake::close).transpose()?.unwrap_or_default(),
+                counted: counter.map(Counting::close).transpose()?.unwrap_or_default(),
+                signed: signer.map(Signing::close).transpose()?.unwrap_or_default(),
+            })
         },
     )?;
-    shares.extend(resting.map(Resting::taken_up).unwrap_or_default());
-    Ok(shares)
+    shares.extend(resting.map(Resting::restored));
+    Ok(Share::of_all(shares))
 }
 
-/// A reading that puts down what it knows of the documents since the last rest, a portion, and that begins behind the portions of an
-/// earlier process.
+/// A pass that is saved now and then: what it has recorded since the last rest goes into a partial checkpoint. It begins behind the
+/// partial checkpoints of an earlier process.
 struct Resting<'r> {
     session: &'r Session<'r>,
     asked: Asked<'r>,
-    stock: &'r Stock<'r>,
-    portions: &'r Portions,
+    saved: &'r SavedState<'r>,
+    partials: &'r Partials,
     so_far: Mutex<SoFar>,
 }
 
-/// How far a reading is.
+/// How far a pass is.
 #[derive(Default)]
 struct SoFar {
-    /// The number of the next portion.
-    portion: u64,
-    /// The first document of it.
+    /// The number of the next partial checkpoint.
+    partial: u64,
+    /// Its first document.
     doc: u64,
     /// Whether the disk had no room for one: those behind it would be of no use.
     is_full: bool,
-    /// What threads of earlier processes have done.
-    shares: Vec<Share>,
+    /// What earlier processes have done.
+    restored: Share,
 }
 
-/// What is plain of a portion.
-#[derive(Deserialize, Serialize)]
-struct Heading {
-    docs: Range<u64>,
-    segmented: u64,
-    report: Option<PurifyReport>,
+impl Recorder for Resting<'_> {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        let Asked { intake, counting, signing, .. } = &self.asked;
+        vec![intake, &self.session.scopes, counting, signing, &self.session.segmented]
+    }
 }
 
 impl<'r> Resting<'r> {
-    fn new(session: &'r Session<'r>, asked: Asked<'r>, stock: &'r Stock<'r>, portions: &'r Portions) -> Resting<'r> {
-        Resting { session, asked, stock, portions, so_far: Mutex::default() }
+    fn new(
+        session: &'r Session<'r>,
+        asked: Asked<'r>,
+        saved: &'r SavedState<'r>,
+        partials: &'r Partials,
+    ) -> Resting<'r> {
+        Resting { session, asked, saved, partials, so_far: Mutex::default() }
     }
 
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn taken_up(self) -> Vec<Share> {
-        self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).shares
+    fn restored(self) -> Share {
+        self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).restored
     }
 
-    fn take(&self, from: &mut PortionReader<'_>, pages: Option<&PagesSoFar<'_>>, so_far: &mut SoFar) -> Result<bool> {
-        let Heading { docs, segmented, report } = from.plain()?;
-        so_far.shares.extend(from.plain::<Vec<Share>>()?);
-        let Asked { intake, counting, signing, .. } = self.asked;
-        intake.map_or(Ok(()), |intake| intake.take_portion(&docs, from))?;
-        self.session.scopes.take_portion(&docs, from)?;
-        counting.map_or(Ok(()), |counting| counting.take_portion(&docs, from))?;
-        signing.map_or(Ok(()), |signing| signing.take_portion(self.session.engine, from_ref(&docs), from))?;
-        pages.zip(report).map_or(Ok(()), |(pages, report)| pages.take_portion(&docs, report, from))?;
-        self.session.segmented.store(segmented, Relaxed);
-        (so_far.portion, so_far.doc) = (so_far.portion + 1, docs.end);
+    fn restore(
+        &self,
+        from: &mut PartialReader<'_>,
+        pages: Option<&PagesSoFar<'_>>,
+        so_far: &mut SoFar,
+    ) -> Result<bool> {
+        let docs: Range<u64> = from.plain()?;
+        from.plain::<Vec<Share>>()?.into_iter().for_each(|share| so_far.restored.merge(share));
+        self.restore_partial(self.session.engine, from_ref(&docs), from)?;
+        pages.restore_partial(self.session.engine, from_ref(&docs), from)?;
+        (so_far.partial, so_far.doc) = (so_far.partial + 1, docs.end);
         Ok(true)
     }
 }
@@ -169,102 +185,109 @@ impl Rests<Share> for Resting<'_> {
     fn begin(&self, pages: Option<PagesSoFar<'_>>) -> Result<u64> {
         let mut so_far = self.so_far();
         loop {
-            let at = so_far.portion;
-            if !self.stock.take_portion(self.portions, at, |from| self.take(from, pages.as_ref(), &mut so_far))? {
-                // What is behind a damaged one does not join on to what is read now.
-                self.stock.forget_portions(self.portions, at)?;
+            let at = so_far.partial;
+            let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
+            if !self.saved.restore_partial(self.partials, at, restore)? {
+                // What is behind a damaged one does not continue what is read now.
+                self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }
         }
     }
 
     fn is_due(&self) -> bool {
-        self.stock.due() && !self.so_far().is_full
+        self.saved.due() && !self.so_far().is_full
     }
 
     fn rest(&self, end: u64, shares: &[Share], pages: Option<PagesSoFar<'_>>) -> Result<()> {
         let mut so_far = self.so_far();
         let docs = so_far.doc..end;
-        let Asked { intake, counting, signing, .. } = self.asked;
-        let fits = self.stock.put_portion(self.portions, so_far.portion, |to| {
-            let (segmented, report) = (self.session.segmented.load(Relaxed), pages.as_ref().map(PagesSoFar::report));
-            to.plain(&Heading { docs: docs.clone(), segmented, report })?;
+        let fits = self.saved.save_partial(self.partials, so_far.partial, |to| {
+            to.plain(&docs)?;
             to.plain(&shares)?;
-            intake.map_or(Ok(()), |intake| intake.put_portion(&docs, to))?;
-            self.session.scopes.put_portion(&docs, to)?;
-            counting.map_or(Ok(()), |counting| counting.put_portion(&docs, to))?;
-            signing.map_or(Ok(()), |signing| signing.put_portion(from_ref(&docs), to))?;
-            pages.as_ref().map_or(Ok(()), |pages| pages.put_portion(&docs, to))
+            self.save_partial(from_ref(&docs), to)?;
+            pages.save_partial(from_ref(&docs), to)
         })?;
-        (so_far.portion, so_far.doc, so_far.is_full) = (so_far.portion + 1, end, !fits);
+        (so_far.partial, so_far.doc, so_far.is_full) = (so_far.partial + 1, end, !fits);
         Ok(())
     }
 }
 
-/// What came of the first reading.
-pub struct First {
-    /// What was recorded of the rows, where that was asked for.
+/// The first pass, for which copies and a sieve may be known already.
+pub struct FirstPass<'a> {
+    /// How documents are seen.
+    pub view: &'a View<'a>,
+    /// The algorithms that sign in it.
+    pub bound: &'a [Bound<'a>],
+    /// Whether rows are recorded.
+    pub takes: bool,
+    /// Counts documents.
+    pub counting: Option<Counting<'a>>,
+    /// The exact copies, if they are known.
+    pub copies: Option<&'a Classes>,
+    /// Leaves out rows that match no other.
+    pub sieve: Option<&'a Sieve>,
+    /// The documents of earlier runs that are matched, if any are.
+    pub meeting: Option<&'a dyn Meeting>,
+    /// Where the pass is saved while it goes on.
+    pub partials: (&'a SavedState<'a>, &'a Partials),
+}
+
+/// What came of the first pass.
+pub struct FirstResult {
+    /// What was recorded of the rows, if that was asked for.
     pub taken: Option<Taken>,
-    /// What was counted, where something was.
+    /// What was counted, if anything was.
     pub counted: Option<Counted>,
     /// What was signed, by algorithm.
     pub signed: Vec<SignedRows>,
-    /// By what documents meet their copies in an index, where there is one.
+    /// By what documents match their copies in an index, if there is one.
     pub copy_keys: Option<Keys>,
 }
 
-/// The first reading, for which copies and a sieve may be known already: rows are recorded where `takes` says so, documents
-/// counted, and algorithms that need no counts sign.
-pub fn first(
-    session: &Session<'_>,
-    view: &View<'_>,
-    bound: &[Bound<'_>],
-    takes: bool,
-    counting: Option<Counting<'_>>,
-    copies: Option<&Classes>,
-    sieve: Option<&Sieve>,
-    joining: Option<&dyn Meeting>,
-    portions: Option<(&Stock<'_>, &Portions)>,
-) -> Result<First> {
-    let name = if counting.is_some() { "count" } else { "sign" };
-    let running = session.engine.clock.stage(name);
-    let intake = takes.then(|| Intake::new(session, copies.is_none())).transpose()?;
-    let copy_keys = joining
-        .map(|joining| MeetingKeys::of_copies(session.engine, joining.numbered(), session.rows()))
-        .transpose()?;
-    let signing = Signing::new(session, bound, copies, sieve, joining.map(|joining| joining.numbered()))?;
-    let mut signing = signing.with_copy_keys(copy_keys);
-    let (intake_of, counting_of) = (intake.as_ref(), counting.as_ref());
-    let asked = Asked {
-        intake: intake_of,
-        counting: counting_of,
-        signing: Some(&signing),
-        copies,
-        guests: None,
-        portions: portions.filter(|_| joining.is_none()),
-    };
-    let (mut took, mut counts, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
-    for share in read(session, name, view, asked)? {
-        took.extend(share.took);
-        counts.extend(share.counted);
-        tallies.extend(share.signed);
+impl FirstPass<'_> {
+    /// Makes the pass.
+    ///
+    /// # Errors
+    /// A damaged file, a full disk, an interruption.
+    pub fn run(self, session: &Session<'_>) -> Result<FirstResult> {
+        let FirstPass { view, bound, takes, counting, copies, sieve, meeting, partials } = self;
+        let name = if counting.is_some() { "count" } else { "sign" };
+        let running = session.engine.clock.stage(name);
+        let intake = takes.then(|| Intake::new(session, copies.is_none())).transpose()?;
+        let copy_keys = meeting
+            .map(|meeting| MeetingKeys::of_copies(session.engine, meeting.numbered(), session.rows()))
+            .transpose()?;
+        let signing = Signing::new(session, bound, copies, sieve, meeting.map(|meeting| meeting.numbered()))?;
+        let mut signing = signing.with_copy_keys(copy_keys);
+        let asked = Asked {
+            intake: intake.as_ref(),
+            counting: counting.as_ref(),
+            signing: Some(&signing),
+            copies,
+            guests: None,
+            partials: Some(partials).filter(|_| meeting.is_none()),
+        };
+        let Share { mut took, counted, signed } = read(session, name, view, asked)?;
+        let (copy_keys, keys) = signing.close_keys()?;
+        let guests = meeting
+            .map(|meeting| meeting.meet(session.engine, bound, &keys, copy_keys.as_ref()))
+            .transpose()?
+            .flatten();
+        if let (Some(source), Some(meeting)) = (guests, meeting) {
+            let guests = session.of_guests(source);
+            let asked =
+                Asked { intake: intake.as_ref(), signing: Some(&signing), guests: Some(meeting), ..Asked::default() };
+            // Their signatures were counted when they came.
+            took.merge(read(&guests, "read guests", &view.over(&guests), asked)?.took);
+        }
+        let signed = signing.finish_with(signed, keys)?;
+        let taken = intake.map(|intake| intake.finish(took)).transpose()?;
+        let counted = counting.map(|counting| counting.finish(counted)).transpose()?;
+        let words = counted.as_ref().map_or(0, |counted| counted.stats.words.len() as u64);
+        let taken_bytes = taken.as_ref().map_or(0, |taken| taken.spilled_bytes);
+        let spilled_bytes = spilled(&signed) + taken_bytes + counted.as_ref().map_or(0, |one| one.spilled_bytes);
+        running.end(session.documents(), rows(&signed) + words, spilled_bytes);
+        Ok(FirstResult { taken, counted, signed, copy_keys })
     }
-    let (copy_keys, keys) = signing.close_keys()?;
-    let guests =
-        joining.map(|joining| joining.meet(session.engine, bound, &keys, copy_keys.as_ref())).transpose()?.flatten();
-    if let (Some(source), Some(joining)) = (guests, joining) {
-        let guests = session.of_guests(source);
-        let asked =
-            Asked { intake: intake.as_ref(), signing: Some(&signing), guests: Some(joining), ..Asked::default() };
-        let shares = read(&guests, "read guests", &view.over(&guests), asked)?;
-        took.extend(shares.into_iter().filter_map(|share| share.took));
-    }
-    let signed = signing.finish_with(tallies, keys)?;
-    let taken = intake.map(|intake| intake.finish(took)).transpose()?;
-    let counted = counting.map(|counting| counting.finish(counts)).transpose()?;
-    let words = counted.as_ref().map_or(0, |counted| counted.stats.words.len() as u64);
-    let taken_bytes = taken.as_ref().map_or(0, |taken| taken.spilled_bytes);
-    let spilled_bytes = spilled(&signed) + taken_bytes + counted.as_ref().map_or(0, |one| one.spilled_bytes);
-    running.end(session.documents(), rows(&signed) + words, spilled_bytes);
-    Ok(First { taken, counted, signed, copy_keys })
 }

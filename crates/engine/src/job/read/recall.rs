@@ -1,7 +1,7 @@
 //! Signatures from the words that were kept of each document while words were counted: all of a part, block by block, on all threads.
 //!
-//! The signing rests now and then between two blocks, and puts down what it has signed since the last rest, a portion. A block is not a run
-//! of documents, so a portion names its documents.
+//! Now and then the signing rests between two blocks, and what was signed since the last rest is saved as a partial checkpoint. A block is not
+//! a run of documents, so a partial checkpoint names its documents.
 
 use std::mem::take;
 use std::ops::Range;
@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::sign::{SignTally, Signing, SigningThread};
-use crate::engine::products::PortionReader;
+use super::sign::{SignTallies, Signing, SigningThread};
+use crate::engine::checkpoints::{Merge, PartialReader, Recorder as _};
 use crate::engine::progress::Unit;
 use crate::engine::threads::Engine;
-use crate::job::products::{Portions, Stock};
+use crate::job::saved::{Partials, SavedState};
 use crate::reading::document::View;
 use crate::reading::forward::{Forward, Part, Place, damaged};
 use crate::reading::read::in_turns;
@@ -22,24 +22,24 @@ use dupsift_core::error::Result;
 use dupsift_text::free_pooled_lists;
 
 /// Signs all documents but surplus copies, so many parts at a time as there are threads, for each holds the words of one. Where there
-/// are `portions`, it begins behind those of an earlier process.
+/// are `partials`, it begins behind those of an earlier process.
 pub fn sign(
     from: &Forward,
     engine: &Engine<'_>,
     view: &View<'_>,
     stats: &CorpusStats,
     signing: &Signing<'_>,
-    portions: Option<(&Stock<'_>, &Portions)>,
-) -> Result<Vec<Vec<SignTally>>> {
+    partials: Option<(&SavedState<'_>, &Partials)>,
+) -> Result<SignTallies> {
     let documents = from.parts().iter().map(|part| part.documents).sum();
     let bar = engine.progress.stage("recall kept words", documents, Unit::Documents);
     let blocks: usize = from.parts().iter().map(|part| part.blocks.len()).sum();
-    let rests = Rests { signing, portions, name: from.name(), blocks, so_far: Mutex::default() };
+    let rests = Rests { signing, partials, name: from.name(), blocks, so_far: Mutex::default() };
     let (begin, known) = rests.begin(engine)?;
     bar.add(known);
-    let sign = Recalling { from, engine, view, signing, notes: portions.is_some() };
+    let sign = Recalling { from, engine, view, signing, notes: partials.is_some() };
     let most = engine.budget.a_thread * engine.pool.current_num_threads();
-    let mut tallies = Vec::new();
+    let mut tallies = SignTallies::default();
     let mut first = 0;
     for parts in together(from.parts(), engine.pool.current_num_threads(), most) {
         let many: usize = parts.iter().map(|part| part.blocks.len()).sum();
@@ -58,9 +58,9 @@ pub fn sign(
             engine.work_while(from..many, &goes_on, || Ok((signing.thread(), Vec::new())), each, Recalling::close)
         };
         let shares = in_turns(begin..many, work, |next, some| rests.rest(before + next, some))?;
-        tallies.extend(shares.into_iter().map(|share| share.tallies));
+        shares.into_iter().for_each(|share| tallies.merge(share.tallies));
     }
-    tallies.extend(rests.taken_up());
+    tallies.merge(rests.restored());
     Ok(tallies)
 }
 
@@ -136,14 +136,14 @@ fn note(runs: &mut Vec<Range<u64>>, doc: u64) {
 /// What one thread has signed.
 #[derive(Clone, Deserialize, Serialize)]
 struct Signed {
-    tallies: Vec<SignTally>,
+    tallies: SignTallies,
     documents: Vec<Range<u64>>,
 }
 
 /// Where the signing rests.
 struct Rests<'r> {
     signing: &'r Signing<'r>,
-    portions: Option<(&'r Stock<'r>, &'r Portions)>,
+    partials: Option<(&'r SavedState<'r>, &'r Partials)>,
     name: u64,
     /// How many there are.
     blocks: usize,
@@ -153,14 +153,14 @@ struct Rests<'r> {
 /// How far the signing is.
 #[derive(Default)]
 struct SoFar {
-    /// The number of the next portion.
-    portion: u64,
-    /// All blocks before this one stand in portions.
+    /// The number of the next partial checkpoint.
+    partial: u64,
+    /// All blocks before this one are saved.
     block: usize,
     /// What was signed since.
     signed: Vec<Signed>,
-    /// What threads of earlier processes have signed.
-    taken_up: Vec<Vec<SignTally>>,
+    /// What earlier processes have signed.
+    restored: SignTallies,
     /// The documents of these.
     documents: u64,
     /// Whether the disk had no room for one.
@@ -172,37 +172,37 @@ impl Rests<'_> {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes up what was put down; says which block is the first that is to be read, and how many documents are before it.
+    /// Restores what was saved; returns the first block that is to be read, and how many documents are before it.
     fn begin(&self, engine: &Engine<'_>) -> Result<(usize, u64)> {
         let mut so_far = self.so_far();
-        if let Some((stock, portions)) = self.portions {
-            while stock.take_portion(portions, so_far.portion, |from| self.take(engine, from, &mut so_far))? {}
-            stock.forget_portions(portions, so_far.portion)?;
+        if let Some((saved, partials)) = self.partials {
+            while saved.restore_partial(partials, so_far.partial, |from| self.restore(engine, from, &mut so_far))? {}
+            saved.forget_partials(partials, so_far.partial)?;
         }
         Ok((so_far.block, so_far.documents))
     }
 
-    /// Takes a portion up, if it is of this recording.
-    fn take(&self, engine: &Engine<'_>, from: &mut PortionReader<'_>, so_far: &mut SoFar) -> Result<bool> {
+    /// Restores a partial checkpoint, if it is of this recording.
+    fn restore(&self, engine: &Engine<'_>, from: &mut PartialReader<'_>, so_far: &mut SoFar) -> Result<bool> {
         let (name, block): (u64, usize) = from.plain()?;
         if name != self.name {
             return Ok(false);
         }
         let signed: Vec<Signed> = from.plain()?;
-        self.signing.take_portion(engine, &documents(&signed), from)?;
+        self.signing.restore_partial(engine, &documents(&signed), from)?;
         so_far.documents += documents(&signed).iter().map(|run| run.end - run.start).sum::<u64>();
-        so_far.taken_up.extend(signed.into_iter().map(|signed| signed.tallies));
-        (so_far.portion, so_far.block) = (so_far.portion + 1, block);
+        signed.into_iter().for_each(|signed| so_far.restored.merge(signed.tallies));
+        (so_far.partial, so_far.block) = (so_far.partial + 1, block);
         Ok(true)
     }
 
     fn is_due(&self) -> bool {
-        self.portions.is_some_and(|(stock, _)| stock.due()) && !self.so_far().is_full
+        self.partials.is_some_and(|(saved, _)| saved.due()) && !self.so_far().is_full
     }
 
     /// All blocks before `end` were signed, the last ones by `some`.
     fn rest(&self, end: usize, some: &[Signed]) -> Result<()> {
-        let Some((stock, portions)) = self.portions else { return Ok(()) };
+        let Some((saved, partials)) = self.partials else { return Ok(()) };
         let is_due = self.is_due() && end < self.blocks;
         let mut so_far = self.so_far();
         so_far.signed.extend_from_slice(some);
@@ -210,18 +210,18 @@ impl Rests<'_> {
             return Ok(());
         }
         let signed = take(&mut so_far.signed);
-        let fits = stock.put_portion(portions, so_far.portion, |to| {
+        let fits = saved.save_partial(partials, so_far.partial, |to| {
             to.plain(&(self.name, end))?;
             to.plain(&signed)?;
-            self.signing.put_portion(&documents(&signed), to)
+            self.signing.save_partial(&documents(&signed), to)
         })?;
-        (so_far.portion, so_far.is_full) = (so_far.portion + 1, !fits);
+        (so_far.partial, so_far.is_full) = (so_far.partial + 1, !fits);
         Ok(())
     }
 
-    /// What threads of earlier processes have signed.
-    fn taken_up(self) -> Vec<Vec<SignTally>> {
-        self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).taken_up
+    /// What earlier processes have signed.
+    fn restored(self) -> SignTallies {
+        self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).restored
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::intake::Intake;
-use crate::engine::products::{Products, is_same};
+use crate::engine::checkpoints::{Checkpoints, is_same};
 use crate::reading::content_hashes::{self, ContentHashes, Sum};
 use crate::reading::document::View;
 use crate::session::Session;
@@ -42,7 +42,7 @@ fn want(session: &Session<'_>) -> Want {
 ///
 /// # Errors
 /// A file that cannot be read; a request to stop.
-pub fn check(session: &Session<'_>, products: &Products<'_>) -> Result<()> {
+pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     if products.is_empty() {
         return Ok(());
     }

@@ -1,13 +1,10 @@
 //! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
+use crate::engine::checkpoints::{Merge, Recorder};
 use crate::engine::evidence::{Evidence, Taking, let_go};
-use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::sketches::SketchFile;
-use crate::engine::threads::Engine;
 use crate::job::pair::classes::Classes;
 use crate::job::timing::{Sample, Timed};
 use crate::matching::meeting::{Keys, MeetingKeys, Numbered};
@@ -47,11 +44,22 @@ pub struct SignTally {
     pub timed: Timed,
 }
 
-impl SignTally {
-    fn merge(&mut self, other: &SignTally) {
+impl Merge for SignTally {
+    fn merge(&mut self, other: SignTally) {
         self.documents.merge(&other.documents);
         self.sifted += other.sifted;
         self.timed.merge(other.timed);
+    }
+}
+
+/// The tallies of several algorithms, in the order in which they were bound; of none before anything was signed.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct SignTallies(Vec<SignTally>);
+
+impl Merge for SignTallies {
+    fn merge(&mut self, other: SignTallies) {
+        self.0.resize(self.0.len().max(other.0.len()), SignTally::default());
+        self.0.iter_mut().zip(other.0).for_each(|(sum, one)| sum.merge(one));
     }
 }
 
@@ -97,6 +105,18 @@ pub struct SigningThread<'w> {
     tallies: Vec<SignTally>,
     scratch: (Signatures, Vec<u64>),
     record: Vec<u8>,
+}
+
+impl Recorder for Output {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        vec![&self.rows, &self.taking, &self.sketches]
+    }
+}
+
+impl Recorder for Signing<'_> {
+    fn parts(&self) -> Vec<&dyn Recorder> {
+        self.outputs.iter().map(|output| output as &dyn Recorder).collect()
+    }
 }
 
 impl<'s> Signing<'s> {
@@ -206,43 +226,26 @@ impl<'s> Signing<'s> {
         Ok(())
     }
 
-    /// Puts down what was signed of these runs of documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
-        self.outputs.iter().try_for_each(|output| {
-            to.rows(&output.rows)?;
-            output.taking.as_ref().map_or(Ok(()), |taking| taking.put_portion(docs, to))?;
-            output.sketches.as_ref().map_or(Ok(()), |sketches| sketches.put_portion(docs, to))
-        })
-    }
-
-    /// Takes it up.
-    pub fn take_portion(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
-        self.outputs.iter().try_for_each(|output| {
-            from.rows(engine, &output.rows)?;
-            output.taking.as_ref().map_or(Ok(()), |taking| taking.take_portion(docs, from))?;
-            output.sketches.as_ref().map_or(Ok(()), |sketches| sketches.take_portion(docs, from))
-        })
-    }
-
     /// Ends the work of a thread.
-    pub fn close(thread: SigningThread<'_>) -> Result<Vec<SignTally>> {
+    pub fn close(thread: SigningThread<'_>) -> Result<SignTallies> {
         let keys = thread.keys.into_iter().flatten().chain(thread.copy_keys);
         thread.rows.into_iter().chain(keys).try_for_each(|mut writer| writer.flush())?;
-        Ok(thread.tallies)
+        Ok(SignTallies(thread.tallies))
     }
 
-    /// The rows by algorithm, from the tallies of all threads.
-    pub fn finish(mut self, threads: Vec<Vec<SignTally>>) -> Result<Vec<SignedRows>> {
+    /// Returns the rows by algorithm.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn finish(mut self, tallies: SignTallies) -> Result<Vec<SignedRows>> {
         let (_, keys) = self.close_keys()?;
-        self.finish_with(threads, keys)
+        self.finish_with(tallies, keys)
     }
 
     /// The same where [`Signing::close_keys`] was called before.
-    pub fn finish_with(self, threads: Vec<Vec<SignTally>>, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
-        let mut tallies = vec![SignTally::default(); self.bound.len()];
-        for thread in threads {
-            tallies.iter_mut().zip(&thread).for_each(|(sum, one)| sum.merge(one));
-        }
+    pub fn finish_with(self, tallies: SignTallies, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
+        let SignTallies(mut tallies) = tallies;
+        tallies.resize(self.bound.len(), SignTally::default());
         let rows = |((output, tally), keys): ((Output, SignTally), Option<Keys>)| {
             Ok(SignedRows {
                 layout: output.layout,

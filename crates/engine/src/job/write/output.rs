@@ -15,9 +15,9 @@ use crate::job::member::{Member, each};
 use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::{Alike, Compared, Contents};
 use crate::job::pair::group::Relation;
-use crate::job::products::Stock;
 use crate::job::read::intake::Taken;
 use crate::job::run_report::RunReport;
+use crate::job::saved::SavedState;
 use crate::reading::document::View;
 use crate::reading::losses::Losses;
 use crate::session::Session;
@@ -50,7 +50,7 @@ pub struct Corpus<'c> {
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
-    stock: &Stock<'_>,
+    saved: &SavedState<'_>,
     members: Vec<Member<'_, Relation>>,
     contents: Contents,
     corpus: Corpus<'_>,
@@ -70,7 +70,7 @@ pub fn write(
     let taking = alike.begin(session, contents)?;
     let (ids, contents) =
         last_reading::read(session, view, &taken.ids_named(session), &named(session, &shown)?, taking)?;
-    let contents = contents.map(|contents| contents.offer(stock)).transpose()?;
+    let contents = contents.map(|contents| contents.offer(saved)).transpose()?;
     let relations: Vec<&Relation> = members.iter().map(|member| &member.now.relation).collect();
     let decide = || decide::decide(session, &relations, copies, &taken.keep, &shown, contents.as_ref());
     let mut decided = session.options.removes.then(decide).transpose()?;
@@ -89,7 +89,7 @@ pub fn write(
         ids: &ids,
         stats,
         needs: tables.unwrap_or_default(),
-        models: &stock.plan().learns.iter().map(label).collect::<Vec<_>>(),
+        models: &saved.plan().learns.iter().map(label).collect::<Vec<_>>(),
     };
     let written = tables.write(session, stage)?;
     note(&mut members, &written);

@@ -14,8 +14,8 @@ const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,simhash,ls
 /// Members that sign from the words that are kept in the first reading, so that there is no second one.
 const OF_WORDS: &str = "exact,cosine:join=heavy,relate=true,tf_idf";
 
-const FIRST: &str = "the first reading";
-const SECOND: &str = "the second reading";
+const FIRST: &str = "the first pass";
+const SECOND: &str = "the second pass";
 const KEPT: &str = "the kept words";
 
 /// What is read: files of a few documents each, so that there are many pieces. Some lines cannot be used; each document has a host and a
@@ -100,12 +100,13 @@ impl Place {
     fn killed_after(&self, out: &str, reading: &str, portions: usize) {
         let mut child =
             self.command(out, "0s", "2", "512MiB").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let is_one = |line: &String| line.contains("portion put down") && line.contains(&format!("\"{reading}\""));
+        let is_one =
+            |line: &String| line.contains("partial checkpoint saved") && line.contains(&format!("\"{reading}\""));
         let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let found = lines.filter(is_one).take(portions).count();
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(found, portions, "portions of {reading}");
+        assert_eq!(found, portions, "part of {reading}");
         assert!(!self.out(out).exists(), "it was over");
     }
 
@@ -115,13 +116,13 @@ impl Place {
     }
 
     fn taken_up(&self, out: &str) -> Vec<String> {
-        let taken = record(&self.out(out))["taken_up"].as_array().cloned().unwrap_or_default();
+        let taken = record(&self.out(out))["resumed"].as_array().cloned().unwrap_or_default();
         taken.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
     /// The files of portions in the work folder, by the order of documents.
     fn portions(&self, out: &str) -> Vec<PathBuf> {
-        let mut portions = self.products(out, |name| name.starts_with("portions of "));
+        let mut portions = self.products(out, |name| name.starts_with("part of "));
         portions.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
         portions
     }
@@ -149,7 +150,7 @@ fn goes_on_in(place: Place, kills: &[(&str, usize)]) {
         let out = format!("{}-{portions}", reading.replace(' ', "-"));
         place.killed_after(&out, reading, portions);
         place.goes_on(&out);
-        let name = format!("portions of {reading}");
+        let name = format!("part of {reading}");
         assert!(place.taken_up(&out).contains(&name), "{out}: {:?}", place.taken_up(&out));
         assert_same_bytes(&whole, &place.out(&out), &out);
         let (whole, again) = (record(&whole), record(&place.out(&out)));
@@ -214,7 +215,7 @@ fn portions_add_up_over_many_runs() {
     assert_eq!(place.portions("out").len(), 4);
     let dry = place.command("out", "0s", "2", "512MiB").arg("--dry-run").output().unwrap();
     let said = String::from_utf8(dry.stderr).unwrap();
-    assert!(said.contains("CPU s of work") && said.contains(": portions of the first reading\""), "{said}");
+    assert!(said.contains("CPU s of work") && said.contains(": part of the first pass\""), "{said}");
     place.goes_on("out");
     assert_same_bytes(&whole, &place.out("out"), "after four kills");
 }
@@ -252,7 +253,7 @@ fn portions_of_kept_words_are_of_these_words_only() {
     bytes[middle] ^= 16;
     std::fs::write(&words, bytes).unwrap();
     place.goes_on("out");
-    assert!(!place.taken_up("out").contains(&format!("portions of {KEPT}")), "{:?}", place.taken_up("out"));
+    assert!(!place.taken_up("out").contains(&format!("part of {KEPT}")), "{:?}", place.taken_up("out"));
     assert_same_bytes(&whole, &place.out("out"), "other words");
 }
 

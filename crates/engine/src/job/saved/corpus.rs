@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::evidence::Evidence;
-use crate::engine::products::{Found, Product, Putting};
 use crate::engine::threads::Engine;
 use crate::job::pair::classes::Classes;
 use crate::job::read::headings::Headings;
@@ -33,36 +33,36 @@ pub struct Counts {
 /// What documents in pairs say, by the readings in which it was recorded.
 pub struct Said(pub Vec<Evidence>);
 
-impl Product for Said {
-    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+impl Checkpoint for Said {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.0.len())?;
-        self.0.iter().try_for_each(|one| one.put_down(to))
+        self.0.iter().try_for_each(|one| one.save(to))
     }
 
-    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Said> {
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Said> {
         let count = from.plain()?;
-        (0..count).map(|_: usize| Evidence::take_up(from)).collect::<Result<_>>().map(Said)
+        (0..count).map(|_: usize| Evidence::restore(from)).collect::<Result<_>>().map(Said)
     }
 }
 
-impl Product for Taken {
-    fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+impl Checkpoint for Taken {
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.ids_seen)?;
         to.plain(&(self.duplicate_ids, self.used, self.text_bytes, &self.lost))?;
         to.plain(&self.parts)?;
         to.plain(&self.contents)?;
         to.cells(&self.shapes)?;
-        self.keep.put_down(to)?;
+        self.keep.save(to)?;
         to.plain(&self.scopes.is_some())?;
         self.scopes.as_ref().map_or(Ok(()), |Noted(scopes)| to.cells(scopes))?;
         to.plain(&self.sources.is_some())?;
-        self.sources.as_ref().map_or(Ok(()), |sources| sources.put_down(to))?;
-        self.rejected.put_down(engine, to)?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.save(to))?;
+        self.rejected.save(engine, to)?;
         to.plain(&self.headings.is_some())?;
-        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_down(to))
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.save(to))
     }
 
-    fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Taken> {
+    fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Taken> {
         let ids_seen = from.plain()?;
         let (duplicate_ids, used, text_bytes, lost) = from.plain()?;
         let (parts, contents, shapes) = (from.plain()?, from.plain()?, from.cells()?);
@@ -74,11 +74,11 @@ impl Product for Taken {
             text_bytes,
             parts,
             shapes,
-            keep: KeepOrder::take_up(from)?,
+            keep: KeepOrder::restore(from)?,
             scopes: if from.plain()? { Some(Noted(Arc::new(from.cells()?))) } else { None },
-            sources: if from.plain()? { Some(SourceValues::take_up(from)?) } else { None },
-            rejected: Rejected::take_up(engine, documents, from)?,
-            headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },
+            sources: if from.plain()? { Some(SourceValues::restore(from)?) } else { None },
+            rejected: Rejected::restore(engine, documents, from)?,
+            headings: if from.plain()? { Some(Headings::restore(from)?) } else { None },
             hashes: None,
             spilled_bytes: 0,
             contents,
@@ -86,18 +86,18 @@ impl Product for Taken {
     }
 }
 
-impl Product for Classes {
-    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
-        Classes::put_down(self, to)
+impl Checkpoint for Classes {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        Classes::save(self, to)
     }
 
-    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Classes> {
-        Classes::take_up(from)
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Classes> {
+        Classes::restore(from)
     }
 }
 
-impl Product for Counts {
-    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+impl Checkpoint for Counts {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&(self.stats.documents(), self.stats.tokens(), self.stats.snapshot()))?;
         for table in [&self.stats.words, &self.stats.features] {
             to.stream(|writer| {
@@ -112,19 +112,19 @@ impl Product for Counts {
             })?;
         }
         to.plain(&self.cuts.is_some())?;
-        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_down(to))
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.save(to))
     }
 
-    fn take_up(engine: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Counts> {
+    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Counts> {
         let (documents, tokens, snapshot) = from.plain()?;
         let words = table(engine, "words", from)?;
         let features = table(engine, "features", from)?;
-        let cuts = if from.plain()? { Some(Cuts::take_up(from)?) } else { None };
+        let cuts = if from.plain()? { Some(Cuts::restore(from)?) } else { None };
         Ok(Counts { stats: CorpusStats::new(documents, tokens, snapshot, words, features), cuts })
     }
 }
 
-fn table(engine: &Engine<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTable> {
+fn table(engine: &Engine<'_>, name: &str, from: &mut CheckpointReader<'_>) -> Result<TermTable> {
     let bytes = from.bytes()?;
     if bytes.is_empty() {
         return Ok(TermTable::empty());
@@ -136,23 +136,23 @@ fn table(engine: &Engine<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTa
     writer.finish()
 }
 
-impl Product for Forward {
-    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
-        Forward::put_down(self, to)
+impl Checkpoint for Forward {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        Forward::save(self, to)
     }
 
-    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Forward> {
-        Forward::take_up(from)
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Forward> {
+        Forward::restore(from)
     }
 }
 
 /// A model.
-impl Product for Vec<u64> {
-    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+impl Checkpoint for Vec<u64> {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.bytes(bytemuck::cast_slice(self))
     }
 
-    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Vec<u64>> {
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Vec<u64>> {
         Ok(bytemuck::allocation::pod_collect_to_vec(&from.bytes()?))
     }
 }

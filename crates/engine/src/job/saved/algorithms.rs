@@ -1,7 +1,7 @@
 //! What is known of one algorithm, put down and taken up: its rows, its pairs.
 
+use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::evidence::Evidence;
-use crate::engine::products::{Found, Product, Putting};
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use crate::job::pair::classes::Classes;
@@ -22,21 +22,21 @@ pub struct Rows {
     pub sketches: Option<SketchFile>,
 }
 
-impl Product for Rows {
-    fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+impl Checkpoint for Rows {
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.report)?;
         to.plain(&(self.evidence.is_some(), self.sketches.is_some()))?;
-        self.evidence.as_ref().map_or(Ok(()), |evidence| evidence.put_down(to))?;
-        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.put_down(to))?;
+        self.evidence.as_ref().map_or(Ok(()), |evidence| evidence.save(to))?;
+        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.save(to))?;
         to.rows(engine, &mut self.rows)
     }
 
-    fn take_up(engine: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Rows> {
+    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Rows> {
         let (report, (evidence, sketches)): (_, (bool, bool)) = (from.plain()?, from.plain()?);
         Ok(Rows {
             report,
-            evidence: if evidence { Some(Evidence::take_up(from)?) } else { None },
-            sketches: if sketches { Some(SketchFile::take_up(from)?) } else { None },
+            evidence: if evidence { Some(Evidence::restore(from)?) } else { None },
+            sketches: if sketches { Some(SketchFile::restore(from)?) } else { None },
             rows: from.rows(engine)?,
         })
     }
@@ -52,19 +52,19 @@ pub struct Pairs {
     pub classes: Option<Classes>,
 }
 
-impl Product for Pairs {
-    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+impl Checkpoint for Pairs {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.report)?;
-        self.pairs.put_down(to)?;
+        self.pairs.save(to)?;
         to.plain(&self.classes.is_some())?;
-        self.classes.as_ref().map_or(Ok(()), |classes| classes.put_down(to))
+        self.classes.as_ref().map_or(Ok(()), |classes| classes.save(to))
     }
 
-    fn take_up(_: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Pairs> {
+    fn restore(_: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Pairs> {
         Ok(Pairs {
             report: from.plain()?,
-            pairs: PairList::take_up(documents, from)?,
-            classes: if from.plain()? { Some(Classes::take_up(from)?) } else { None },
+            pairs: PairList::restore(documents, from)?,
+            classes: if from.plain()? { Some(Classes::restore(from)?) } else { None },
         })
     }
 }

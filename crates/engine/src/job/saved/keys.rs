@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
-use crate::engine::products::Key;
+use crate::engine::checkpoints::Key;
 use crate::job::read_back::Frozen;
 use crate::options::RunOptions;
 use crate::options::record;

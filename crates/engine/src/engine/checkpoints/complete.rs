@@ -14,15 +14,15 @@ use dupsift_spill::shuffle::run::{RUN, Run, RunWriter};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks, Sorted};
 
 /// A product that is being put down.
-pub struct Putting<'p> {
+pub struct CheckpointWriter<'p> {
     dir: &'p Path,
     stem: &'p str,
     entry: Entry,
 }
 
-impl<'p> Putting<'p> {
-    pub(super) fn new(dir: &'p Path, stem: &'p str) -> Putting<'p> {
-        Putting { dir, stem, entry: Entry::default() }
+impl<'p> CheckpointWriter<'p> {
+    pub(super) fn new(dir: &'p Path, stem: &'p str) -> CheckpointWriter<'p> {
+        CheckpointWriter { dir, stem, entry: Entry::default() }
     }
 
     pub(super) fn entry(self, what: &str, cpu_seconds: f64) -> Entry {
@@ -122,15 +122,15 @@ impl<'p> Putting<'p> {
 }
 
 /// A product that is being taken up: its parts come in the order in which they were put down.
-pub struct Found<'p> {
+pub struct CheckpointReader<'p> {
     dir: &'p Path,
     plain: std::slice::Iter<'p, serde_json::Value>,
     files: std::slice::Iter<'p, PutDown>,
 }
 
-impl<'p> Found<'p> {
-    pub(super) fn new(dir: &'p Path, entry: &'p Entry) -> Found<'p> {
-        Found { dir, plain: entry.data.plain.iter(), files: entry.files.iter() }
+impl<'p> CheckpointReader<'p> {
+    pub(super) fn new(dir: &'p Path, entry: &'p Entry) -> CheckpointReader<'p> {
+        CheckpointReader { dir, plain: entry.data.plain.iter(), files: entry.files.iter() }
     }
 
     fn damaged(&self, why: impl Into<String>) -> Error {

@@ -1,17 +1,17 @@
-//! What a run puts down on its way, so that the same command goes on from there when it was ended before its time.
+//! Checkpoints: what a run saves on its way, so that the same command resumes after it was killed.
 //!
 //! ```text
-//! ledger.json       which products there are, each by its key: plain values, and files with their checksums
-//! KEY-N.product     bytes of a product        KEY-N.run   rows of a product
+//! ledger.json       which checkpoints there are, each by its key: plain values, and files with their checksums
+//! KEY-N.product     bytes of a checkpoint        KEY-N.run   rows of a checkpoint
 //! ```
 //!
-//! The key of a product is a hash of all that it depends on ([`Key`]); one with another key is not looked at. Products are put
-//! down where so much time has passed since the last ones (`--checkpoint`), so a short run writes nothing. What is taken up is
-//! compared with its checksums first; what is damaged is named, and made again.
+//! The key of a checkpoint is a hash of all that it depends on ([`Key`]); one with another key is ignored. Checkpoints are saved when enough
+//! time has passed since the last one (`--checkpoint`), so a short run writes nothing. What is restored is compared with its checksums first;
+//! what is damaged is named, and recomputed.
 
-mod files;
+mod complete;
 mod ledger;
-mod portion;
+mod partial;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,26 +26,26 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_files::io::{InputFile, LEDGER, Ledger, LedgerInput, LedgerInputs, SetAside, Source, WorkFolder};
 
-pub use files::{Found, Putting};
+pub use complete::{CheckpointReader, CheckpointWriter};
 use ledger::Entry;
-pub use portion::{PortionReader, PortionWriter};
+pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
-/// What can be put down and taken up.
-pub trait Product: Sized {
-    /// Puts it down. It stays the same, also where that fails; its rows may lie in the files from then on, so they come last.
+/// What can be saved and restored.
+pub trait Checkpoint: Sized {
+    /// Saves it. The value stays the same, also if that fails. Its rows may be read from the files from then on, so they come last.
     ///
     /// # Errors
     /// A full disk.
-    fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()>;
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()>;
 
-    /// Takes up what was put down, of a corpus of so many documents.
+    /// Restores what was saved of a corpus of so many documents.
     ///
     /// # Errors
-    /// [`Error::Damaged`] for what is not what was put down.
-    fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Self>;
+    /// [`Error::Damaged`] if the files are not what was saved.
+    fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Self>;
 }
 
-/// The key of one product.
+/// The key of one checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// What it is, for people: `rows cosine`.
@@ -62,12 +62,12 @@ impl Key {
     }
 }
 
-/// The products of one output.
-pub struct Products<'w> {
+/// The checkpoints of one output.
+pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
-    /// None: nothing is ever put down.
+    /// `None`: nothing is ever saved.
     every: Option<Duration>,
-    /// CPU seconds that the products of earlier processes took.
+    /// CPU seconds that the checkpoints of earlier processes took.
     before: f64,
     state: Mutex<State>,
 }
@@ -75,7 +75,7 @@ pub struct Products<'w> {
 struct State {
     ledger: Ledger,
     last: Instant,
-    taken_up: Vec<String>,
+    resumed: Vec<String>,
 }
 
 /// What the next run need not do again.
@@ -90,11 +90,11 @@ pub struct Kept {
 impl fmt::Display for Kept {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, size) = (self.cpu_seconds, ByteSize(self.bytes));
-        write!(to, "the same command goes on from there ({seconds:.1} CPU s of work are kept, {size})")
+        write!(to, "run the same command again to resume ({seconds:.1} CPU s of work saved, {size})")
     }
 }
 
-/// What an earlier process has put down, as far as a run that only looks is told.
+/// What an earlier process has saved, for a run that changes nothing.
 #[derive(Default)]
 pub struct Left(Ledger);
 
@@ -134,15 +134,15 @@ impl Left {
     }
 }
 
-/// What the process has put down, for who stops it.
+/// What the process has saved, for the message when it is stopped.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
-/// From now on nothing is kept: the result has its name.
+/// Forgets what was saved: the result is complete.
 pub fn nothing_is_kept() {
     note(None);
 }
 
-/// What the next run need not do again; none where nothing is kept.
+/// Returns what the next run need not do again; `None` if nothing was saved.
 pub fn goes_on() -> Option<Kept> {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -152,26 +152,26 @@ pub fn kept() -> Option<(f64, u64)> {
     goes_on().map(|kept| (kept.cpu_seconds, kept.bytes))
 }
 
-impl<'w> Products<'w> {
-    /// Those that lie in a work folder, made by the same build of the program; the others are forgotten.
+impl<'w> Checkpoints<'w> {
+    /// Opens those in a work folder that the same build of the program saved; the others are forgotten.
     ///
     /// # Errors
     /// A folder that cannot be read.
-    pub fn open(folder: &'w WorkFolder, every: Option<Duration>, resumes: bool) -> Result<Products<'w>> {
+    pub fn open(folder: &'w WorkFolder, every: Option<Duration>, resumes: bool) -> Result<Checkpoints<'w>> {
         let ledger = if resumes { ledger::read(folder.path())? } else { Ledger::default() };
         let (before, bytes) = ledger::sums(&ledger);
         if !ledger.products.is_empty() {
             note(Some((before, bytes)));
         }
-        let state = State { ledger, last: Instant::now(), taken_up: Vec::new() };
-        Ok(Products { folder, every, before, state: Mutex::new(state) })
+        let state = State { ledger, last: Instant::now(), resumed: Vec::new() };
+        Ok(Checkpoints { folder, every, before, state: Mutex::new(state) })
     }
 
     fn dir(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Clears away what belongs to no product: the beginnings of what a dead run was at, and what is made once more.
+    /// Removes what belongs to no checkpoint: what a dead run had begun, and what is recomputed.
     ///
     /// # Errors
     /// A folder that cannot be cleared.
@@ -181,12 +181,12 @@ impl<'w> Products<'w> {
         self.folder.keep_only(|name| has_any && (name == LEDGER || state.ledger.lists(name)))
     }
 
-    /// The work begins again without some input files: what was taken up is of no use, and nothing else is of that attempt.
+    /// Begins the work again without some input files: what was restored is of no use, and neither is anything else of that attempt.
     ///
     /// # Errors
     /// A folder that cannot be cleared.
     pub fn begin(&self) -> Result<()> {
-        self.state().taken_up.clear();
+        self.state().resumed.clear();
         self.clear_away()
     }
 
@@ -199,19 +199,19 @@ impl<'w> Products<'w> {
         self.state().ledger.products.is_empty()
     }
 
-    /// Notes what the products that are put down from now on are made of.
+    /// Notes what the checkpoints that are saved from now on are made of.
     pub fn made_of(&self, inputs: LedgerInputs) {
         let mut state = self.state();
         let used = state.ledger.inputs.used.max(inputs.used);
         state.ledger.inputs = LedgerInputs { used, ..inputs };
     }
 
-    /// Returns what the products were made of.
+    /// Returns what the checkpoints were made of.
     pub fn inputs(&self) -> LedgerInputs {
         self.state().ledger.inputs.clone()
     }
 
-    /// Forgets all products: an input file that they were made of is another one now.
+    /// Forgets all checkpoints: an input file that they were made of has changed.
     ///
     /// # Errors
     /// A folder that cannot be cleared.
@@ -226,36 +226,40 @@ impl<'w> Products<'w> {
         self.clear_away()
     }
 
-    /// Whether there is a product of that key.
+    /// Returns whether there is a checkpoint of that key.
     pub fn has(&self, key: &Key) -> bool {
         self.state().ledger.products.contains_key(&key.hash)
     }
 
-    /// Takes up the product of that key, if it is there and whole; `what` it is stands in messages.
+    /// Restores the checkpoint of that key; `None` if there is none, or it is damaged.
     ///
     /// # Errors
     /// A disk that cannot be read.
-    pub fn take<T: Product>(&self, engine: &Engine<'_>, documents: u64, key: &Key) -> Result<Option<T>> {
-        self.take_with(key, |found| T::take_up(engine, documents, found))
+    pub fn restore<T: Checkpoint>(&self, engine: &Engine<'_>, documents: u64, key: &Key) -> Result<Option<T>> {
+        self.restore_with(key, |found| T::restore(engine, documents, found))
     }
 
-    /// The same by a function.
+    /// Restores by a function.
     ///
     /// # Errors
-    /// As [`Products::take`].
-    pub fn take_with<T>(&self, key: &Key, take_up: impl FnOnce(&mut Found<'_>) -> Result<T>) -> Result<Option<T>> {
+    /// As [`Checkpoints::restore`].
+    pub fn restore_with<T>(
+        &self,
+        key: &Key,
+        restore: impl FnOnce(&mut CheckpointReader<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let Some(entry) = self.state().ledger.products.get(&key.hash).and_then(Entry::read) else { return Ok(None) };
-        match take_up(&mut Found::new(self.dir(), &entry)) {
+        match restore(&mut CheckpointReader::new(self.dir(), &entry)) {
             Ok(value) => {
                 let mut state = self.state();
-                // Portions of one reading are one thing for the reader.
-                if state.taken_up.last() != Some(&key.what) {
-                    state.taken_up.push(key.what.clone());
+                // The parts of one pass are one thing in messages.
+                if state.resumed.last() != Some(&key.what) {
+                    state.resumed.push(key.what.clone());
                 }
                 Ok(Some(value))
             }
             Err(Error::Damaged { path, why }) => {
-                tracing::warn!("{}: {why}; {} is made again", path.display(), key.what);
+                tracing::warn!("{}: {why}; {} is recomputed", path.display(), key.what);
                 self.forget(key)?;
                 Ok(None)
             }
@@ -263,46 +267,46 @@ impl<'w> Products<'w> {
         }
     }
 
-    /// Whether what comes of the stage at hand is to be put down: so much time has passed.
+    /// Returns whether what comes of the step at hand is to be saved: enough time has passed.
     pub fn due(&self) -> bool {
         self.every.is_some_and(|every| self.state().last.elapsed() >= every)
     }
 
-    /// Puts a product down; where the disk has no room for it, the run goes on without.
+    /// Saves a checkpoint; if the disk has no room for it, the run continues without it.
     ///
     /// # Errors
     /// A disk that cannot be written.
-    pub fn put<T: Product>(&self, engine: &Engine<'_>, key: &Key, value: &mut T) -> Result<()> {
-        let running = engine.clock.stage(format!("put down {}", key.what));
-        let bytes = self.put_with(engine, key, |to| value.put_down(engine, to))?;
+    pub fn save<T: Checkpoint>(&self, engine: &Engine<'_>, key: &Key, value: &mut T) -> Result<()> {
+        let running = engine.clock.stage(format!("save {}", key.what));
+        let bytes = self.save_with(engine, key, |to| value.save(engine, to))?;
         running.end(0, 0, bytes.unwrap_or(0));
         Ok(())
     }
 
-    /// The same by a function, as a part of the stage at hand; says how many bytes were put down, if there was room for them.
+    /// Saves by a function, as a part of the stage at hand; returns how many bytes were saved, if there was room for them.
     ///
     /// # Errors
-    /// As [`Products::put`].
-    pub fn put_with(
+    /// As [`Checkpoints::save`].
+    pub fn save_with(
         &self,
         engine: &Engine<'_>,
         key: &Key,
-        put_down: impl FnOnce(&mut Putting<'_>) -> Result<()>,
+        save: impl FnOnce(&mut CheckpointWriter<'_>) -> Result<()>,
     ) -> Result<Option<u64>> {
         Ledger::set_aside(self.dir());
-        let mut putting = Putting::new(self.dir(), &key.hash);
-        if let Err(error) = put_down(&mut putting) {
-            putting.drop_files();
+        let mut writer = CheckpointWriter::new(self.dir(), &key.hash);
+        if let Err(error) = save(&mut writer) {
+            writer.drop_files();
             if error.full().is_none() {
                 return Err(error);
             }
-            tracing::warn!("{error}; {} is not put down, and the run goes on without", key.what);
-            // Not tried again for each product that follows.
+            tracing::warn!("{error}; {} is not saved, and the run continues without it", key.what);
+            // Not tried again for each checkpoint that follows.
             self.state().last = Instant::now();
             return Ok(None);
         }
         let (_, cpu_seconds, _) = engine.clock.totals();
-        let entry = putting.entry(&key.what, self.before + cpu_seconds);
+        let entry = writer.entry(&key.what, self.before + cpu_seconds);
         let bytes = entry.bytes();
         let mut state = self.state();
         if state.ledger.build.is_empty() {
@@ -316,7 +320,7 @@ impl<'w> Products<'w> {
         Ok(Some(bytes))
     }
 
-    /// Removes a product that nothing will ask for any more.
+    /// Removes a checkpoint that no later step needs.
     ///
     /// # Errors
     /// A ledger that cannot be written.
@@ -350,9 +354,9 @@ impl<'w> Products<'w> {
         ledger::known_bad(&self.state().ledger)
     }
 
-    /// What was taken up, in order.
-    pub fn taken_up(&self) -> Vec<String> {
-        self.state().taken_up.clone()
+    /// Returns what was restored, in order.
+    pub fn resumed(&self) -> Vec<String> {
+        self.state().resumed.clone()
     }
 }
 
@@ -383,8 +387,8 @@ mod tests {
         full: bool,
     }
 
-    impl Product for TwoFiles {
-        fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+    impl Checkpoint for TwoFiles {
+        fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
             to.bytes(b"first")?;
             if self.full {
                 return Err(Error::io("write", Path::new("second"))(io::Error::from_raw_os_error(libc::ENOSPC)));
@@ -392,7 +396,7 @@ mod tests {
             to.bytes(b"second")
         }
 
-        fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<TwoFiles> {
+        fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<TwoFiles> {
             assert_eq!((&*from.bytes()?, &*from.bytes()?), (&b"first"[..], &b"second"[..]));
             Ok(TwoFiles { full: false })
         }
@@ -402,20 +406,20 @@ mod tests {
     fn where_there_is_no_room_the_run_goes_on_without() {
         let place = tempfile::tempdir().unwrap();
         let folder = WorkFolder::take(&place.path().join("out"), None).unwrap();
-        let products = Products::open(&folder, Some(Duration::ZERO), true).unwrap();
+        let products = Checkpoints::open(&folder, Some(Duration::ZERO), true).unwrap();
         let (resources, progress, cancel) =
             (Resources::new(64 << 20, 1).unwrap(), Progress::hidden(), AtomicBool::new(false));
         let engine = resources.engine(false, false, folder.path(), &progress, &cancel);
         let (one, other) = (Key::new("one".into(), &[]), Key::new("other".into(), &[]));
-        products.put(&engine, &one, &mut TwoFiles { full: true }).unwrap();
+        products.save(&engine, &one, &mut TwoFiles { full: true }).unwrap();
         assert!(products.is_empty() && folder.holds().0 <= 1, "{:?}", folder.holds());
-        products.put(&engine, &other, &mut TwoFiles { full: false }).unwrap();
+        products.save(&engine, &other, &mut TwoFiles { full: false }).unwrap();
         assert!(products.has(&other) && !products.has(&one));
-        products.take::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
-        assert_eq!(products.taken_up(), ["other"]);
+        products.restore::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
+        assert_eq!(products.resumed(), ["other"]);
         // Another attempt has taken nothing up so far, and finds what was put down.
         products.begin().unwrap();
-        assert!(products.taken_up().is_empty() && products.has(&other));
+        assert!(products.resumed().is_empty() && products.has(&other));
     }
 
     /// The work folder removes nothing but what it knows.

@@ -1,0 +1,11 @@
+//! The saved state of a run: the keys of its checkpoints, and how each result of a step is saved and restored.
+
+mod algorithms;
+mod corpus;
+mod keys;
+mod saved_state;
+
+pub use algorithms::{Pairs, Rows};
+pub use corpus::{Counts, Said};
+pub use keys::of_file;
+pub use saved_state::{FIRST, Made, Partials, RECALL, SECOND, SavedState, left};

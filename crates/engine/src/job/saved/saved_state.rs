@@ -1,0 +1,308 @@
+//! The checkpoints of one attempt: keys are made when the first of them is asked for.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use bytesize::ByteSize;
+
+use super::keys::Keys;
+use crate::engine::checkpoints::{
+    Checkpoint, CheckpointWriter, Checkpoints, Kept, Key, Left, PartialReader, PartialWriter,
+};
+use crate::job::read::saved_inputs;
+use crate::job::read_back::Frozen;
+use crate::options::RunOptions;
+use crate::session::Session;
+use dupsift_algorithms::stage::plan::Plan;
+use dupsift_core::error::Result;
+use dupsift_core::number::counted;
+use dupsift_files::io::{Source, WorkFolder};
+use dupsift_text::Pipeline;
+
+/// What an earlier run has left for one of these options over these files, as a line for the reader; none where there is nothing.
+///
+/// # Errors
+/// A dictionary or a list of stop words that cannot be read.
+pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option<String>> {
+    let folder = WorkFolder::would_be(&options.out, options.work.as_deref()).filter(|_| options.resumes);
+    let left = folder.map(|folder| Left::of(&folder)).unwrap_or_default();
+    if left.is_empty() {
+        return Ok(None);
+    }
+    let pipeline = Pipeline::new(&options.recipe.text)?;
+    // An input that is another one by now is told where it is read.
+    let Ok(keys) = Keys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, None) else {
+        return Ok(None);
+    };
+    let partials = partials_left(&left, &keys, plan);
+    let keys = if options.stats.is_some() { keys.of_texts().collect::<Vec<_>>() } else { keys.all().collect() };
+    let there = left.of_keys(keys.into_iter().chain(&partials));
+    Ok(there.map(|(names, Kept { cpu_seconds, bytes })| {
+        let mut names = names;
+        names.dedup();
+        let (names, size) = (names.join(", "), ByteSize(bytes));
+        let compared = match left.differing(source) as u64 {
+            0 => String::new(),
+            files => format!(", once the contents of {} are found to be the same", counted(files, "input file")),
+        };
+        format!("resumed from an earlier run ({cpu_seconds:.1} CPU s of work, {size}){compared}: {names}")
+    }))
+}
+
+/// The keys of the partials of the first reading and of the second that are there, where they make all that is not.
+fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
+    let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
+    let waits =
+        |at: &usize| ![&keys.members[*at].rows, &keys.members[*at].pairs, &keys.members[*at].near].into_iter().any(has);
+    let (first, second): (Vec<usize>, Vec<usize>) =
+        (0..plan.signs.len()).filter(waits).partition(|&at| plan.signs_first(at));
+    let takes = !has(&keys.notes) || !has(&keys.copies);
+    let counts = plan.counts.is_some() && !has(&keys.counts);
+    let copies = takes && !has(&keys.copies);
+    let knows_pages = has(&keys.pages);
+    let first = Made { notes: takes, copies, counts, members: first, knows_pages };
+    let second = Made { members: second, knows_pages, ..Made::default() };
+    let readings = [(FIRST, first), (SECOND, second.clone()), (RECALL, second)];
+    let partials = readings.into_iter().flat_map(|(reading, made)| {
+        let partials = Partials::new(reading, made);
+        (0..).map(move |at| partials.key(keys, at)).take_while(&has)
+    });
+    partials.collect()
+}
+
+/// The pass that records rows, and in which algorithms sign that need no counts.
+pub const FIRST: &str = "the first pass";
+/// The pass in which the other algorithms sign.
+pub const SECOND: &str = "the second pass";
+/// The signing from words that were kept.
+pub const RECALL: &str = "the kept words";
+
+/// What a pass makes.
+#[derive(Clone, Default)]
+pub struct Made {
+    /// Notes of rows.
+    pub notes: bool,
+    /// The exact copies.
+    pub copies: bool,
+    /// Counts, with the words of documents.
+    pub counts: bool,
+    /// Rows of these algorithms.
+    pub members: Vec<usize>,
+    /// Whether the texts of pages are known before it.
+    pub knows_pages: bool,
+}
+
+impl Made {
+    /// Returns whether nothing is to be made.
+    pub fn is_nothing(&self) -> bool {
+        !self.notes && !self.copies && !self.counts && self.members.is_empty()
+    }
+}
+
+/// The partial checkpoints of a pass that makes all this. Keys are made when the first of them is asked for.
+pub struct Partials {
+    pass: &'static str,
+    made: Made,
+    lines: OnceLock<String>,
+}
+
+impl Partials {
+    /// Returns those of this pass.
+    pub fn new(pass: &'static str, made: Made) -> Partials {
+        Partials { pass, made, lines: OnceLock::new() }
+    }
+
+    /// Returns the key of one of them, counted from 0.
+    fn key(&self, keys: &Keys, at: u64) -> Key {
+        let lines = self.lines.get_or_init(|| {
+            let Made { notes, copies, counts, members, knows_pages } = &self.made;
+            let some = [(notes, &keys.notes), (copies, &keys.copies), (counts, &keys.counts), (counts, &keys.words)];
+            let some = some.into_iter().filter_map(|(is_made, key)| is_made.then_some(key));
+            let made = some.chain(members.iter().map(|&at| &keys.members[at].rows));
+            made.map(|key| format!("{}\n", key.hash)).collect::<String>() + &format!("pages known {knows_pages}")
+        });
+        let what = format!("part of {}", self.pass);
+        Key { hash: Key::new(what.clone(), &[lines, &at.to_string()]).hash, what }
+    }
+}
+
+/// What earlier processes have saved of a run, and where this one saves.
+pub struct SavedState<'j> {
+    session: &'j Session<'j>,
+    plan: &'j Plan,
+    frozen: Option<&'j Frozen>,
+    checkpoints: &'j Checkpoints<'j>,
+    keys: OnceLock<Keys>,
+}
+
+impl<'j> SavedState<'j> {
+    /// Returns the saved state of a run.
+    pub fn new(
+        session: &'j Session<'j>,
+        plan: &'j Plan,
+        frozen: Option<&'j Frozen>,
+        checkpoints: &'j Checkpoints<'j>,
+    ) -> SavedState<'j> {
+        SavedState { session, plan, frozen, checkpoints, keys: OnceLock::new() }
+    }
+
+    /// Returns the plan of the passes.
+    pub fn plan(&self) -> &'j Plan {
+        self.plan
+    }
+
+    fn keys(&self) -> Result<&Keys> {
+        if let Some(keys) = self.keys.get() {
+            return Ok(keys);
+        }
+        let keys = {
+            let Session { options, source, pipeline, .. } = self.session;
+            Keys::new(options, source, &pipeline.identity(), &BTreeMap::new(), self.plan, self.frozen)?
+        };
+        Ok(self.keys.get_or_init(|| keys))
+    }
+
+    /// Returns the checkpoints, if there are any. Without them no key is made, for that reads the input files.
+    fn there(&self) -> Option<&'j Checkpoints<'j>> {
+        Some(self.checkpoints).filter(|checkpoints| !checkpoints.is_empty())
+    }
+
+    /// Returns whether there is a checkpoint of that key.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn has(&self, key: impl Fn(&Keys) -> &Key) -> Result<bool> {
+        let Some(checkpoints) = self.there() else { return Ok(false) };
+        Ok(checkpoints.has(key(self.keys()?)))
+    }
+
+    /// Does a step of the run: restores its result if an earlier process saved it; otherwise does the work, and saves the result if that
+    /// is due.
+    ///
+    /// # Errors
+    /// A disk that cannot be read or is full, and what `work` returns.
+    pub fn step<T: Checkpoint>(
+        &self,
+        key: impl Fn(&Keys) -> &Key + Copy,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        match self.restore(key)? {
+            Some(saved) => Ok(saved),
+            None => {
+                let made = work()?;
+                self.offer(self.due(), key, made)
+            }
+        }
+    }
+
+    /// Restores the checkpoint of that key; `None` if there is none, or it is damaged.
+    ///
+    /// # Errors
+    /// A disk that cannot be read.
+    pub fn restore<T: Checkpoint>(&self, key: impl Fn(&Keys) -> &Key) -> Result<Option<T>> {
+        let Some(checkpoints) = self.there() else { return Ok(None) };
+        checkpoints.restore(self.session.engine, self.session.documents(), key(self.keys()?))
+    }
+
+    /// Returns whether what comes of the step at hand is to be saved.
+    pub fn due(&self) -> bool {
+        self.checkpoints.due()
+    }
+
+    /// Saves the result of a step, if that is `due` and it is not saved yet.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn offer<T: Checkpoint>(&self, due: bool, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<T> {
+        if due && !self.checkpoints.has(key(self.keys()?)) {
+            self.made_of_all();
+            self.checkpoints.save(self.session.engine, key(self.keys()?), &mut value)?;
+        }
+        Ok(value)
+    }
+
+    /// Saves the result of a step, however little time has passed.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn save<T: Checkpoint>(&self, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<()> {
+        self.made_of_all();
+        self.checkpoints.save(self.session.engine, key(self.keys()?), &mut value)
+    }
+
+    /// Notes that what is saved from here on depends on all documents.
+    fn made_of_all(&self) {
+        self.checkpoints.made_of(saved_inputs::of(self.session, self.session.documents()));
+    }
+
+    /// Removes a checkpoint that no later step needs.
+    ///
+    /// # Errors
+    /// A ledger that cannot be written.
+    pub fn forget(&self, key: impl Fn(&Keys) -> &Key) -> Result<()> {
+        let Some(checkpoints) = self.there() else { return Ok(()) };
+        checkpoints.forget(key(self.keys()?))
+    }
+
+    /// Restores a partial checkpoint of a pass by a function that reads its bytes, and returns whether they were of use. Returns `false`
+    /// if there is no such checkpoint.
+    ///
+    /// # Errors
+    /// A disk that cannot be read, and what the function returns.
+    pub fn restore_partial(
+        &self,
+        partials: &Partials,
+        at: u64,
+        restore: impl FnOnce(&mut PartialReader<'_>) -> Result<bool>,
+    ) -> Result<bool> {
+        let Some(checkpoints) = self.there() else { return Ok(false) };
+        let key = partials.key(self.keys()?, at);
+        let restored = checkpoints.restore_with(&key, |found| restore(&mut PartialReader::new(&found.bytes()?)))?;
+        Ok(restored == Some(true))
+    }
+
+    /// Saves a partial checkpoint of a pass; returns whether the disk had room for it.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn save_partial(
+        &self,
+        partials: &Partials,
+        at: u64,
+        save: impl FnOnce(&mut PartialWriter<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let save = |to: &mut CheckpointWriter<'_>| {
+            to.stream(|writer| save(&mut PartialWriter::new(writer)))?;
+            // What is hashed of the documents of a first pass ends with the partial checkpoint.
+            let documents = self.session.contents.documents();
+            self.checkpoints.made_of(saved_inputs::of(self.session, documents));
+            Ok(())
+        };
+        let bytes = self.checkpoints.save_with(self.session.engine, &partials.key(self.keys()?, at), save)?;
+        tracing::debug!(pass = partials.pass, partial = at, bytes, "partial checkpoint saved");
+        Ok(bytes.is_some())
+    }
+
+    /// Returns whether partial checkpoints of a pass were saved. Then what the pass makes is saved in their place: a partial checkpoint
+    /// that is removed with nothing in its place would be lost work.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn has_partials(&self, partials: &Partials) -> Result<bool> {
+        let Some(checkpoints) = self.there() else { return Ok(false) };
+        Ok(checkpoints.has(&partials.key(self.keys()?, 0)))
+    }
+
+    /// Removes the partial checkpoints of a pass from one on.
+    ///
+    /// # Errors
+    /// A ledger that cannot be written.
+    pub fn forget_partials(&self, partials: &Partials, from: u64) -> Result<()> {
+        let Some(checkpoints) = self.there() else { return Ok(()) };
+        let keys = self.keys()?;
+        // The first of them may be gone already, because it was damaged.
+        checkpoints.forget(&partials.key(keys, from))?;
+        let mut there = (from + 1..).map(|at| partials.key(keys, at)).take_while(|key| checkpoints.has(key));
+        there.try_for_each(|key| checkpoints.forget(&key))
+    }
+}

@@ -1,0 +1,76 @@
+//! The builder of a run for Rust programs.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use crate::engine::Progress;
+use crate::error::Result;
+use crate::job::RunReport;
+use crate::options::{Settings, Verb, resolve};
+use crate::start;
+
+/// A run over a corpus: its inputs, its output folder and its options.
+///
+/// Every option of `dupsift run` can be set by its name with [`Job::option`]; what is not set has its default. Nothing is checked before
+/// [`Job::run`].
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing happens before `run`"]
+pub struct Job {
+    inputs: Vec<String>,
+    options: Vec<(String, String)>,
+}
+
+impl Job {
+    /// Returns a job without inputs.
+    pub fn new() -> Job {
+        Job::default()
+    }
+
+    /// Adds an input: a file, a folder or a glob.
+    pub fn input(mut self, path: impl AsRef<Path>) -> Job {
+        self.inputs.push(path.as_ref().to_string_lossy().into_owned());
+        self
+    }
+
+    /// Sets the output folder. It appears complete when the run has succeeded.
+    pub fn output(self, folder: impl AsRef<Path>) -> Job {
+        let folder = folder.as_ref().to_string_lossy().into_owned();
+        self.option("out", folder)
+    }
+
+    /// Sets the algorithms, with parameters: `"exact,minhash:bands=20,rows=5"`.
+    pub fn algorithms(self, algorithms: impl Into<String>) -> Job {
+        self.option("algorithms", algorithms)
+    }
+
+    /// Sets the number of threads.
+    pub fn threads(self, threads: usize) -> Job {
+        self.option("threads", threads.to_string())
+    }
+
+    /// Sets the memory limit, in bytes.
+    pub fn memory(self, bytes: u64) -> Job {
+        self.option("memory", bytes.to_string())
+    }
+
+    /// Sets an option of `dupsift run` by its name, with `_` or `-`, to a value as it would be typed. A later value replaces an earlier one.
+    pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Job {
+        self.options.push((name.into(), value.into()));
+        self
+    }
+
+    /// Finds the duplicates and writes the output folder.
+    ///
+    /// If a guard held the result back, so that it does not replace an earlier one, the report's `guards` say so.
+    ///
+    /// # Errors
+    /// [`error::Kind`](crate::error::Kind) says whether the options, the inputs or the machine are at fault. An earlier output stays as it was.
+    pub fn run(self) -> Result<RunReport> {
+        let mut settings = Settings::default();
+        for (name, value) in &self.options {
+            settings.give_by_name(Verb::Run, name, &value.as_str().into())?;
+        }
+        let options = resolve(self.inputs, &settings.with_defaults(Verb::Run)?)?;
+        start(&options, None, &Progress::hidden(), &AtomicBool::new(false))
+    }
+}
