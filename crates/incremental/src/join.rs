@@ -296,10 +296,10 @@ impl Meeting for Joining<'_> {
         let Joining { index, numbered, ref scanned, .. } = *self;
         let scan = Scan { engine, index, manifest, numbered, scanned };
         for (bound, keys) in bound.iter().zip(keys).filter_map(|(bound, keys)| Some((bound, keys.as_ref()?))) {
-            match keys.sketches.as_ref().zip(bound.signer.sketched()) {
-                Some((sketches, by)) => {
+            match &keys.sketches {
+                Some(sketches) => {
                     let most = self.options.max_candidates;
-                    RulingOut { scan: &scan, bound, sketches, by, max_candidates: most }.meet(&keys.rows, &met)?;
+                    RulingOut { scan: &scan, bound, sketches, max_candidates: most }.meet(&keys.rows, &met)?;
                 }
                 None => scan.rows(&bound.label, &keys.rows, || All(&met))?,
             }

@@ -55,6 +55,7 @@ proptest::proptest! {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         for algorithm in ALGORITHMS {
             let signer = algorithm.signer(&params(*algorithm, ""), &corpus).expect("defaults");
+            let shape = signer.scheme().shape;
             let sign = || {
                 let mut out = Signatures::default();
                 let document = pipeline.analyse(&text).with_fields([FieldValue::Text(&title); Field::ALL.len()]);
@@ -64,7 +65,7 @@ proptest::proptest! {
             };
             let (reason, rows) = sign();
             proptest::prop_assert!(reason.is_some() || !rows.is_empty(), "{}", algorithm.name());
-            proptest::prop_assert!(rows.iter().all(|row| row.3.len() == signer.shape().sketch), "{}", algorithm.name());
+            proptest::prop_assert!(rows.iter().all(|row| row.3.len() == shape.sketch), "{}", algorithm.name());
             proptest::prop_assert_eq!((reason, rows), sign());
         }
     }
@@ -78,7 +79,8 @@ fn signatures_keep_their_shape_and_ignore_dress() {
     let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
     for algorithm in ALGORITHMS {
         let signer = algorithm.signer(&params(*algorithm, ""), &corpus).expect("defaults");
-        let layout = RowLayout::new(signer.shape(), 100);
+        let shape = signer.scheme().shape;
+        let layout = RowLayout::new(shape, 100);
         let rows = |text: &str| {
             let mut out = Signatures::default();
             // Members that read titles get one, for a corpus without the column signs nothing with them.
@@ -86,8 +88,8 @@ fn signatures_keep_their_shape_and_ignore_dress() {
             signer.sign(&pipeline.analyse(text).with_fields(fields), &mut out);
             let mut bytes = Vec::new();
             for row in out.rows(5) {
-                assert!(row.position < signer.shape().positions);
-                assert_eq!(row.sketch.len(), signer.shape().sketch);
+                assert!(row.position < shape.positions);
+                assert_eq!(row.sketch.len(), shape.sketch);
                 layout.encode(&row, &mut bytes);
             }
             (out.reason(), bytes)
@@ -134,10 +136,11 @@ fn signatures_of_kept_words_are_those_of_the_text() {
         let presets = algorithm.facts().presets.iter().map(|(_, settings)| *settings);
         for typed in presets.chain([""]).chain(typed.iter().copied()) {
             let params = params(*algorithm, typed);
-            let Reads::Words { first_line } = algorithm.reads(&params) else { continue };
+            let needs = algorithm.needs(&params);
+            let Reads::Words { first_line } = needs.reads else { continue };
             members += 1;
             // Counts of features, and columns beside the text, are not kept.
-            assert!(algorithm.features(&params).is_none() && algorithm.fields(&params).is_empty());
+            assert!(needs.features.is_none() && needs.fields.is_empty());
             let no_fields = vec![Default::default(); texts.len()];
             let place = folder.path().join(members.to_string());
             std::fs::create_dir(&place).expect("a folder");
@@ -152,7 +155,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
                 signer.sign(document, &mut out);
                 signer.verify().iter().for_each(|check| check.evidence(document, &mut evidence));
                 let signed = (rows(&out), evidence);
-                if let Some(method) = signer.with_evidence() {
+                if let Some(method) = signer.vectors() {
                     let (mut out, mut evidence) = (Signatures::default(), Vec::new());
                     method.sign_with_evidence(document, &mut out, &mut evidence);
                     assert_eq!((rows(&out), evidence), signed, "{}: in one step", algorithm.name());
@@ -202,7 +205,8 @@ fn the_skeleton_of_a_new_member_works() {
     let stats = CorpusStats::none();
     let corpus = Corpus::new(5, &stats);
     let signer = FirstWords.signer(&params(&FirstWords, ""), &corpus).expect("defaults");
-    assert!(signer.is_equivalence() && signer.verify().is_none());
-    assert_eq!((signer.shape(), signer.signature_bits()), (RowShape { key_bits: 128, ..RowShape::KEY64 }, Some(128)));
-    assert_eq!((signer.rows_a_document(), signer.rules(), signer.notes()), (1, &["equal"][..], vec![]));
+    let scheme = signer.scheme();
+    assert!(scheme.is_equivalence() && signer.verify().is_none());
+    assert_eq!((scheme.shape, scheme.signature_bits), (RowShape { key_bits: 128, ..RowShape::KEY64 }, Some(128)));
+    assert_eq!((scheme.rows_per_document, scheme.rules, scheme.notes), (1, &["equal"][..], vec![]));
 }

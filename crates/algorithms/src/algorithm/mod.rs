@@ -47,8 +47,8 @@ mod revisions;
 mod skeleton;
 
 pub use contract::{
-    Algorithm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
-    SignWithEvidence, Signer, Sketched, Stats, Verify,
+    Algorithm, Corpus, FeatureKind, Growth, Key, KeySigner, Learner, Needs, Notes, Reads, SharedKey, SignatureScheme,
+    Signer, Stats, TermVectors, Verify,
 };
 pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
 
@@ -109,9 +109,4 @@ pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     }
     specs.push(kit::margin::MARGIN);
     specs
-}
-
-/// What may be typed in place of several parameters of a member.
-pub fn shorthands(algorithm: &dyn Algorithm) -> &'static [Shorthand] {
-    algorithm.shorthands()
 }

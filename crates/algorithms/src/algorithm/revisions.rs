@@ -30,7 +30,7 @@ fn other_signatures_are_another_revision() {
         let signer =
             algorithm.signer(&params(*algorithm, ""), &Corpus::new(texts.len() as u64, &stats)).expect("defaults");
         let planned = algorithm.signer(&params(*algorithm, ""), &Corpus::new(100_000_000, &stats)).expect("defaults");
-        let layout = RowLayout::new(signer.shape(), 1000);
+        let layout = RowLayout::new(signer.scheme().shape, 1000);
         let mut bytes = Vec::new();
         for (doc, text) in texts.iter().enumerate() {
             let mut out = Signatures::default();
@@ -38,7 +38,7 @@ fn other_signatures_are_another_revision() {
             out.rows(doc as u64).for_each(|row| layout.encode(&row, &mut bytes));
             out.sketch_of_document().iter().for_each(|word| bytes.extend(word.to_le_bytes()));
             // Keys of the second round, which an index has of its documents; their scheme follows the planned size.
-            let Some(shape) = planned.probe_shape() else { continue };
+            let Some(shape) = planned.scheme().probe_shape() else { continue };
             for row in out.rows(doc as u64) {
                 let mut probes = Signatures::default();
                 planned.probes(&row, &mut probes);
@@ -49,7 +49,7 @@ fn other_signatures_are_another_revision() {
         let corpus = Corpus::new(texts.len() as u64, &stats);
         let learns = algorithm.learner(&params(*algorithm, ""), &corpus).expect("defaults").is_some();
         assert!(learns || !bytes.is_empty(), "{} signs nothing", algorithm.name());
-        found.push((algorithm.name(), algorithm.revision(), hash64(&bytes)));
+        found.push((algorithm.name(), algorithm.facts().revision, hash64(&bytes)));
     }
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(KNOWN);
     let known = std::fs::read_to_string(&path).unwrap_or_default();

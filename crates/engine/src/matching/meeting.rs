@@ -45,7 +45,7 @@ impl Numbered {
 
     /// The rows of an algorithm.
     pub fn rows(self, bound: &Bound<'_>) -> RowLayout {
-        let shape = bound.signer.probe_shape().unwrap_or_else(|| bound.signer.shape());
+        let shape = bound.scheme.probe_shape().unwrap_or(bound.scheme.shape);
         RowLayout::new(RowShape { ordered: false, sketch: 0, ..shape }, self.room())
     }
 }
@@ -98,7 +98,8 @@ impl MeetingKeys {
         let rows = documents * u64::from(layout.shape().positions);
         let name = format!("{}-keys", bound.label);
         let rows = engine.shuffle(&name, layout.width(), layout.group_width(), rows)?;
-        let sketches = bound.signer.sketched().map(|by| SketchFile::new(engine.dir, &name, documents, by.words()));
+        let words = bound.scheme.index_words;
+        let sketches = (words > 0).then(|| SketchFile::new(engine.dir, &name, documents, words));
         Ok(MeetingKeys { numbered, layout, rows, sketches: sketches.transpose()? })
     }
 
@@ -132,9 +133,9 @@ impl MeetingKeys {
         writer: &mut Writer<'_>,
     ) -> Result<()> {
         let number = self.numbered.number(doc);
-        if let Some((sketches, by)) = self.sketches.as_ref().zip(bound.signer.sketched()) {
+        if let Some(sketches) = &self.sketches {
             words.clear();
-            by.keep(out, words);
+            bound.signer.index_sketch(out, words);
             sketches.put(doc - self.numbered.base, words);
         }
         let mut push = |row: Row<'_>| {
@@ -142,7 +143,7 @@ impl MeetingKeys {
             self.layout.encode(&Row { order: 0, sketch: &[], ..row }, record);
             writer.push(record)
         };
-        if bound.signer.probe_shape().is_none() {
+        if bound.scheme.probe_shape().is_none() {
             return out.rows(number).try_for_each(push);
         }
         for row in out.rows(number) {

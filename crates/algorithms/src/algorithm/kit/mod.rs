@@ -30,11 +30,11 @@ pub mod word_string;
 /// Three documents with a known answer, for the members' worked examples (docs/methods/tf.md).
 #[cfg(test)]
 pub mod examples {
-    use crate::algorithm::contract::{Algorithm, Corpus, Notes, Signer};
+    use crate::algorithm::contract::{Algorithm, Corpus, Decided, Signer, Verify};
     use crate::algorithm::params::Params;
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use dupsift_core::hash::hash64;
-    use dupsift_core::row::Signatures;
+    use dupsift_core::row::{Pair, Score, Signatures};
     use dupsift_text::{Pipeline, TextOptions};
 
     /// The first document.
@@ -119,24 +119,9 @@ pub mod examples {
         })
     }
 
-    /// Notes in memory.
-    pub struct Pages(pub Vec<Vec<u64>>);
-
-    impl Notes for Pages {
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-
-        fn get(&self, at: usize) -> &[u64] {
-            &self.0[at]
-        }
-
-        fn memory_bytes(&self) -> usize {
-            1 << 30
-        }
-
-        fn go_on(&self) -> dupsift_core::error::Result<()> {
-            Ok(())
-        }
+    /// What a check says of two documents' evidence: the similarity, if it reaches the threshold.
+    pub fn similarity(check: &dyn Verify, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let passed = check.compare(a, b, Pair::new(0, 1, Score::EQUAL, 1))?;
+        Ok(passed.map(|pair| pair.score.similarity))
     }
 }

@@ -53,13 +53,13 @@ pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -
 ///
 /// # Errors
 /// [`Error::Usage`] with what would do.
-pub fn room_for(notes: &dyn Notes, bytes: usize, owner: &str) -> Result<()> {
-    if bytes <= notes.memory_bytes() {
+pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
+    if bytes <= notes.memory_bytes {
         return Ok(());
     }
     Err(Error::usage(format!(
         "{owner}: learning from {} documents takes {} MiB of memory, more than {memory}; expected {memory} of at least that, or a smaller sample=N",
-        notes.len(),
+        notes.count,
         bytes >> 20,
         memory = opt("memory")
     )))

@@ -217,7 +217,7 @@ fn take_member(
         return Ok(Some((report, Step::Near(Found { pairs, classes, evidence: None }))));
     }
     let has_pairs = stock.has(|keys| &keys.members[at].pairs)?;
-    let relates = bound.signer.relating().is_some();
+    let relates = bound.relating().is_some();
     let rows = if has_pairs && !relates { None } else { stock.take::<Rows>(|keys| &keys.members[at].rows)? };
     let Some(rows) = rows else {
         let pairs = if relates { None } else { stock.take::<Pairs>(|keys| &keys.members[at].pairs)? };
