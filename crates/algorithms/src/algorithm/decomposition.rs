@@ -28,7 +28,7 @@ use dupsift_core::hash::combine;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct Decomposition;
 
 const FACTS: Facts = Facts {

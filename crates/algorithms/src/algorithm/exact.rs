@@ -16,7 +16,7 @@ use dupsift_core::hash::Digest;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct Exact;
 
 const FACTS: Facts = Facts {

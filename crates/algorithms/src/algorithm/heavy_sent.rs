@@ -24,7 +24,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct HeavySent;
 
 const FACTS: Facts = Facts {

@@ -25,7 +25,7 @@ use dupsift_core::hash::{StringHash, StringHasher, hash128};
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct IdfHash;
 
 const FACTS: Facts = Facts {

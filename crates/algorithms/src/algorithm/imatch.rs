@@ -24,7 +24,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct IMatch;
 
 const FACTS: Facts = Facts {

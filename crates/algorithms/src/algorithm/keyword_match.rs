@@ -20,7 +20,7 @@ use dupsift_core::hash::hash64;
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct KeywordMatch;
 
 const FACTS: Facts = Facts {

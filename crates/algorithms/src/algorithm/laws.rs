@@ -1,4 +1,4 @@
-//! Laws of the registry itself: every member keeps the house rules that its files alone cannot show.
+//! Laws over all algorithms.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;
@@ -83,7 +83,7 @@ fn signatures_keep_their_shape_and_ignore_dress() {
         let layout = RowLayout::new(shape, 100);
         let rows = |text: &str| {
             let mut out = Signatures::default();
-            // Members that read titles get one, for a corpus without the column signs nothing with them.
+            // Algorithms that read titles get one, because they sign nothing in a corpus without the column.
             let fields = [FieldValue::Text("Ещё одна погода"); Field::ALL.len()];
             signer.sign(&pipeline.analyse(text).with_fields(fields), &mut out);
             let mut bytes = Vec::new();
@@ -122,7 +122,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     texts.iter_mut().step_by(3).for_each(|text| *text = text.replacen(' ', "\n", 1));
     texts.iter_mut().step_by(7).for_each(|text| text.push_str(" 网页搜索引擎和重复网页 Кот и пёс и кот"));
     texts.extend(["", "?!\n", "и", "w1 w1\nw1", "搜索\n引擎"].map(String::from));
-    let (mut members, mut early) = (0, 0);
+    let (mut by_words, mut early) = (0, 0);
     for algorithm in ALGORITHMS {
         let typed: &[&str] = match algorithm.name() {
             "cosine" => &["head=0.3", "tf=sublinear,join=heavy,head=0.2", "idf=false"],
@@ -138,11 +138,11 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             let params = params(*algorithm, typed);
             let needs = algorithm.needs(&params);
             let Reads::Words { first_line } = needs.reads else { continue };
-            members += 1;
+            by_words += 1;
             // Counts of features, and columns beside the text, are not kept.
             assert!(needs.features.is_none() && needs.fields.is_empty());
             let no_fields = vec![Default::default(); texts.len()];
-            let place = folder.path().join(members.to_string());
+            let place = folder.path().join(by_words.to_string());
             std::fs::create_dir(&place).expect("a folder");
             let stats = in_memory::count(*algorithm, typed, &texts, &no_fields, (&pipeline, &place));
             let signer = algorithm.signer(&params, &Corpus::new(texts.len() as u64, &stats)).expect("valid");
@@ -181,12 +181,12 @@ fn signatures_of_kept_words_are_those_of_the_text() {
         }
     }
     assert!(early > 0, "cosine takes its evidence while it signs");
-    assert!(members >= 18, "{members} members sign by words alone");
+    assert!(by_words >= 18, "{by_words} algorithms sign by words alone");
 }
 
 /// The example of docs/dev/add-an-algorithm.md is the one that is compiled, and goes from texts to pairs without another line.
 #[test]
-fn the_skeleton_of_a_new_member_works() {
+fn the_skeleton_of_a_new_algorithm_works() {
     use super::skeleton::FirstWords;
     let page = include_str!("../../../../docs/dev/add-an-algorithm.md");
     let (_, code) = include_str!("skeleton.rs").split_once("\n\n").expect("a header");

@@ -29,7 +29,7 @@ use dupsift_core::hash::{mix64, splitmix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct LexRand;
 
 const FACTS: Facts = Facts {

@@ -20,7 +20,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct LongSent;
 
 const FACTS: Facts = Facts {

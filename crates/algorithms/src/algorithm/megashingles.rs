@@ -30,7 +30,7 @@ use dupsift_core::row::{RowShape, Signatures};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::shingles;
 
-/// The member.
+/// The algorithm.
 pub struct Megashingles;
 
 const FACTS: Facts = Facts {

@@ -33,7 +33,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The member.
+/// The algorithm.
 pub struct MinHash;
 
 const FACTS: Facts = Facts {

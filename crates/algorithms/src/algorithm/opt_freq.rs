@@ -23,7 +23,7 @@ use dupsift_core::float;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct OptFreq;
 
 const FACTS: Facts = Facts {

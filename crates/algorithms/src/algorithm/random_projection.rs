@@ -30,7 +30,7 @@ use dupsift_core::row::{Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The member.
+/// The algorithm.
 pub struct RandomProjection;
 
 const FACTS: Facts = Facts {
@@ -168,6 +168,7 @@ impl Signer for RandomProjectionSigner {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
+    /// The vector.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let words = signed.rows(0).flat_map(|row| row.sketch.as_chunks::<8>().0);
         out.extend(words.map(|word| u64::from_le_bytes(*word)));
@@ -178,7 +179,6 @@ impl Signer for RandomProjectionSigner {
     }
 }
 
-/// The vector as its row has it.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,7 @@ use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{distinct, shingles};
 
-/// The member.
+/// The algorithm.
 pub struct Repeats;
 
 const FACTS: Facts = Facts {

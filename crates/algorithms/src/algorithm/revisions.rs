@@ -1,5 +1,5 @@
-//! The signatures of each member, as a hash beside its revision: an index of earlier signatures must be refused, so they do not change
-//! unseen.
+//! A hash of the signatures of each algorithm, next to its revision: an index of other signatures must be refused, so signatures must
+//! not change without a new revision.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;
@@ -8,7 +8,7 @@ use dupsift_core::hash::hash64;
 use dupsift_core::row::{RowLayout, Signatures};
 use dupsift_text::{Field, FieldValue, Pipeline, TextOptions};
 
-/// Beside the sources; a line a member: its name, its revision, and a hash of the signatures of the texts below.
+/// One line per algorithm: its name, its revision, and a hash of the signatures of the texts below.
 const KNOWN: &str = "tests/golden_signatures.txt";
 
 #[test]

@@ -32,7 +32,7 @@ use dupsift_text::shingle::distinct;
 /// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
-/// The member.
+/// The algorithm.
 pub struct SimHash;
 
 const FACTS: Facts = Facts {
@@ -265,6 +265,7 @@ impl Signer for SimHashSigner<'_> {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
+    /// The fingerprint.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let prints = signed.rows(0).map(|row| [row.key as u64, (row.key >> 64) as u64]);
         prints.for_each(|print| out.extend(&print[..self.bits as usize / 64]));
@@ -275,7 +276,6 @@ impl Signer for SimHashSigner<'_> {
     }
 }
 
-/// The fingerprint.
 #[cfg(test)]
 mod tests {
     use super::*;

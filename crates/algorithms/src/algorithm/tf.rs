@@ -17,7 +17,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct Tf;
 
 const FACTS: Facts = Facts {

@@ -22,7 +22,7 @@ use dupsift_core::hash::{Digest, combine};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct ThreePlusFive;
 
 const FACTS: Facts = Facts {

@@ -31,7 +31,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field};
 use titles::{TitleParts, own_parts};
 
-/// The member.
+/// The algorithm.
 pub struct CoreWords;
 
 const FACTS: Facts = Facts {

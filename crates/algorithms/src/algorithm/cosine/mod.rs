@@ -53,7 +53,7 @@ use vector::{Weighing, idf};
 /// The least threshold that `join=heavy` was measured at; the presets ask for no lower one.
 const LEAST_HEAVY: f64 = 0.6;
 
-/// The member.
+/// The algorithm.
 pub struct Cosine;
 
 const FACTS: Facts = Facts {

@@ -29,7 +29,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 use support_words::{Goals, STEPS, choose, note_of, word_of};
 
-/// The member.
+/// The algorithm.
 pub struct DescrWords;
 
 const FACTS: Facts = Facts {

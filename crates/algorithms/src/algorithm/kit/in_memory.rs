@@ -1,4 +1,4 @@
-//! For tests: a whole run over a few texts in memory, so that a member can be held against comparing all with all.
+//! For tests: a whole run over a few texts in memory, so that an algorithm can be held against comparing all with all.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Parts that several members share. A member imports these and the contract, never another member.
+//! Parts that several algorithms share. An algorithm imports these and the contract, never another algorithm.
 
 pub mod bits;
 pub mod blocks;
@@ -27,7 +27,7 @@ pub mod versions;
 pub mod votes;
 pub mod word_string;
 
-/// Three documents with a known answer, for the members' worked examples (docs/methods/tf.md).
+/// Three documents with a known answer, for the algorithms' worked examples (docs/methods/tf.md).
 #[cfg(test)]
 pub mod examples {
     use crate::algorithm::contract::{Algorithm, Corpus, Decided, Signer, Verify};
@@ -44,7 +44,7 @@ pub mod examples {
     /// Another document.
     pub const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";
 
-    /// The parameters of a member from `a=1,b=2`.
+    /// The parameters of an algorithm from `a=1,b=2`.
     pub fn params(algorithm: &dyn Algorithm, typed: &str) -> Params {
         let typed: Vec<(String, String)> = typed
             .split(',')
@@ -54,10 +54,10 @@ pub mod examples {
         Params::check(algorithm.name(), &crate::algorithm::specs(algorithm), &typed).expect("parameters of a test")
     }
 
-    /// What a member without statistics emits for a text: (position, key, order, sketch) rows, or the reason.
+    /// What an algorithm without statistics emits for a text: (position, key, order, sketch) rows, or the reason.
     pub type Emitted = Result<Vec<(u32, u128, u32, Vec<u8>)>, &'static str>;
 
-    /// Signs one text with a member that needs no statistics.
+    /// Signs one text with an algorithm that needs no statistics.
     pub fn sign(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Emitted {
         let stats = CorpusStats::none();
         let corpus = Corpus::new(1000, &stats);
@@ -75,14 +75,14 @@ pub mod examples {
         CorpusStats::new(documents, tokens, 1, writer.finish().expect("a table"), TermTable::empty())
     }
 
-    /// Signs one text, as of the counted corpus, with a member.
+    /// Signs one text, as of the counted corpus, with an algorithm.
     pub fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
         let corpus = Corpus::new(1000, stats);
         let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
         sign_counted(signer.as_ref(), stats, text)
     }
 
-    /// The one key of a single-signature member for a text of the counted corpus.
+    /// The one key of a single-signature algorithm for a text of the counted corpus.
     pub fn key_over(
         algorithm: &dyn Algorithm,
         typed: &str,
@@ -111,7 +111,7 @@ pub mod examples {
         }
     }
 
-    /// The one key of a single-signature member.
+    /// The one key of a single-signature algorithm.
     pub fn key(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Result<u128, &'static str> {
         sign(algorithm, typed, text).map(|rows| {
             assert_eq!(rows.len(), 1);

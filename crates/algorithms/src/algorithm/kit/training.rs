@@ -8,7 +8,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use dupsift_text::Analysis;
 
-/// The parameter `sample`; members differ in the default.
+/// The parameter `sample`; algorithms differ in the default.
 pub const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),

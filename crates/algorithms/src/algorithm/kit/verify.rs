@@ -1,4 +1,4 @@
-//! Checks of a pair on the texts, the same for every member: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
+//! Checks of a pair on the texts, the same for every algorithm: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
 
 use super::shingling::Shingling;
 use super::top_words::distinct_words;
@@ -12,7 +12,7 @@ use dupsift_text::Analysis;
 /// The checks by name.
 pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
 
-/// The parameter `verify` of members that do not verify by default.
+/// The parameter `verify` of algorithms that do not verify by default.
 pub const VERIFY: ParamSpec = ParamSpec {
     name: "verify",
     kind: Kind::Verify(CHECKS),

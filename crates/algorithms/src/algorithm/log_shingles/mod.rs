@@ -34,7 +34,7 @@ use dupsift_core::row::{RowShape, Signatures};
 use dupsift_text::Analysis;
 use sample::{Overlap, Sampling, is_divisible};
 
-/// The member.
+/// The algorithm.
 pub struct LogShingles;
 
 const FACTS: Facts = Facts {

@@ -26,7 +26,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Field};
 use marks::Marks;
 
-/// The member.
+/// The algorithm.
 pub struct SentenceMarks;
 
 const FACTS: Facts = Facts {

@@ -36,7 +36,7 @@ use dupsift_text::Analysis;
 use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
 
-/// The member.
+/// The algorithm.
 pub struct Shingles;
 
 const FACTS: Facts = Facts {

@@ -38,7 +38,7 @@ pub enum Measure {
     Resemblance,
     /// |A n B| / |A|, and / |B|.
     Containment,
-    /// The code beside the article that this member follows: Dice, without the last shingle, repeated ones counted.
+    /// The code beside the article that this algorithm follows: Dice, without the last shingle, repeated ones counted.
     SeedCode,
 }
 

@@ -26,7 +26,7 @@ use dupsift_core::hash::{hash64, md5};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Frequency};
 
-/// The member.
+/// The algorithm.
 pub struct Sim;
 
 /// Keywords that fit a row, twelve bytes each.
