@@ -1,7 +1,6 @@
 //! What an algorithm is: facts and parameters ([`Algorithm`]), and the method bound to a corpus ([`Signer`]).
 //!
-//! An algorithm knows no Arrow, no file and no thread. Most algorithms need only three methods of these traits; the others have
-//! defaults.
+//! An algorithm knows no Arrow, no file and no thread. The smallest one has four methods: `facts`, `signer`, `key` and `key_scheme`.
 //!
 //! | trait | question | who implements it |
 //! | --- | --- | --- |
