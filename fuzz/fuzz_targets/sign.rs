@@ -30,10 +30,11 @@ fuzz_target!(|data: &[u8]| {
         let rows = || {
             let mut out = Signatures::default();
             signer.sign(&PIPELINE.analyse(text).with_fields(fields), &mut out);
-            let layout = RowLayout::new(signer.shape(), 1000);
+            let shape = signer.scheme().shape;
+            let layout = RowLayout::new(shape, 1000);
             let mut bytes = Vec::new();
             for row in out.rows(7) {
-                assert!(row.position < signer.shape().positions && row.sketch.len() == signer.shape().sketch);
+                assert!(row.position < shape.positions && row.sketch.len() == shape.sketch);
                 layout.encode(&row, &mut bytes);
             }
             (out.reason(), bytes)

@@ -87,9 +87,9 @@ fn one(algorithm: &dyn Algorithm) -> String {
             algorithm.facts().presets.iter().map(|(name, values)| [format!("preset={name}"), values.to_string()]);
         text += &table(["name", "stands for"], rows, None);
     }
-    if !algorithm.shorthands().is_empty() {
+    if !algorithm.facts().shorthands.is_empty() {
         text += "\nin place of several parameters\n";
-        let rows = algorithm.shorthands().iter();
+        let rows = algorithm.facts().shorthands.iter();
         let rows = rows.map(|short| [short.name.to_string(), short.kind.to_string(), short.help.to_string()]);
         text += &table(["name", "value", "stands for"], rows, Some(WIDTH));
     }
@@ -160,7 +160,7 @@ impl Facts {
             Parameter { name, kind, default, low, high, words, value: spec.kind.to_string(), help }
         });
         let presets = algorithm.facts().presets.iter().map(|&(name, values)| Preset { name, values });
-        let shorthands = algorithm.shorthands().iter();
+        let shorthands = algorithm.facts().shorthands.iter();
         let shorthands =
             shorthands.map(|short| Shorthand { name: short.name, value: short.kind.to_string(), help: short.help });
         Facts {

@@ -52,9 +52,9 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
             section += &row(&[format!("`preset={name}`"), format!("`{values}`")]);
         }
     }
-    if !algorithm.shorthands().is_empty() {
+    if !algorithm.facts().shorthands.is_empty() {
         section += "\n| in place of several | value | stands for |\n| --- | --- | --- |\n";
-        for short in algorithm.shorthands() {
+        for short in algorithm.facts().shorthands {
             section += &row(&[format!("`{}`", short.name), short.kind.to_string(), short.help.into()]);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use dupsift_algorithms::algorithm::{ALGORITHMS, shorthands, specs};
+use dupsift_algorithms::algorithm::{ALGORITHMS, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
@@ -16,7 +16,7 @@ fn listed() -> Vec<String> {
     let of_one = |algorithm: &&'static dyn dupsift_algorithms::algorithm::Algorithm| {
         let name = algorithm.name();
         let own = specs(*algorithm).into_iter().map(|spec| spec.name);
-        let own = own.chain(shorthands(*algorithm).iter().map(|short| short.name)).chain(["as"]);
+        let own = own.chain(algorithm.facts().shorthands.iter().map(|short| short.name)).chain(["as"]);
         let presets = algorithm.facts().presets.iter().map(move |(preset, _)| format!("{name}:preset={preset}"));
         let parameters = own.map(move |own| format!("{name}:{own}="));
         [name.to_string()].into_iter().chain(parameters).chain(presets).collect::<Vec<_>>()

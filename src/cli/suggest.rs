@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use super::args::Arguments;
-use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, shorthands, specs};
+use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_core::error::nearest;
 use dupsift_engine::options::ours;
@@ -88,7 +88,8 @@ fn of_algorithms(name: &str) -> Option<String> {
         return Some(format!("--preset {}", preset.name));
     }
     let has = |one: &&dyn Algorithm| {
-        specs(*one).iter().any(|spec| spec.name == plain) || shorthands(*one).iter().any(|short| short.name == plain)
+        specs(*one).iter().any(|spec| spec.name == plain)
+            || one.facts().shorthands.iter().any(|short| short.name == plain)
     };
     let owners: Vec<&str> = ALGORITHMS.iter().copied().filter(has).map(|one| one.name()).collect();
     match owners[..] {

@@ -83,7 +83,7 @@ fn a_comparison_costs_no_allocation() {
         let algorithm = ALGORITHMS.iter().find(|one| one.name() == algorithm).expect("a member of the family");
         let params = Params::check(algorithm.name(), &specs(*algorithm), &[]).expect("defaults");
         let signer = algorithm.signer(&params, &Corpus::new(1_000, &stats)).expect("defaults");
-        let shape = signer.probe_shape().expect("tables");
+        let shape = signer.scheme().probe_shape().expect("tables");
         let layout = RowLayout::new(shape, 1_000);
         let mut rows = Vec::new();
         for doc in 0..500 {

@@ -172,7 +172,7 @@ impl Out<'_> {
 
     /// The rows of an algorithm, and what stands beside them; says what the record will say of it.
     fn signed(&mut self, at: usize, bound: Bound<'_>, signed: SignedRows) -> Result<AlgorithmReport> {
-        let words = bound.signer.sketch_words();
+        let words = bound.scheme.sketch_words;
         let text_bytes = self.session.part.iter().flatten().map(|split| split.text_bytes).sum();
         let chosen = &self.session.options.recipe.algorithms[at];
         let Member { report, now, .. } = Member::signed(bound, chosen, signed, text_bytes);

@@ -107,7 +107,7 @@ impl Task<'_> {
         };
         let gathered = self.gather(blocks, What::Rows, rows, |kind, bytes| {
             let at = usize::from(kind.member);
-            let words = self.bound[at].signer.sketch_words();
+            let words = self.bound[at].scheme.sketch_words;
             let file = match sketches.remove(&at) {
                 Some(file) => file,
                 None => SketchFile::new(self.session.engine.dir, &self.bound[at].label, documents, words)?,
@@ -241,7 +241,7 @@ impl Task<'_> {
             let Some(check) = bound.verify_candidates() else { continue };
             let grouped = Grouped { classes: None, pairs, layout, compared: 0, left_out: 0, spilled_bytes: 0 };
             let verified = check_pairs(engine, &bound.label, check, &grouped, evidence)?;
-            let relates = bound.signer.relating().is_some();
+            let relates = bound.relating().is_some();
             let (mut record, mut shown) = (Vec::new(), std::collections::BTreeSet::new());
             verified.pairs.each(|pair| {
                 record.clear();

@@ -3,7 +3,7 @@
 use bytesize::ByteSize;
 
 use dupsift_algorithms::algorithm::Corpus;
-use dupsift_algorithms::algorithm::contract::AllWithAll;
+use dupsift_algorithms::algorithm::Growth;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
@@ -61,7 +61,7 @@ fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
     }
     let stats = CorpusStats::none();
     for bound in recipe.bind(&Corpus::new(documents, &stats), &[])? {
-        let Some(AllWithAll { rows, instead }) = bound.signer.all_with_all() else { continue };
+        let Growth::Quadratic { rows, instead } = bound.scheme.growth else { continue };
         let bytes = rows.saturating_mul(bound.layout(documents).width() as u64).saturating_mul(documents);
         return Err(Error::usage(format!(
             "{} compares all documents with all, which a run on a cluster does for up to {} documents: of {} these are {:.1e} \

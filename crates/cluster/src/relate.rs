@@ -76,7 +76,7 @@ impl Driver<'_> {
         let grouped = self.cluster.reduce(&Step::Group, &rows, Some(&known))?;
         let mut met = vec![(grouped, all(bound, What::Pairs))];
         let mut counted = vec![grouped];
-        if bound.iter().any(|(_, bound)| bound.signer.probe_shape().is_some()) {
+        if bound.iter().any(|(_, bound)| bound.scheme.probe_shape().is_some()) {
             let rows = [(grouped, all(bound, What::Probes))];
             let probed = self.cluster.reduce(&Step::Probes, &rows, Some(&known))?;
             met.push((probed, all(bound, What::Pairs)));
@@ -132,7 +132,7 @@ impl Driver<'_> {
     fn puts<'p>(&self, bound: &'p [(usize, Bound<'p>)]) -> Result<Vec<Put<'p>>> {
         let session = self.session;
         let put = |(at, bound): &'p (usize, Bound<'p>)| {
-            let relates = bound.signer.relating().is_some() && bound.verify_candidates().is_some();
+            let relates = bound.relating().is_some() && bound.verify_candidates().is_some();
             let bits = if bound.equal_keys_are_pairs() { session.documents() as usize } else { 0 };
             let evidence = relates.then(|| Taking::of_all(session.engine.dir, &bound.label, session.documents()));
             Ok(Put {

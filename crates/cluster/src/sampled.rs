@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::driver::Driver;
 use super::refused::{MOST_COMPARED, all_with_all_of};
-use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::algorithm::{Corpus, Growth};
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
@@ -73,7 +73,7 @@ impl Driver<'_> {
         }
         let corpus = Corpus::new(reader.documents(), stats);
         let mut bound = reader.options.recipe.bind_where(&corpus, &[], |at| missing.contains(&at))?;
-        bound.retain(|bound| bound.signer.may_be_quadratic().is_some());
+        bound.retain(|bound| matches!(bound.scheme.growth, Growth::MayBeQuadratic { .. }));
         if bound.is_empty() {
             return Ok(());
         }
@@ -83,9 +83,8 @@ impl Driver<'_> {
         let comparisons = self.comparisons(&sample, &bound, stats, copies)?;
         running.end(sample.docs.len() as u64, comparisons.iter().sum(), 0);
         for (bound, comparisons) in bound.iter().zip(comparisons) {
-            let (all, Some(instead)) = (sample.scaled(comparisons, documents), bound.signer.may_be_quadratic()) else {
-                continue;
-            };
+            let Growth::MayBeQuadratic { instead } = bound.scheme.growth else { continue };
+            let all = sample.scaled(comparisons, documents);
             if all > all_with_all_of(MOST_COMPARED) / MOST_COMPARED as f64 * documents as f64 {
                 return Err(Error::usage(format!(
                     "{} would make about {all:.1e} comparisons, by a sample of {} documents: one document is compared with {} others, \
@@ -158,7 +157,7 @@ mod tests {
             let chosen = Recipe::parse_algorithms(typed).unwrap();
             let stats = CorpusStats::none();
             let signer = chosen[0].algorithm.signer(&chosen[0].params, &Corpus::new(1_000_000, &stats)).unwrap();
-            signer.may_be_quadratic().is_some()
+            matches!(signer.scheme().growth, Growth::MayBeQuadratic { .. })
         };
         let by_default: Vec<&str> = ALGORITHMS.iter().map(|one| one.name()).filter(|name| is_sampled(name)).collect();
         assert_eq!(by_default, ["cosine"]);

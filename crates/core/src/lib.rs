@@ -7,6 +7,7 @@
 
 pub mod allocator;
 pub mod cpu;
+pub mod doc;
 pub mod encoding;
 pub mod error;
 pub mod float;

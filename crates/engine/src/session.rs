@@ -9,6 +9,7 @@ use crate::reading::content_hashes::ContentHashes;
 use crate::reading::kept_texts::KeptTexts;
 use crate::reading::purified_store::Pages;
 use crate::reading::scopes::Scopes;
+use dupsift_core::doc::IndexDoc;
 use dupsift_files::io::{Source, Split};
 use dupsift_pages::Purifier;
 use dupsift_text::{Field, Pipeline};
@@ -117,12 +118,12 @@ impl<'s> Session<'s> {
     /// The number that a document has in tables: its own, or that in an index.
     #[inline]
     pub fn number(&self, doc: u64) -> u64 {
-        self.guests.as_ref().map_or(doc, |guests| guests.number(doc))
+        self.guests.as_ref().map_or(doc, |guests| guests.number(doc).0)
     }
 
     /// The document that has this number in tables; none where it takes no part.
     pub fn document(&self, number: u64) -> Option<u64> {
-        let here = self.guests.as_ref().map_or(Some(number), |guests| guests.here(number));
+        let here = self.guests.as_ref().map_or(Some(number), |guests| guests.here(IndexDoc(number)));
         here.filter(|&doc| doc < self.documents())
     }
 

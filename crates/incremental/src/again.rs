@@ -9,6 +9,7 @@ use super::join::Joining;
 use super::place::is_same;
 use super::published::state;
 use super::upkeep::each_id;
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
 use dupsift_engine::engine::threads::Engine;
@@ -70,7 +71,7 @@ impl<'a> Again<'a> {
     pub fn with_id(&self, engine: &Engine<'_>, id: &str) -> Result<Vec<u64>> {
         let mut found = Vec::new();
         each_id(&self.index, &self.manifest, &mut |doc, known| {
-            if known == id && doc < self.night.first_doc && !self.manifest.is_forgotten(doc) {
+            if known == id && doc < self.night.first_doc && !self.manifest.is_forgotten(IndexDoc(doc)) {
                 found.push(doc);
             }
             engine.go_on()
@@ -80,7 +81,7 @@ impl<'a> Again<'a> {
 
     /// Whether a document was to be forgotten since: its text is not to be seen any more.
     pub fn is_forgotten(&self, doc: u64) -> bool {
-        self.manifest.is_forgotten(doc)
+        self.manifest.is_forgotten(IndexDoc(doc))
     }
 
     /// The ids of documents before the night, given in ascending order; of those that the index has.
@@ -137,7 +138,7 @@ impl<'a> Again<'a> {
             .filter(|&number| number < self.night.first_doc)
             .for_each(|number| _ = met.set(number as usize));
         let base = met.count();
-        let numbered = Numbered { base, next_doc: self.night.first_doc, documents_planned: u64::MAX };
+        let numbered = Numbered { base, next_doc: IndexDoc(self.night.first_doc), documents_planned: u64::MAX };
         let source = session.source.shifted(base);
         let night = session.shifted(&source, base);
         let mut joining = Joining::new(&self.index, session.options, numbered);

@@ -145,7 +145,7 @@ fn forget_again(
     let mut equal = Vec::new();
     for class in copies.of(session.base..session.documents()) {
         if class.iter().any(|doc| next.is_forgotten(numbered.number(doc))) {
-            equal.extend(class.iter().map(|doc| numbered.number(doc)).map(|number| [number, number + 1]));
+            equal.extend(class.iter().map(|doc| numbered.number(doc).0).map(|number| [number, number + 1]));
         }
     }
     next.forget(equal);

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::known_by::Noted;
 use dupsift_algorithms::stage::headings;
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;
 use dupsift_engine::engine::threads::Engine;
@@ -67,7 +68,7 @@ impl<'e> Kept<'e> {
         folders.map(|rows| open(&rows.folder)).collect()
     }
 
-    fn is_forgotten(&self, doc: u64) -> bool {
+    fn is_forgotten(&self, doc: IndexDoc) -> bool {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
@@ -115,8 +116,8 @@ impl Earlier for Kept<'_> {
         let runs = self.runs(&pairs_of(label), LINK)?;
         let keys = session.engine.shuffle(&format!("{label}-guests"), DOC, DOC, guests.count())?;
         let mut writer = keys.writer();
-        for guest in (guests.first_from(0)..session.base).filter(|&guest| !guests.is_copied(guest)) {
-            writer.push(&guests.number(guest).to_be_bytes())?;
+        for guest in (guests.first()..session.base).filter(|&guest| !guests.is_copied(guest)) {
+            writer.push(&guests.number(guest).0.to_be_bytes())?;
         }
         writer.flush()?;
         drop(writer);
@@ -131,11 +132,12 @@ impl Earlier for Kept<'_> {
                 let records = keys.load(partition, session.engine.budget.a_thread)?;
                 self.meet(&runs, (&records, partition, partitions), |kept| {
                     let (doc, partner, similarity) = read(kept);
+                    let (doc, partner) = (IndexDoc(doc), IndexDoc(partner));
                     let Some(doc) = guests.place(doc).filter(|_| !self.is_forgotten(partner)) else { return Ok(()) };
                     match guests.place(partner) {
                         Some(partner) if guests.is_copied(partner) => Ok(()),
                         Some(partner) => writer.push(&row(doc, partner, similarity)),
-                        None => writer.push(&row(doc, session.documents() + partner, similarity)),
+                        None => writer.push(&row(doc, session.documents() + partner.0, similarity)),
                     }
                 })?;
                 keys.remove(partition)
@@ -152,7 +154,7 @@ impl Earlier for Kept<'_> {
         let mut writer = rows.writer();
         for (line, doc) in lines {
             engine.go_on()?;
-            writer.push(&headings::row(room, line, self.numbered.number(doc))[..width])?;
+            writer.push(&headings::row(room, line, self.numbered.number(doc).0)[..width])?;
         }
         writer.flush()?;
         drop(writer);
@@ -172,7 +174,7 @@ impl Earlier for Kept<'_> {
         let mut counts = HashMap::new();
         self.meet(lines, records, |row| {
             let (line, doc) = row.split_at(headings::GROUP);
-            if !self.is_forgotten(number(doc)) {
+            if !self.is_forgotten(IndexDoc(number(doc))) {
                 *counts.entry(number(line)).or_default() += 1;
             }
             Ok(())

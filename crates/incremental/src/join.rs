@@ -15,6 +15,7 @@ use super::job::COPIES;
 use super::rule_out::RulingOut;
 use super::scan::{Scan, Shared};
 use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;
 use dupsift_core::safe_fs::private;
@@ -63,8 +64,8 @@ struct Wanted<'p> {
 struct All<'m>(&'m AtomicBits);
 
 impl Shared for All<'_> {
-    fn row(&mut self, _group: usize, doc: u64, _row: &[u8]) -> Result<()> {
-        self.0.set(doc as usize);
+    fn row(&mut self, _group: usize, doc: IndexDoc, _row: &[u8]) -> Result<()> {
+        self.0.set(doc.as_usize());
         Ok(())
     }
 
@@ -105,7 +106,7 @@ impl<'i> Joining<'i> {
         engine: &Engine<'_>,
         manifest: &Manifest,
         docs: &AtomicBits,
-        each: impl Fn(u64, Option<u64>) + Sync,
+        each: impl Fn(IndexDoc, Option<IndexDoc>) + Sync,
     ) -> Result<()> {
         let numbers = numbers(engine, docs)?;
         let wanted = self.wanted(manifest, &numbers);
@@ -117,13 +118,13 @@ impl<'i> Joining<'i> {
                 let rows = wanted[at].rows(&numbers);
                 let bytes = read_rows(&wanted[at].path, Some(&rows), Some(&[KEPT_DOC]), &mut |batch| {
                     for (kept, &doc) in kept_docs(&batch).zip(&mut docs) {
-                        let kept = kept.map(|kept| kept as u64);
+                        let kept = kept.map(|kept| IndexDoc(kept as u64));
                         if let Some(kept) = kept.filter(|&kept| kept >= self.numbered.next_doc) {
                             let why =
                                 format!("document {doc} was removed in favor of document {kept}, which is not there");
                             return Err(Error::Damaged { path: wanted[at].path.clone(), why });
                         }
-                        each(doc, kept);
+                        each(IndexDoc(doc), kept);
                     }
                     Ok(())
                 })?;
@@ -152,7 +153,7 @@ impl<'i> Joining<'i> {
             let removed = if self.options.remove_chains { &met } else { copied };
             let taking = AtomicBits::new(engine.dir, "kept-in-index", met.len())?;
             self.each_kept(engine, manifest, removed, |_, kept| {
-                kept.into_iter().for_each(|kept| _ = taking.set(kept as usize));
+                kept.into_iter().for_each(|kept| _ = taking.set(kept.as_usize()));
             })?;
             taking.iter().for_each(|doc| _ = met.set(doc));
             return Ok(met);
@@ -162,9 +163,9 @@ impl<'i> Joining<'i> {
             if kept.is_some_and(|kept| manifest.is_forgotten(kept)) {
                 return;
             }
-            taking.set(doc as usize);
-            if self.options.remove_chains || copied.get(doc as usize) {
-                kept.into_iter().for_each(|kept| _ = taking.set(kept as usize));
+            taking.set(doc.as_usize());
+            if self.options.remove_chains || copied.get(doc.as_usize()) {
+                kept.into_iter().for_each(|kept| _ = taking.set(kept.as_usize()));
             }
         })?;
         Ok(taking)
@@ -292,14 +293,14 @@ impl Meeting for Joining<'_> {
     ) -> Result<Option<&Source>> {
         let Some(manifest) = &self.index.manifest else { return Ok(None) };
         let running = engine.clock.stage("meet the index");
-        let met = AtomicBits::new(engine.dir, "met-in-index", self.numbered.next_doc as usize)?;
+        let met = AtomicBits::new(engine.dir, "met-in-index", self.numbered.next_doc.as_usize())?;
         let Joining { index, numbered, ref scanned, .. } = *self;
         let scan = Scan { engine, index, manifest, numbered, scanned };
         for (bound, keys) in bound.iter().zip(keys).filter_map(|(bound, keys)| Some((bound, keys.as_ref()?))) {
-            match keys.sketches.as_ref().zip(bound.signer.sketched()) {
-                Some((sketches, by)) => {
+            match &keys.sketches {
+                Some(sketches) => {
                     let most = self.options.max_candidates;
-                    RulingOut { scan: &scan, bound, sketches, by, max_candidates: most }.meet(&keys.rows, &met)?;
+                    RulingOut { scan: &scan, bound, sketches, max_candidates: most }.meet(&keys.rows, &met)?;
                 }
                 None => scan.rows(&bound.label, &keys.rows, || All(&met))?,
             }

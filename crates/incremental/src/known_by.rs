@@ -1,6 +1,7 @@
 //! The documents by which the index knows the texts of a batch: of equal texts the one that is kept, so that what is removed later in
 //! favor of a text names a kept document. If all of them are removed, it is the first.
 
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::row::number;
 use dupsift_engine::engine::threads::Engine;
@@ -103,12 +104,12 @@ impl<'k> KnownBy<'k> {
 
     /// Replaces the big-endian number of a document of the batch by that of the document that the index knows its text by.
     pub fn rename_in(&self, bytes: &mut [u8], numbered: Numbered) {
-        let before = number(bytes);
+        let before = IndexDoc(number(bytes));
         if before < numbered.next_doc {
             return;
         }
         if let Some(known) = self.of(numbered.doc(before)) {
-            let after = numbered.number(known).to_be_bytes();
+            let after = numbered.number(known).0.to_be_bytes();
             bytes.copy_from_slice(&after[after.len() - bytes.len()..]);
         }
     }

@@ -12,6 +12,7 @@ use super::job::Job;
 use super::join::Joining;
 use super::published::state;
 use super::{batch, drift, recipe};
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::spelling::opt;
@@ -134,17 +135,17 @@ fn attempt(
     products: &Checkpoints<'_>,
     job: &Job<'_>,
 ) -> Result<(RunReport, Manifest)> {
-    let next_doc = job.index.manifest.as_ref().map_or(0, |manifest| manifest.next_doc);
-    let mut base = next_doc.min((RESERVED.0 * session.documents()).max(RESERVED.1));
+    let next_doc = IndexDoc(job.index.manifest.as_ref().map_or(0, |manifest| manifest.next_doc));
+    let mut base = next_doc.0.min((RESERVED.0 * session.documents()).max(RESERVED.1));
     loop {
         let numbered = Numbered { base, next_doc, documents_planned: job.documents_planned };
-        if next_doc + session.documents() > numbered.room() {
+        if next_doc.0 + session.documents() > numbered.room() {
             return Err(Error::wrong(
                 opt("index"),
                 format_args!(
                     "it has room for {}, and {} there; make another one with {} above that",
                     counted(numbered.room(), "document"),
-                    counted_as(next_doc, "is|are"),
+                    counted_as(next_doc.0, "is|are"),
                     opt("planned-documents")
                 ),
             ));
@@ -210,7 +211,7 @@ impl Variant for Matching<'_> {
         for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
             guests.copy(class.get(0));
         }
-        let batches = manifest.batches.iter().map(|batch| guests.first_from(batch.first_doc));
+        let batches = manifest.batches.iter().map(|batch| guests.first_from(IndexDoc(batch.first_doc)));
         taken.keep.by_nights(batches.chain([session.base]).collect());
     }
 
@@ -289,7 +290,7 @@ fn of_night(
 ) -> IndexReport {
     IndexReport {
         folder: absolute(job.index.dir()).display().to_string(),
-        identity: manifest.identity(joining.numbered.next_doc),
+        identity: manifest.identity(joining.numbered.next_doc.0),
         batch: job.batch.name.clone(),
         publication: manifest
             .batches
@@ -298,7 +299,7 @@ fn of_night(
             .map_or_else(String::new, |batch| batch.publication.clone()),
         generation: manifest.generation,
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
-        first_doc: joining.numbered.next_doc,
+        first_doc: joining.numbered.next_doc.0,
         guests: session.guests.as_ref().map_or(0, Guests::count),
         nights: nights_met(job.index.manifest.as_ref(), session).unwrap_or_default(),
         texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),
@@ -312,7 +313,8 @@ fn of_night(
 fn nights_met(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<NightMet>> {
     let guests = session.guests.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {
-        let documents = guests.first_from(batch.first_doc + batch.rows) - guests.first_from(batch.first_doc);
+        let [first, end] = [0, batch.rows].map(|rows| guests.first_from(IndexDoc(batch.first_doc + rows)));
+        let documents = end - first;
         NightMet { name: batch.name.clone(), first_doc: batch.first_doc, documents }
     });
     Some(met.filter(|night| night.documents > 0).collect())

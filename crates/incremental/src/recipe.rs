@@ -82,7 +82,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
 pub fn lines(options: &RunOptions) -> Result<Vec<Line>> {
     let line = |name: &str, value: String| Line { name: name.to_owned(), value };
     let recipe = &options.recipe;
-    let of = |one: &Chosen| line(&one.label, format!("{one},revision={}", one.algorithm.revision()));
+    let of = |one: &Chosen| line(&one.label, format!("{one},revision={}", one.algorithm.facts().revision));
     let mut lines: Vec<Line> = recipe.algorithms.iter().map(of).collect();
     lines.push(line("words", Pipeline::new(&recipe.text)?.identity().replace(' ', ",")));
     Ok(lines)

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::known_by::KnownBy;
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Sketches as _, number};
 use dupsift_engine::engine::sketches::SketchFile;
@@ -43,7 +44,7 @@ pub fn write_rows(
             engine.go_on()?;
             let records = keys.load(partition, engine.budget.a_thread)?;
             for record in (0..records.len()).map(|at| records.record(at)) {
-                let doc = numbered.doc(number(&record[group_width..]));
+                let doc = numbered.doc(IndexDoc(number(&record[group_width..])));
                 match known.of(doc).filter(|&known| stored.get(known as usize)) {
                     Some(same) if same == doc => writer.push(record)?,
                     Some(_) => {
@@ -111,7 +112,7 @@ pub fn write_sketches(
                 let Some(known) = known else { continue };
                 sketches.copy(own, sketch);
                 row.clear();
-                row.extend_from_slice(&numbered.number(known).to_be_bytes());
+                row.extend_from_slice(&numbered.number(known).0.to_be_bytes());
                 sketch.iter().for_each(|word| row.extend_from_slice(&word.to_be_bytes()));
                 writer.push(row)?;
             }

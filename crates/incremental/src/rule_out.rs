@@ -13,8 +13,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::rows::{DOC, sketches_of};
 use super::scan::{Scan, Shared};
-use dupsift_algorithms::algorithm::Sketched;
 use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{RowLayout, Sketches as _, number};
 use dupsift_engine::engine::sketches::SketchFile;
@@ -36,8 +36,6 @@ pub struct RulingOut<'r> {
     pub bound: &'r Bound<'r>,
     /// The words of the night's documents, by their place in it.
     pub sketches: &'r SketchFile,
-    /// The judgement.
-    pub by: &'r dyn Sketched,
     /// So many comparisons of a window are made.
     pub max_candidates: u64,
 }
@@ -74,7 +72,7 @@ impl RulingOut<'_> {
 
     /// The words of these documents of the index, by rank.
     fn words_of(&self, ranks: &Ranks) -> Result<SketchFile> {
-        let (engine, words) = (self.scan.engine, self.by.words());
+        let (engine, words) = (self.scan.engine, self.bound.scheme.index_words);
         let name = sketches_of(&self.bound.label);
         let old = SketchFile::new(engine.dir, &format!("{}-old", self.bound.label), ranks.count(), words)?;
         if ranks.count() == 0 {
@@ -128,8 +126,8 @@ struct Windows<'w> {
 }
 
 impl Shared for Windows<'_> {
-    fn row(&mut self, group: usize, doc: u64, row: &[u8]) -> Result<()> {
-        self.sharing.set(doc as usize);
+    fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()> {
+        self.sharing.set(doc.as_usize());
         if self.shared.len() <= group {
             self.shared.resize(group + 1, false);
         }
@@ -162,18 +160,18 @@ struct Judging<'j, 'r> {
 impl Judging<'_, '_> {
     /// Notes the guests of a window.
     fn window(&mut self, rows: &[u8]) -> Result<()> {
-        let RulingOut { scan, sketches, by, max_candidates, .. } = *self.ruling;
+        let RulingOut { scan, bound, sketches, max_candidates } = *self.ruling;
         let layout = self.ruling.layout();
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
-        let docs = || rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
+        let docs = || rows.chunks_exact(layout.width()).map(|row| IndexDoc(layout.decode(row).doc));
         let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
         // Where comparisons are left out, which these are depends on all rows.
         let all = count * (count - 1) / 2 <= max_candidates;
-        if !all || !by.judges_each(key, count) {
-            docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc as usize));
+        if !all || !bound.judges_each(key, count) {
+            docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc.as_usize()));
             return scan.engine.go_on();
         }
-        let words = by.words();
+        let words = bound.scheme.index_words;
         self.one.resize(words, 0);
         let mut of_night = docs().filter(|&doc| doc >= next_doc).peekable();
         while of_night.peek().is_some() {
@@ -182,12 +180,12 @@ impl Judging<'_, '_> {
             for doc in of_night.by_ref().take(AT_ONCE) {
                 let begin = self.night.len();
                 self.night.resize(begin + words, 0);
-                sketches.copy(doc - next_doc, &mut self.night[begin..]);
+                sketches.copy(doc.0 - next_doc.0, &mut self.night[begin..]);
             }
-            for doc in docs().filter(|&doc| doc < next_doc).map(|doc| doc as usize) {
+            for doc in docs().filter(|&doc| doc < next_doc).map(IndexDoc::as_usize) {
                 let Some(rank) = self.ranks.rank(doc).filter(|_| !self.met.get(doc)) else { continue };
                 self.old.copy(rank as u64, &mut self.one);
-                if self.night.chunks_exact(words).any(|night| by.may_be_pair(&self.one, night)) {
+                if self.night.chunks_exact(words).any(|night| bound.signer.may_be_pair(&self.one, night)) {
                     self.met.set(doc);
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;
 use dupsift_engine::engine::threads::Engine;
@@ -16,7 +17,7 @@ pub trait Shared: Send {
     ///
     /// # Errors
     /// A full disk.
-    fn row(&mut self, group: usize, doc: u64, row: &[u8]) -> Result<()>;
+    fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()>;
 
     /// All groups of a partition have been, which are those of these rows of the night.
     ///
@@ -66,7 +67,7 @@ impl Scan<'_> {
                 let groups = Groups::new(records.groups().map(|group| &records.record(group.start)[..group_width]));
                 for run in &runs {
                     let bytes = meet(run, buckets_of(partition, partitions), &groups, |group, row| {
-                        let doc = number(&row[group_width..]);
+                        let doc = IndexDoc(number(&row[group_width..]));
                         if doc >= self.numbered.next_doc {
                             let why = format!("a row of {label} names document {doc} of {}", self.numbered.next_doc);
                             return Err(Error::Damaged { path: self.index.dir().to_path_buf(), why });

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::folder::{BATCHES, Named, ROWS, STATISTICS, is_folder};
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::hash::hash128;
 use dupsift_files::io::is_plain;
 
@@ -218,10 +219,10 @@ impl Manifest {
         documents.chain(rows).chain(statistics)
     }
 
-    /// Whether a document is forgotten.
-    pub fn is_forgotten(&self, doc: u64) -> bool {
-        let next = self.forgotten.partition_point(|range| range[0] <= doc);
-        next > 0 && doc < self.forgotten[next - 1][1]
+    /// Returns whether a document is forgotten.
+    pub fn is_forgotten(&self, doc: IndexDoc) -> bool {
+        let next = self.forgotten.partition_point(|range| range[0] <= doc.0);
+        next > 0 && doc.0 < self.forgotten[next - 1][1]
     }
 
     /// The ranges of forgotten documents from a number on, before another one.
@@ -281,7 +282,7 @@ mod tests {
         index.forget(vec![[10, 20], [3, 4]]);
         index.forget(vec![[4, 5], [15, 25], [30, 31]]);
         assert_eq!((index.forgotten(), &index.forgotten[..]), (18, &[[3, 5], [10, 25], [30, 31]][..]));
-        let known: Vec<u64> = (0..40).filter(|&doc| index.is_forgotten(doc)).collect();
+        let known: Vec<u64> = (0..40).filter(|&doc| index.is_forgotten(IndexDoc(doc))).collect();
         assert_eq!(known, [3, 4].into_iter().chain(10..25).chain([30]).collect::<Vec<_>>());
     }
 

@@ -110,26 +110,6 @@ impl Sketches for Sketched {
     }
 }
 
-struct InOrder(Vec<Vec<u64>>);
-
-impl Notes for InOrder {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn get(&self, at: usize) -> &[u64] {
-        &self.0[at]
-    }
-
-    fn memory_bytes(&self) -> usize {
-        1 << 30
-    }
-
-    fn go_on(&self) -> dupsift::error::Result<()> {
-        Ok(())
-    }
-}
-
 #[derive(Default)]
 struct EqualRows {
     links: Vec<(u64, u64)>,
@@ -356,8 +336,8 @@ impl<'d> Driver<'d> {
                 }
             });
             order.sort_unstable();
-            let in_order = order.iter().map(|row| notes[learn::place(row) as usize].clone()).collect();
-            models[at] = learner.learn(&InOrder(in_order)).unwrap();
+            let in_order: Vec<_> = order.iter().map(|row| notes[learn::place(row) as usize].clone()).collect();
+            models[at] = learner.learn(&Notes::in_memory(&in_order)).unwrap();
         }
         models
     }
@@ -392,9 +372,9 @@ impl<'d> Driver<'d> {
         sketches: &Sketched,
     ) -> (Option<Classes>, Rows, Compared) {
         let (mut pairs, mut classes) = (Rows::new(), None);
-        let layout = RowLayout::new(bound.signer.shape(), self.count());
+        let layout = RowLayout::new(bound.scheme.shape, self.count());
         if !folds(bound) {
-            let sketches = (bound.signer.sketch_words() > 0).then_some(sketches);
+            let sketches = (bound.scheme.sketch_words > 0).then_some(sketches);
             let compared = self.compare(bound, (rows, layout), (Some(copies), sketches), &mut pairs);
             return (None, pairs, compared);
         }
@@ -457,7 +437,7 @@ impl<'d> Driver<'d> {
         copies: &Classes,
         pairs: Vec<Pair>,
     ) -> Vec<Pair> {
-        let Some((rule, relating)) = bound.signer.relating() else { return pairs };
+        let Some((rule, relating)) = bound.relating() else { return pairs };
         let (count, mut lines, mut common) = (self.count(), Rows::new(), BTreeSet::new());
         for (doc, &line) in self.headings.iter().enumerate().filter(|(doc, _)| !copies.is_surplus(*doc as u64)) {
             let row = Heading::unpack(line).map(|line| headings::row(count, line, doc as u64));
@@ -487,21 +467,21 @@ impl<'d> Driver<'d> {
     }
 
     fn expanded(&self, bound: &Bound<'_>, classes: &Classes, copies: &Classes, pairs: &[Pair]) -> Vec<PairRow> {
-        let (most, signer, mut found) = (self.asked.max_group, &*bound.signer, Vec::new());
-        let same = signer.relating().map(|(rule, _)| rule.same());
+        let (most, scheme, mut found) = (self.asked.max_group, &bound.scheme, Vec::new());
+        let same = bound.relating().map(|(rule, _)| rule.same());
         let copied = |pair: &Pair| [pair.a, pair.b].map(|doc| clusters::Classes::representative(copies, doc));
         let are_copies = |pair: &Pair| copied(pair)[0] == copied(pair)[1];
         for docs in classes.members.values() {
-            let each = |a, b| Ok::<_, ()>(found.push(of_class(signer, same, a, b, are_copies)));
+            let each = |a, b| Ok::<_, ()>(found.push(of_class(scheme, same, a, b, are_copies)));
             within(Docs::Wide(docs), most, |docs| self.best(docs), each).unwrap();
         }
         for pair in pairs {
             let [a, b] = [pair.a, pair.b].map(|doc| clusters::Classes::members(classes, doc));
-            let each = |x, y| Ok::<_, ()>(found.push(of_both(signer, pair, x, y)));
+            let each = |x, y| Ok::<_, ()>(found.push(of_both(scheme, pair, x, y)));
             between(a, b, most, |docs| self.best(docs), each).unwrap();
         }
         found.sort_by_key(|pair| (pair.a, pair.b));
-        let mut names = MatchedBy::new(signer.rules());
+        let mut names = MatchedBy::new(scheme.rules);
         let row = |pair: Pair| {
             let told =
                 pair.told.map(|told| (told.relation.name().to_string(), told.why.name().to_string(), told.next_best()));
@@ -528,7 +508,7 @@ impl<'d> Driver<'d> {
         self.scan(rows, layout.group_width(), |rows| {
             let best = clusters.best(layout.decode(rows).0);
             for doc in rows.chunks_exact(layout.width()).map(|row| layout.decode(row).1) {
-                let similarity = clusters.similarity(doc, best, bound.signer.equal().similarity);
+                let similarity = clusters.similarity(doc, best, bound.scheme.equal.similarity);
                 found.push((doc, best, (rows.len() / layout.width()) as u64, similarity));
             }
         });
@@ -595,7 +575,7 @@ impl<'d> Driver<'d> {
                 count.add(out, if self.asked.signs_copies { 1 } else { copies.count(doc) });
                 all.insert(doc, evidence.to_vec());
                 sketches.0[doc as usize] = out.sketch_of_document().to_vec();
-                let layout = RowLayout::new(bound[number].signer.shape(), self.count());
+                let layout = RowLayout::new(bound[number].scheme.shape, self.count());
                 encode(layout, (None, doc), out, &mut record, |_| true, |row| Ok::<_, ()>(rows.push(row.to_vec())))
             })
             .unwrap();
@@ -633,7 +613,7 @@ impl<'d> Driver<'d> {
                 compared,
             });
             let links = partners(pairs.iter().filter(|pair| !pair.is_form()));
-            linked.push(Linked { classes, links, equal: bound.signer.equal().similarity });
+            linked.push(Linked { classes, links, equal: bound.scheme.equal.similarity });
         }
         let shown: BTreeSet<u64> = said.iter().flat_map(|said| &said.pairs).flat_map(|pair| [pair.0, pair.1]).collect();
         let alike = shown.iter().map(|&doc| clusters::Classes::representative(&copies, doc));

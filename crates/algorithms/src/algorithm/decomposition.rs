@@ -19,7 +19,7 @@
 
 use std::cmp::Reverse;
 
-use super::contract::{Algorithm, Corpus, Decided, Describe, Facts, Match, Sign, Signer, Stats, Verify};
+use super::contract::{Algorithm, Corpus, Decided, Facts, Needs, SignatureScheme, Signer, Verify};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::measure::{common, lcs_similarity};
@@ -28,7 +28,7 @@ use dupsift_core::hash::combine;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct Decomposition;
 
 const FACTS: Facts = Facts {
@@ -52,7 +52,9 @@ const FACTS: Facts = Facts {
             help: "lists of more documents than this are passed over, and counted as left out; 0: none is",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for Decomposition {
@@ -60,8 +62,8 @@ impl Algorithm for Decomposition {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
+    fn needs(&self, _: &Params) -> Needs {
+        Needs { word_counts: true, ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -101,15 +103,16 @@ fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
     all
 }
 
-impl Sign for DecompositionSigner<'_> {
-    fn shape(&self) -> RowShape {
-        // The place of the occurrence in the document's order, and the key of the one before.
-        RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 }
-    }
-
-    /// A quarter of the words of a page of usual length.
-    fn rows_a_document(&self) -> u64 {
-        100
+impl Signer for DecompositionSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        // The sketch holds the place of the occurrence in the document's order, and the key of the one before.
+        let shape = RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 };
+        SignatureScheme {
+            rules: &["lcs"],
+            // A quarter of the words of a page of usual length.
+            rows_per_document: 100,
+            ..SignatureScheme::new(shape)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -135,12 +138,6 @@ impl Sign for DecompositionSigner<'_> {
             before = key;
         }
     }
-}
-
-impl Match for DecompositionSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
 
     /// Pairs that met in the list before have been judged there. If this is their first common list, then only what follows
     /// in both can be common too; and they do meet in their first common list.
@@ -154,10 +151,6 @@ impl Match for DecompositionSigner<'_> {
         };
         let bound = 2.0 * f64::from(rest(a).min(rest(b))) / (f64::from(a.order) + f64::from(b.order));
         (bound >= self.tau).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["lcs"]
     }
 
     /// Rows come in order of length, so each is compared with its followers up to the first that is too long.
@@ -185,7 +178,7 @@ impl Match for DecompositionSigner<'_> {
             let end = end.min((at + 1).saturating_add(reach));
             for other in at + 1..end {
                 let second = window.row(other);
-                if let Some(score) = Match::judge(self, &first, &second) {
+                if let Some(score) = self.judge(&first, &second) {
                     out.push(Pair::new(first.doc, second.doc, score, 1));
                 }
             }
@@ -199,8 +192,6 @@ impl Match for DecompositionSigner<'_> {
         Some(self)
     }
 }
-
-impl Describe for DecompositionSigner<'_> {}
 
 impl Verify for DecompositionSigner<'_> {
     fn name(&self) -> String {
@@ -216,14 +207,14 @@ impl Verify for DecompositionSigner<'_> {
         pack(&words, out);
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let (Some((a, a_sorted)), Some((b, b_sorted))) = (unpack(a), unpack(b)) else { return Ok(None) };
         // What is common in order is common in any order, which is much sooner counted.
         let common = common(a_sorted, b_sorted);
         if 2.0 * common as f64 / ((a.len() + b.len()) as f64) < self.tau {
             return Ok(None);
         }
-        Ok(lcs_similarity(a, b, self.tau)?.map(|similarity| similarity as f32))
+        Ok(lcs_similarity(a, b, self.tau)?.map(|similarity| candidate.with_similarity(similarity as f32)))
     }
 }
 

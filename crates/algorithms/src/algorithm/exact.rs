@@ -9,14 +9,14 @@
 //! form=canonical  "Кот."  == "кот"      its words joined by one space
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Digest;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct Exact;
 
 const FACTS: Facts = Facts {
@@ -40,16 +40,14 @@ const FACTS: Facts = Facts {
             help: "128-bit digest; md5 is the faithful one",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for Exact {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -84,8 +82,8 @@ impl KeySigner for ExactSigner {
         }
     }
 
-    fn bits(&self) -> u32 {
-        128
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(128)
     }
 }
 

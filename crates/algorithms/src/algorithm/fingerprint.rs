@@ -15,7 +15,7 @@
 //! GBK lacks many letters (most of Latin with accents, all scripts but Chinese, Japanese kana, Greek, Russian); such a letter
 //! stands in the signature as its number, `&#233;`, and the document is counted under a flag.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Counted};
 
-/// The member.
+/// The algorithm.
 pub struct Fingerprint;
 
 const FACTS: Facts = Facts {
@@ -62,7 +62,9 @@ const FACTS: Facts = Facts {
         ParamSpec { default: "md5", help: "digest of words and counts; md5 is the faithful one", ..DIGEST },
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for Fingerprint {
@@ -70,12 +72,8 @@ impl Algorithm for Fingerprint {
         &FACTS
     }
 
-    fn needs_stats(&self, params: &Params) -> Stats {
-        if params.word("weight") == "tf_over_df" { Stats::WORDS } else { Stats::NONE }
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, params: &Params) -> Needs {
+        Needs { word_counts: params.word("weight") == "tf_over_df", ..Needs::counted_words() }
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -149,8 +147,8 @@ impl KeySigner for FingerprintSigner {
         Ok(Key { number: self.key.of_bytes(&bytes), flag: lacking.then_some("letters that GBK lacks") })
     }
 
-    fn bits(&self) -> u32 {
-        self.key.bits()
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(self.key.bits())
     }
 }
 
@@ -213,7 +211,7 @@ mod tests {
         terms.iter().for_each(|&(term, df)| writer.push(term, df, df).unwrap());
         let stats = CorpusStats::new(10, 40, 1, writer.finish().unwrap(), TermTable::empty());
         let params = params(&Fingerprint, "weight=tf_over_df,words=2");
-        assert_eq!(Fingerprint.needs_stats(&params), Stats::WORDS);
+        assert!(Fingerprint.needs(&params).word_counts);
         let signer = Fingerprint.signer(&params, &Corpus::new(10, &stats)).unwrap();
         // Weights 4/9, 3/2 and 1.
         let rows = sign_counted(signer.as_ref(), &stats, "кот кот кот кот дом дом дом пёс").unwrap();

@@ -13,7 +13,7 @@
 //! licences (set `max_sentence_df`), pages without punctuation, one typing error. Sentences are made distinct first. Stop
 //! words weigh nothing. Signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Features, Key, KeySigner, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::places::Places;
@@ -24,7 +24,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct HeavySent;
 
 const FACTS: Facts = Facts {
@@ -42,7 +42,9 @@ const FACTS: Facts = Facts {
         DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for HeavySent {
@@ -50,12 +52,8 @@ impl Algorithm for HeavySent {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
-        counted_sentences(params)
+    fn needs(&self, params: &Params) -> Needs {
+        Needs { word_counts: true, features: counted_sentences(params), ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -103,8 +101,8 @@ impl KeySigner for HeavySentSigner<'_> {
         Ok(key_of_sentences(heaviest, self.sentences, &self.key))
     }
 
-    fn bits(&self) -> u32 {
-        self.key.bits()
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(self.key.bits())
     }
 }
 

@@ -17,7 +17,7 @@
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share .7 of 4 words is 2  ->  "окно птица"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::top_words::share;
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
@@ -25,7 +25,7 @@ use dupsift_core::hash::{StringHash, StringHasher, hash128};
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct IdfHash;
 
 const FACTS: Facts = Facts {
@@ -67,7 +67,9 @@ const FACTS: Facts = Facts {
             help: "take bytes from 80 (hexadecimal) on as negative numbers, as C does on many machines",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for IdfHash {
@@ -75,12 +77,8 @@ impl Algorithm for IdfHash {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::counted_words()
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -134,9 +132,9 @@ impl KeySigner for IdfHashSigner {
         Ok((hash << 96 | hash128(string.as_bytes()) >> 32).into())
     }
 
-    /// Of the hash that compares the strings: the eight are too weak to count on.
-    fn bits(&self) -> u32 {
-        96
+    fn key_scheme(&self) -> SignatureScheme {
+        // The bits of the hash that compares the strings: the eight string hashes are too weak to count on.
+        SignatureScheme::one_key(96)
     }
 }
 

@@ -14,7 +14,7 @@
 //! Limits: one word of the lexicon changed breaks the signature (`lex_rand` is the answer to that); documents that share a
 //! template only have few words in it, which `min_terms` is for. Signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::kit::top_words::Heaviest;
@@ -24,7 +24,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct IMatch;
 
 const FACTS: Facts = Facts {
@@ -55,7 +55,9 @@ const FACTS: Facts = Facts {
         LEXICON_DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[("high_idf", "lo=0.5,hi=1"), ("low_cut", "lo=0.1,hi=1"), ("faithful", "digest=sha1")],
+    revision: 1,
 };
 
 impl Algorithm for IMatch {
@@ -63,12 +65,8 @@ impl Algorithm for IMatch {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::counted_words()
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -129,12 +127,9 @@ impl KeySigner for IMatchSigner<'_> {
         Ok(self.key.of(&string).into())
     }
 
-    fn bits(&self) -> u32 {
-        self.key.bits()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        if self.top == 0 { vec![self.lexicon.describe()] } else { Vec::new() }
+    fn key_scheme(&self) -> SignatureScheme {
+        let notes = if self.top == 0 { vec![self.lexicon.describe()] } else { Vec::new() };
+        SignatureScheme { notes, ..SignatureScheme::one_key(self.key.bits()) }
     }
 }
 

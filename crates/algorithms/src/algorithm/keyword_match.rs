@@ -11,7 +11,7 @@
 //! Limits: without a list of stop words the most frequent words of any text are the same ten, and `weight=tf_idf` is the way
 //! out; the words' order and numbers do not count.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -20,7 +20,7 @@ use dupsift_core::hash::hash64;
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct KeywordMatch;
 
 const FACTS: Facts = Facts {
@@ -45,7 +45,9 @@ const FACTS: Facts = Facts {
             help: "what keywords are chosen by: occurrences, or these times ln(N / df)",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for KeywordMatch {
@@ -53,12 +55,8 @@ impl Algorithm for KeywordMatch {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::counted_words()
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -80,10 +78,11 @@ struct KeywordMatchSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-impl Sign for KeywordMatchSigner<'_> {
-    fn shape(&self) -> RowShape {
-        // The hashes of the keywords, rare first.
-        RowShape { sketch: self.words * 8, ..RowShape::KEY64 }
+impl Signer for KeywordMatchSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        // The sketch holds the hashes of the keywords, rare first.
+        let shape = RowShape { sketch: self.words * 8, ..RowShape::KEY64 };
+        SignatureScheme { rules: &["keywords"], ..SignatureScheme::new(shape) }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -109,12 +108,6 @@ impl Sign for KeywordMatchSigner<'_> {
             out.push(0, (*hash).into(), 0, &sketch);
         }
     }
-}
-
-impl Match for KeywordMatchSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
 
     /// A pair is judged where it meets first, at its rarest common keyword.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
@@ -129,13 +122,7 @@ impl Match for KeywordMatchSigner<'_> {
         let similarity = common as f32 / hashes(a).max(hashes(b)) as f32;
         (common >= self.common).then_some(Score { similarity, distance: None })
     }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["keywords"]
-    }
 }
-
-impl Describe for KeywordMatchSigner<'_> {}
 
 #[cfg(test)]
 mod tests {

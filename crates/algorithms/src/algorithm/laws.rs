@@ -1,4 +1,4 @@
-//! Laws of the registry itself: every member keeps the house rules that its files alone cannot show.
+//! Laws over all algorithms.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;
@@ -55,6 +55,7 @@ proptest::proptest! {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         for algorithm in ALGORITHMS {
             let signer = algorithm.signer(&params(*algorithm, ""), &corpus).expect("defaults");
+            let shape = signer.scheme().shape;
             let sign = || {
                 let mut out = Signatures::default();
                 let document = pipeline.analyse(&text).with_fields([FieldValue::Text(&title); Field::ALL.len()]);
@@ -64,7 +65,7 @@ proptest::proptest! {
             };
             let (reason, rows) = sign();
             proptest::prop_assert!(reason.is_some() || !rows.is_empty(), "{}", algorithm.name());
-            proptest::prop_assert!(rows.iter().all(|row| row.3.len() == signer.shape().sketch), "{}", algorithm.name());
+            proptest::prop_assert!(rows.iter().all(|row| row.3.len() == shape.sketch), "{}", algorithm.name());
             proptest::prop_assert_eq!((reason, rows), sign());
         }
     }
@@ -78,16 +79,17 @@ fn signatures_keep_their_shape_and_ignore_dress() {
     let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
     for algorithm in ALGORITHMS {
         let signer = algorithm.signer(&params(*algorithm, ""), &corpus).expect("defaults");
-        let layout = RowLayout::new(signer.shape(), 100);
+        let shape = signer.scheme().shape;
+        let layout = RowLayout::new(shape, 100);
         let rows = |text: &str| {
             let mut out = Signatures::default();
-            // Members that read titles get one, for a corpus without the column signs nothing with them.
+            // Algorithms that read titles get one, because they sign nothing in a corpus without the column.
             let fields = [FieldValue::Text("Ещё одна погода"); Field::ALL.len()];
             signer.sign(&pipeline.analyse(text).with_fields(fields), &mut out);
             let mut bytes = Vec::new();
             for row in out.rows(5) {
-                assert!(row.position < signer.shape().positions);
-                assert_eq!(row.sketch.len(), signer.shape().sketch);
+                assert!(row.position < shape.positions);
+                assert_eq!(row.sketch.len(), shape.sketch);
                 layout.encode(&row, &mut bytes);
             }
             (out.reason(), bytes)
@@ -120,7 +122,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     texts.iter_mut().step_by(3).for_each(|text| *text = text.replacen(' ', "\n", 1));
     texts.iter_mut().step_by(7).for_each(|text| text.push_str(" 网页搜索引擎和重复网页 Кот и пёс и кот"));
     texts.extend(["", "?!\n", "и", "w1 w1\nw1", "搜索\n引擎"].map(String::from));
-    let (mut members, mut early) = (0, 0);
+    let (mut by_words, mut early) = (0, 0);
     for algorithm in ALGORITHMS {
         let typed: &[&str] = match algorithm.name() {
             "cosine" => &["head=0.3", "tf=sublinear,join=heavy,head=0.2", "idf=false"],
@@ -134,12 +136,13 @@ fn signatures_of_kept_words_are_those_of_the_text() {
         let presets = algorithm.facts().presets.iter().map(|(_, settings)| *settings);
         for typed in presets.chain([""]).chain(typed.iter().copied()) {
             let params = params(*algorithm, typed);
-            let Reads::Words { first_line } = algorithm.reads(&params) else { continue };
-            members += 1;
+            let needs = algorithm.needs(&params);
+            let Reads::Words { first_line } = needs.reads else { continue };
+            by_words += 1;
             // Counts of features, and columns beside the text, are not kept.
-            assert!(algorithm.features(&params).is_none() && algorithm.fields(&params).is_empty());
+            assert!(needs.features.is_none() && needs.fields.is_empty());
             let no_fields = vec![Default::default(); texts.len()];
-            let place = folder.path().join(members.to_string());
+            let place = folder.path().join(by_words.to_string());
             std::fs::create_dir(&place).expect("a folder");
             let stats = in_memory::count(*algorithm, typed, &texts, &no_fields, (&pipeline, &place));
             let signer = algorithm.signer(&params, &Corpus::new(texts.len() as u64, &stats)).expect("valid");
@@ -152,7 +155,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
                 signer.sign(document, &mut out);
                 signer.verify().iter().for_each(|check| check.evidence(document, &mut evidence));
                 let signed = (rows(&out), evidence);
-                if let Some(method) = signer.with_evidence() {
+                if let Some(method) = signer.vectors() {
                     let (mut out, mut evidence) = (Signatures::default(), Vec::new());
                     method.sign_with_evidence(document, &mut out, &mut evidence);
                     assert_eq!((rows(&out), evidence), signed, "{}: in one step", algorithm.name());
@@ -178,12 +181,12 @@ fn signatures_of_kept_words_are_those_of_the_text() {
         }
     }
     assert!(early > 0, "cosine takes its evidence while it signs");
-    assert!(members >= 18, "{members} members sign by words alone");
+    assert!(by_words >= 18, "{by_words} algorithms sign by words alone");
 }
 
 /// The example of docs/dev/add-an-algorithm.md is the one that is compiled, and goes from texts to pairs without another line.
 #[test]
-fn the_skeleton_of_a_new_member_works() {
+fn the_skeleton_of_a_new_algorithm_works() {
     use super::skeleton::FirstWords;
     let page = include_str!("../../../../docs/dev/add-an-algorithm.md");
     let (_, code) = include_str!("skeleton.rs").split_once("\n\n").expect("a header");
@@ -202,7 +205,8 @@ fn the_skeleton_of_a_new_member_works() {
     let stats = CorpusStats::none();
     let corpus = Corpus::new(5, &stats);
     let signer = FirstWords.signer(&params(&FirstWords, ""), &corpus).expect("defaults");
-    assert!(signer.is_equivalence() && signer.verify().is_none());
-    assert_eq!((signer.shape(), signer.signature_bits()), (RowShape { key_bits: 128, ..RowShape::KEY64 }, Some(128)));
-    assert_eq!((signer.rows_a_document(), signer.rules(), signer.notes()), (1, &["equal"][..], vec![]));
+    let scheme = signer.scheme();
+    assert!(scheme.is_equivalence() && signer.verify().is_none());
+    assert_eq!((scheme.shape, scheme.signature_bits), (RowShape { key_bits: 128, ..RowShape::KEY64 }, Some(128)));
+    assert_eq!((scheme.rows_per_document, scheme.rules, scheme.notes), (1, &["equal"][..], vec![]));
 }

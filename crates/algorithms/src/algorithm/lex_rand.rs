@@ -20,7 +20,7 @@
 //! lexicon 0: all four;  1: without гать;  2: without бор and река;  ...: a row (k, digest of the words) each
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::params::{Kind, ParamSpec, Params};
@@ -29,7 +29,7 @@ use dupsift_core::hash::{mix64, splitmix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct LexRand;
 
 const FACTS: Facts = Facts {
@@ -72,7 +72,9 @@ const FACTS: Facts = Facts {
         LEXICON_DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[("seed", "k_random=11,include_base=false,p=0.3,digest=sha1"), ("faithful", "digest=sha1")],
+    revision: 1,
 };
 
 impl Algorithm for LexRand {
@@ -80,12 +82,8 @@ impl Algorithm for LexRand {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::counted_words()
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -125,9 +123,22 @@ impl LexRandSigner {
     }
 }
 
-impl Sign for LexRandSigner {
-    fn shape(&self) -> RowShape {
-        RowShape { positions: self.seeds.len() as u32 + u32::from(self.base), ..self.key.shape() }
+impl Signer for LexRandSigner {
+    fn scheme(&self) -> SignatureScheme {
+        let shape = RowShape { positions: self.seeds.len() as u32 + u32::from(self.base), ..self.key.shape() };
+        SignatureScheme {
+            // One lexicon alone makes an equivalence, several do not.
+            shared_key: if shape.positions == 1 { SharedKey::Duplicates } else { SharedKey::Compared },
+            rules: match (self.base, self.seeds.is_empty()) {
+                (true, false) => &["lexicon", "random_lexicon"],
+                (true, true) => &["lexicon"],
+                _ => &["random_lexicon"],
+            },
+            // Each lexicon is a chance of its own: sixteen of them cost four bits.
+            signature_bits: Some(self.key.bits() - shape.positions.next_power_of_two().trailing_zeros()),
+            notes: vec![self.lexicon.describe()],
+            ..SignatureScheme::new(shape)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -159,38 +170,12 @@ impl Sign for LexRandSigner {
             out.none("fewer lexicon words than min_terms");
         }
     }
-}
-
-impl Match for LexRandSigner {
-    /// One lexicon alone makes an equivalence, several do not.
-    fn is_equivalence(&self) -> bool {
-        self.shape().positions == 1
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        match (self.base, self.seeds.is_empty()) {
-            (true, false) => &["lexicon", "random_lexicon"],
-            (true, true) => &["lexicon"],
-            _ => &["random_lexicon"],
-        }
-    }
 
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_all(window, |a, b| {
             let rule = if self.base && a.position > 0 { 2 } else { 1 };
             Some(Pair::new(a.doc, b.doc, Score::EQUAL, rule))
         });
-    }
-}
-
-impl Describe for LexRandSigner {
-    /// Each lexicon is a chance of its own: sixteen of them cost four bits.
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits() - self.shape().positions.next_power_of_two().trailing_zeros())
-    }
-
-    fn notes(&self) -> Vec<String> {
-        vec![self.lexicon.describe()]
     }
 }
 
@@ -271,9 +256,9 @@ mod tests {
         let stats = stats();
         let none = LexRand.signer(&params(&LexRand, "k_random=0,include_base=false"), &Corpus::new(9, &stats));
         assert!(none.err().expect("no lexicon").to_string().contains("leaves no lexicon"));
-        let one = LexRand.signer(&params(&LexRand, "k_random=0"), &Corpus::new(9, &stats)).unwrap();
-        assert!(one.is_equivalence() && one.rules() == ["lexicon"]);
-        let several = LexRand.signer(&params(&LexRand, ""), &Corpus::new(9, &stats)).unwrap();
-        assert!(!several.is_equivalence() && several.signature_bits() == Some(60));
+        let one = LexRand.signer(&params(&LexRand, "k_random=0"), &Corpus::new(9, &stats)).unwrap().scheme();
+        assert!(one.is_equivalence() && one.rules == ["lexicon"]);
+        let several = LexRand.signer(&params(&LexRand, ""), &Corpus::new(9, &stats)).unwrap().scheme();
+        assert!(!several.is_equivalence() && several.signature_bits == Some(60));
     }
 }

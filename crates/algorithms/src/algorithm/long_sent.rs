@@ -11,7 +11,7 @@
 //!   -> "кот видит птицу за окном" + "кот спит на окне" -> CRC32 65232791
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Features, Key, KeySigner, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, key_of_sentences, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
@@ -20,7 +20,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct LongSent;
 
 const FACTS: Facts = Facts {
@@ -36,7 +36,9 @@ const FACTS: Facts = Facts {
         DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for LongSent {
@@ -44,8 +46,8 @@ impl Algorithm for LongSent {
         &FACTS
     }
 
-    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
-        counted_sentences(params)
+    fn needs(&self, params: &Params) -> Needs {
+        Needs { features: counted_sentences(params), ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -71,8 +73,8 @@ impl KeySigner for LongSentSigner<'_> {
         Ok(key_of_sentences(longest, self.sentences, &self.key))
     }
 
-    fn bits(&self) -> u32 {
-        self.key.bits()
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(self.key.bits())
     }
 }
 

@@ -20,7 +20,7 @@
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
+use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::NGRAM;
 use super::params::{Kind, ParamSpec, Params};
@@ -30,7 +30,7 @@ use dupsift_core::row::{RowShape, Signatures};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::shingles;
 
-/// The member.
+/// The algorithm.
 pub struct Megashingles;
 
 const FACTS: Facts = Facts {
@@ -64,7 +64,9 @@ const FACTS: Facts = Facts {
         ParamSpec { default: "mix64", ..FAMILY },
         SEED,
     ],
+    shorthands: &[],
     presets: &[("seed", "groups=6,group_size=6"), ("fetterly", "groups=6,group_size=14")],
+    revision: 1,
 };
 
 impl Algorithm for Megashingles {
@@ -117,9 +119,10 @@ impl MegashinglesSigner {
     }
 }
 
-impl Sign for MegashinglesSigner {
-    fn shape(&self) -> RowShape {
-        RowShape { positions: (self.groups * (self.groups - 1) / 2) as u32, ..RowShape::KEY64 }
+impl Signer for MegashinglesSigner {
+    fn scheme(&self) -> SignatureScheme {
+        let shape = RowShape { positions: (self.groups * (self.groups - 1) / 2) as u32, ..RowShape::KEY64 };
+        SignatureScheme { shared_key: SharedKey::Candidates, rules: &["megashingle"], ..SignatureScheme::new(shape) }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -144,22 +147,6 @@ impl Sign for MegashinglesSigner {
         out.leave_numbers(set);
     }
 }
-
-impl Match for MegashinglesSigner {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
-    fn meets_by_any_key(&self) -> bool {
-        true
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["megashingle"]
-    }
-}
-
-impl Describe for MegashinglesSigner {}
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@
 //! ```
 
 use super::contract::banding::{Banding, LOWEST};
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats, Verify};
+use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer, Verify};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::{CHECKS, VERIFY, check};
@@ -33,7 +33,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The member.
+/// The algorithm.
 pub struct MinHash;
 
 const FACTS: Facts = Facts {
@@ -58,10 +58,12 @@ const FACTS: Facts = Facts {
         SEED,
         ParamSpec { name: "verify", kind: Kind::Verify(CHECKS), default: "jaccard:0.7", help: VERIFY.help },
     ],
+    shorthands: &[THRESHOLD],
     presets: &[
         ("fineweb", "bands=14,rows=8,ngram=5,verify=none"),
         ("core", "bands=50,rows=4,ngram=2,verify=jaccard:0.5"),
     ],
+    revision: 1,
 };
 
 const THRESHOLD: Shorthand = Shorthand {
@@ -78,14 +80,6 @@ const THRESHOLD: Shorthand = Shorthand {
 impl Algorithm for MinHash {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn shorthands(&self) -> &'static [Shorthand] {
-        &[THRESHOLD]
-    }
-
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -115,9 +109,15 @@ struct MinHashSigner {
     verify: Option<Box<dyn Verify>>,
 }
 
-impl Sign for MinHashSigner {
-    fn shape(&self) -> RowShape {
-        RowShape { positions: self.bands as u32, key_bits: 64, ordered: false, sketch: self.sketch }
+impl Signer for MinHashSigner {
+    fn scheme(&self) -> SignatureScheme {
+        let shape = RowShape { positions: self.bands as u32, key_bits: 64, ordered: false, sketch: self.sketch };
+        SignatureScheme {
+            shared_key: SharedKey::Candidates,
+            rules: &["band"],
+            banding: Some(Banding { bands: self.bands, rows: self.rows }),
+            ..SignatureScheme::new(shape)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -143,16 +143,6 @@ impl Sign for MinHashSigner {
             out.push(band as u32, key.into(), 0, &sketch);
         }
     }
-}
-
-impl Match for MinHashSigner {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
-    fn meets_by_any_key(&self) -> bool {
-        true
-    }
 
     /// Without a check: the estimate. A byte agrees by chance once in 256, which is taken off.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
@@ -165,18 +155,8 @@ impl Match for MinHashSigner {
         Some(Score { similarity: estimate as f32, distance: None })
     }
 
-    fn rules(&self) -> &'static [&'static str] {
-        &["band"]
-    }
-
     fn verify(&self) -> Option<&dyn Verify> {
         self.verify.as_deref()
-    }
-}
-
-impl Describe for MinHashSigner {
-    fn banding(&self) -> Option<Banding> {
-        Some(Banding { bands: self.bands, rows: self.rows })
     }
 }
 

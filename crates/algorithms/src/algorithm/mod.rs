@@ -1,8 +1,8 @@
-//! The family: one file or folder a member, a contract below them, this list above them.
+//! The algorithms: one file or folder each, the contract they implement, and this list of all of them.
 //!
-//! To add a member write its file, then two lines here, both in alphabetical order: its `mod` and its place in
-//! [`ALGORITHMS`]. Help, checks, laws, golden files and documentation are loops over that list. The steps and an
-//! example are in docs/dev/add-an-algorithm.md.
+//! To add an algorithm, write its file and two lines here, both in alphabetical order: its `mod` and its place in [`ALGORITHMS`].
+//! Help, checks, laws, golden files and documentation are loops over that list. docs/dev/add-an-algorithm.md has the steps and an
+//! example.
 
 pub mod contract;
 pub mod kit;
@@ -47,14 +47,14 @@ mod revisions;
 mod skeleton;
 
 pub use contract::{
-    Algorithm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
-    SignWithEvidence, Signer, Sketched, Stats, Verify,
+    Algorithm, Corpus, FeatureKind, Growth, Key, KeySigner, Learner, Needs, Notes, Reads, SharedKey, SignatureScheme,
+    Signer, Stats, TermVectors, Verify,
 };
 pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// Every member.
+/// All algorithms.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &core_words::CoreWords,
     &cosine::Cosine,
@@ -88,7 +88,7 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &three_plus_five::ThreePlusFive,
 ];
 
-/// The member of that name or alias.
+/// Returns the algorithm of that name or alias.
 ///
 /// # Errors
 /// An unknown name, with the nearest known one and the whole list.
@@ -101,7 +101,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     })
 }
 
-/// The parameters of a member: its own, and those that all members share.
+/// Returns the parameters of an algorithm: its own, and those that all algorithms share.
 pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     let mut specs = algorithm.facts().params.to_vec();
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {
@@ -109,9 +109,4 @@ pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     }
     specs.push(kit::margin::MARGIN);
     specs
-}
-
-/// What may be typed in place of several parameters of a member.
-pub fn shorthands(algorithm: &dyn Algorithm) -> &'static [Shorthand] {
-    algorithm.shorthands()
 }

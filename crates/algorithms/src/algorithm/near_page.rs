@@ -15,7 +15,7 @@
 //! sum1 = 17, sum2 = 8, sum3 = 5: b a e d c -> "edcba"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{distinct_words, share};
 use super::params::{Kind, ParamSpec, Params};
@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct NearPage;
 
 const FACTS: Facts = Facts {
@@ -61,7 +61,9 @@ const FACTS: Facts = Facts {
         ParamSpec { default: "md5", help: "digest of the keywords; md5 is the faithful one", ..DIGEST },
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for NearPage {
@@ -116,8 +118,8 @@ impl KeySigner for NearPageSigner {
         Ok(self.key.of(&string).into())
     }
 
-    fn bits(&self) -> u32 {
-        self.key.bits()
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(self.key.bits())
     }
 }
 

@@ -13,7 +13,7 @@
 //! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, of any size.
 //! Limits: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
 use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
@@ -23,7 +23,7 @@ use dupsift_core::float;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct OptFreq;
 
 const FACTS: Facts = Facts {
@@ -51,7 +51,9 @@ const FACTS: Facts = Facts {
         DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for OptFreq {
@@ -59,12 +61,8 @@ impl Algorithm for OptFreq {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::counted_words()
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -105,12 +103,10 @@ impl KeySigner for OptFreqSigner {
         self.string.key(document, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df))
     }
 
-    fn bits(&self) -> u32 {
-        self.string.key.bits()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.optimum.iter().map(|optimum| format!("optimal idf: {optimum:.4}, words of five documents")).collect()
+    fn key_scheme(&self) -> SignatureScheme {
+        let note = |optimum: &f64| format!("optimal idf: {optimum:.4}, words of five documents");
+        let notes = self.optimum.iter().map(note).collect();
+        SignatureScheme { notes, ..SignatureScheme::one_key(self.string.key.bits()) }
     }
 }
 

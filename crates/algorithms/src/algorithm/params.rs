@@ -1,4 +1,4 @@
-//! Parameters: what was typed (`bands=14`) checked once against what a member declares.
+//! Parameters: what was typed (`bands=14`) checked once against what an algorithm declares.
 //!
 //! A wrong name gets a did-you-mean, a wrong value the valid range; only checked values reach an algorithm.
 
@@ -24,7 +24,7 @@ pub enum Kind {
     Margin,
 }
 
-/// One parameter of a member.
+/// One parameter of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
     /// The name that the user types.
@@ -184,11 +184,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Parameters that say how much two documents must have in common, and nothing else: members that have a check of their
+/// Parameters that say how much two documents must have in common, and nothing else: algorithms that have a check of their
 /// own, or judge by a share, call them so.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
-/// The checked parameters of one use of a member.
+/// The checked parameters of one use of an algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     values: BTreeMap<&'static str, Value>,
@@ -198,7 +198,7 @@ impl Params {
     /// Checks typed values against the specification; what was not typed takes its default.
     ///
     /// # Errors
-    /// A name that is not in `specs`, a value outside its range, a name given twice. `owner` names the member in the message.
+    /// A name that is not in `specs`, a value outside its range, a name given twice. `owner` names the algorithm in the message.
     pub fn check(owner: &str, specs: &[ParamSpec], typed: &[(String, String)]) -> Result<Params> {
         let mut values = BTreeMap::new();
         for (name, value) in typed {
@@ -232,7 +232,7 @@ impl Params {
         Ok(Params { values })
     }
 
-    /// A whole number; 0 for a name that the member did not declare as one (the registry's own test finds that).
+    /// A whole number; 0 for a name that the algorithm did not declare as one (the registry's own test finds that).
     pub fn int(&self, name: &str) -> i64 {
         match self.values.get(name) {
             Some(Value::Int(value)) => *value,
@@ -240,7 +240,7 @@ impl Params {
         }
     }
 
-    /// A whole number that the member's range keeps at 0 or above.
+    /// A whole number that the algorithm's range keeps at 0 or above.
     pub fn count(&self, name: &str) -> usize {
         usize::try_from(self.int(name)).unwrap_or(0)
     }

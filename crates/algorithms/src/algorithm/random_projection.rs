@@ -16,7 +16,7 @@
 //! cat:  + - - +
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Sketched};
+use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::{Wide, differing};
 use super::kit::blocks::Blocks;
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
@@ -30,7 +30,7 @@ use dupsift_core::row::{Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The member.
+/// The algorithm.
 pub struct RandomProjection;
 
 const FACTS: Facts = Facts {
@@ -64,11 +64,13 @@ const FACTS: Facts = Facts {
         MIN_FEATURES,
         SEED,
     ],
+    shorthands: &[],
     presets: &[
         ("bits256", "bits=256,max_distance=7"),
         ("bits128", "bits=128,max_distance=3"),
         ("bits64", "bits=64,max_distance=3"),
     ],
+    revision: 1,
 };
 
 impl Algorithm for RandomProjection {
@@ -120,10 +122,19 @@ impl RandomProjectionSigner {
     }
 }
 
-impl Sign for RandomProjectionSigner {
-    /// The key is a hash of the vector, for equal vectors are folded first.
-    fn shape(&self) -> RowShape {
-        RowShape { key_bits: 128, sketch: self.bits as usize / 8, ..RowShape::KEY64 }
+impl Signer for RandomProjectionSigner {
+    fn scheme(&self) -> SignatureScheme {
+        // The key is a hash of the vector, because equal vectors become classes first.
+        let shape = RowShape { key_bits: 128, sketch: self.bits as usize / 8, ..RowShape::KEY64 };
+        let probes = RowShape { positions: self.blocks.tables() as u32, key_bits: 64, ..shape };
+        SignatureScheme {
+            shared_key: SharedKey::DuplicatesAndProbes(probes),
+            rules: &["hamming"],
+            equal: Score { similarity: 1.0, distance: Some(0.0) },
+            index_words: self.bits as usize / 64,
+            notes: vec![self.blocks.describe()],
+            ..SignatureScheme::new(shape)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -139,24 +150,6 @@ impl Sign for RandomProjectionSigner {
         self.vector(&features).write(self.bits, &mut bytes);
         out.leave_numbers(features);
         out.push(0, hash128(&bytes), 0, &bytes);
-    }
-}
-
-impl Match for RandomProjectionSigner {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
-    fn equal(&self) -> Score {
-        Score { similarity: 1.0, distance: Some(0.0) }
-    }
-
-    fn sketched(&self) -> Option<&dyn Sketched> {
-        Some(self)
-    }
-
-    fn probe_shape(&self) -> Option<RowShape> {
-        Some(RowShape { positions: self.blocks.tables() as u32, key_bits: 64, ..self.shape() })
     }
 
     fn probes(&self, row: &Row<'_>, out: &mut Signatures) {
@@ -175,30 +168,14 @@ impl Match for RandomProjectionSigner {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    fn rules(&self) -> &'static [&'static str] {
-        &["hamming"]
-    }
-}
-
-/// The vector as its row has it.
-impl Sketched for RandomProjectionSigner {
-    fn words(&self) -> usize {
-        self.bits as usize / 64
-    }
-
-    fn keep(&self, signed: &Signatures, to: &mut Vec<u64>) {
+    /// The vector.
+    fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let words = signed.rows(0).flat_map(|row| row.sketch.as_chunks::<8>().0);
-        to.extend(words.map(|word| u64::from_le_bytes(*word)));
+        out.extend(words.map(|word| u64::from_le_bytes(*word)));
     }
 
     fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
         differing(a, b) <= self.blocks.distance()
-    }
-}
-
-impl Describe for RandomProjectionSigner {
-    fn notes(&self) -> Vec<String> {
-        vec![self.blocks.describe()]
     }
 }
 

@@ -15,18 +15,18 @@
 //! makes a long list, which `--max-candidates` bounds and counts.
 
 use super::contract::{
-    Algorithm, Corpus, Decided, Describe, Facts, Features as _, Learner, Match, Notes, Sign, Signer, Verify,
+    Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
 };
 use super::kit::sentences::Sentences;
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::row::{RowShape, Signatures};
+use dupsift_core::row::{Pair, RowShape, Signatures};
 use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{distinct, shingles};
 
-/// The member.
+/// The algorithm.
 pub struct Repeats;
 
 const FACTS: Facts = Facts {
@@ -63,7 +63,9 @@ const FACTS: Facts = Facts {
             help: "the most MiB of counters; fewer than 7.2 bytes a feature make more suspects, not other pairs",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for Repeats {
@@ -105,7 +107,7 @@ impl FeaturesOf {
         if self.shingles {
             shingles(document.tokens(), self.ngram, false, out);
         } else {
-            Sentences.of(document, out);
+            Sentences.hashes(document, out);
         }
         distinct(out);
     }
@@ -128,16 +130,16 @@ impl Learner for RepeatsLearner {
         self.features.append(document, out);
     }
 
-    fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>> {
+    fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         /// The share of single features that may pass for repeated ones, where there is room for it.
         const RATE: f64 = 1e-3;
         /// How many times the filter is there while it is handed on.
         const AT_ONCE: u64 = 3;
-        let features = (0..notes.len()).map(|at| notes.get(at).len() as u64).sum();
+        let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
         // The numbers that are handed on and the signer's own stand beside the filter for a while. Its size is not that of the
         // machine's memory: which documents are suspects depends on it.
         let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
-        let room = notes.memory_bytes() as u64 / AT_ONCE;
+        let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {
             return Err(Error::usage(format!(
                 "repeats: a filter of {} MiB for {features} features is more than {memory} has room for; expected {memory} of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
@@ -148,7 +150,7 @@ impl Learner for RepeatsLearner {
             )));
         }
         let filter = CountingBloom::new(features, RATE, self.most_bytes);
-        for at in 0..notes.len() {
+        for at in 0..notes.count {
             notes.go_on()?;
             notes.get(at).iter().for_each(|&feature| filter.insert(feature));
         }
@@ -164,14 +166,14 @@ struct RepeatsSigner {
     filter: Option<CountingBloom>,
 }
 
-impl Sign for RepeatsSigner {
-    fn shape(&self) -> RowShape {
-        RowShape::KEY64
-    }
-
-    /// The rarest features of a page of usual length.
-    fn rows_a_document(&self) -> u64 {
-        8
+impl Signer for RepeatsSigner {
+    fn scheme(&self) -> SignatureScheme {
+        SignatureScheme {
+            rules: &["common_features"],
+            // The rarest features of a page of usual length.
+            rows_per_document: 8,
+            ..SignatureScheme::new(RowShape::KEY64)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -201,23 +203,11 @@ impl Sign for RepeatsSigner {
             out.none("too few repeated features");
         }
     }
-}
-
-impl Match for RepeatsSigner {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["common_features"]
-    }
 
     fn verify(&self) -> Option<&dyn Verify> {
         Some(&self.check)
     }
 }
-
-impl Describe for RepeatsSigner {}
 
 /// Common features over the features of the larger document.
 struct CommonShare {
@@ -234,17 +224,17 @@ impl Verify for CommonShare {
         self.features.append(document, out);
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let common = a.iter().filter(|feature| b.binary_search(feature).is_ok()).count();
         let similarity = common as f64 / a.len().max(b.len()).max(1) as f64;
-        Ok((similarity >= self.share).then_some(similarity as f32))
+        Ok((similarity >= self.share).then(|| candidate.with_similarity(similarity as f32)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{Pages, params, sign, sign_with};
+    use crate::algorithm::kit::examples::{params, sign, sign_with, similarity};
     use crate::corpus::CorpusStats;
     use dupsift_text::{Pipeline, TextOptions};
 
@@ -263,7 +253,7 @@ mod tests {
             learner.note(&pipeline.analyse(text), &mut note);
             note
         });
-        let model = learner.learn(&Pages(notes.to_vec())).unwrap();
+        let model = learner.learn(&Notes::in_memory(&notes)).unwrap();
         let signer = Repeats.signer(&params(&Repeats, ""), &Corpus { model: &model, ..corpus }).unwrap();
         let keys =
             |text| sign_with(signer.as_ref(), text).map(|rows| rows.into_iter().map(|row| row.1).collect::<Vec<_>>());
@@ -278,32 +268,17 @@ mod tests {
             check.evidence(&pipeline.analyse(text), &mut numbers);
             numbers
         };
-        assert_eq!(check.verify(&evidence(A), &evidence(B)), Ok(Some(0.8)));
-        assert_eq!(check.verify(&evidence(A), &evidence(C)), Ok(None));
+        assert_eq!(similarity(check, &evidence(A), &evidence(B)), Ok(Some(0.8)));
+        assert_eq!(similarity(check, &evidence(A), &evidence(C)), Ok(None));
     }
 
     #[test]
     fn a_filter_that_memory_has_no_room_for_is_refused_and_not_made_smaller() {
-        struct Scarce(Vec<u64>);
-        impl Notes for Scarce {
-            fn len(&self) -> usize {
-                1
-            }
-            fn get(&self, _: usize) -> &[u64] {
-                &self.0
-            }
-            fn memory_bytes(&self) -> usize {
-                5 << 20
-            }
-            fn go_on(&self) -> Result<()> {
-                Ok(())
-            }
-        }
         let stats = CorpusStats::none();
-        let notes = Scarce((0..1 << 20).collect());
+        let features: Vec<u64> = (0..1 << 20).collect();
         let learn = |settings| {
             let learner = Repeats.learner(&params(&Repeats, settings), &Corpus::new(3, &stats)).unwrap().unwrap();
-            learner.learn(&notes)
+            learner.learn(&Notes::new(1, 5 << 20, |_| &features, || Ok(())))
         };
         let refused = learn("").unwrap_err().to_string();
         assert!(refused.contains("filter_mib=1 ") && refused.contains("17 MiB more"), "{refused}");
@@ -326,7 +301,7 @@ mod tests {
             learner.note(&pipeline.analyse(text), &mut note);
             note
         });
-        let model = learner.learn(&Pages(notes.to_vec())).unwrap();
+        let model = learner.learn(&Notes::in_memory(&notes)).unwrap();
         let signer = Repeats.signer(&params(&Repeats, "share=0.28"), &Corpus { model: &model, ..corpus }).unwrap();
         let rows = texts.each_ref().map(|text| sign_with(signer.as_ref(), text).unwrap());
         assert!(rows[0].iter().any(|row| rows[1].iter().any(|other| row.1 == other.1)));

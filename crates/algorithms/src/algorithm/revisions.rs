@@ -1,5 +1,5 @@
-//! The signatures of each member, as a hash beside its revision: an index of earlier signatures must be refused, so they do not change
-//! unseen.
+//! A hash of the signatures of each algorithm, next to its revision: an index of other signatures must be refused, so signatures must
+//! not change without a new revision.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;
@@ -8,7 +8,7 @@ use dupsift_core::hash::hash64;
 use dupsift_core::row::{RowLayout, Signatures};
 use dupsift_text::{Field, FieldValue, Pipeline, TextOptions};
 
-/// Beside the sources; a line a member: its name, its revision, and a hash of the signatures of the texts below.
+/// One line per algorithm: its name, its revision, and a hash of the signatures of the texts below.
 const KNOWN: &str = "tests/golden_signatures.txt";
 
 #[test]
@@ -30,7 +30,7 @@ fn other_signatures_are_another_revision() {
         let signer =
             algorithm.signer(&params(*algorithm, ""), &Corpus::new(texts.len() as u64, &stats)).expect("defaults");
         let planned = algorithm.signer(&params(*algorithm, ""), &Corpus::new(100_000_000, &stats)).expect("defaults");
-        let layout = RowLayout::new(signer.shape(), 1000);
+        let layout = RowLayout::new(signer.scheme().shape, 1000);
         let mut bytes = Vec::new();
         for (doc, text) in texts.iter().enumerate() {
             let mut out = Signatures::default();
@@ -38,7 +38,7 @@ fn other_signatures_are_another_revision() {
             out.rows(doc as u64).for_each(|row| layout.encode(&row, &mut bytes));
             out.sketch_of_document().iter().for_each(|word| bytes.extend(word.to_le_bytes()));
             // Keys of the second round, which an index has of its documents; their scheme follows the planned size.
-            let Some(shape) = planned.probe_shape() else { continue };
+            let Some(shape) = planned.scheme().probe_shape() else { continue };
             for row in out.rows(doc as u64) {
                 let mut probes = Signatures::default();
                 planned.probes(&row, &mut probes);
@@ -49,7 +49,7 @@ fn other_signatures_are_another_revision() {
         let corpus = Corpus::new(texts.len() as u64, &stats);
         let learns = algorithm.learner(&params(*algorithm, ""), &corpus).expect("defaults").is_some();
         assert!(learns || !bytes.is_empty(), "{} signs nothing", algorithm.name());
-        found.push((algorithm.name(), algorithm.revision(), hash64(&bytes)));
+        found.push((algorithm.name(), algorithm.facts().revision, hash64(&bytes)));
     }
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(KNOWN);
     let known = std::fs::read_to_string(&path).unwrap_or_default();

@@ -15,17 +15,17 @@
 //! Limits: `equal` shifts all borders after one insertion. Navigation text that many pages share makes false pairs, and
 //! its lists cost the square of their length: `max_df` drops such segments.
 
-use super::contract::{Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
+use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, lines, paragraphs};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::measure::common;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
-use dupsift_core::row::{RowShape, Signatures};
+use dupsift_core::row::{Pair, RowShape, Signatures};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct Segments;
 
 const FACTS: Facts = Facts {
@@ -73,7 +73,9 @@ const FACTS: Facts = Facts {
             help: "drop segments that occur in more documents than this (boilerplate); 0: drop none",
         },
     ],
+    shorthands: &[],
     presets: &[("lines2", "segment=lines,size=2,min_common=25"), ("lines4", "segment=lines,size=4,min_common=15")],
+    revision: 1,
 };
 
 impl Algorithm for Segments {
@@ -81,8 +83,8 @@ impl Algorithm for Segments {
         &FACTS
     }
 
-    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
-        Some(Box::new(Cutter::new(params)))
+    fn needs(&self, params: &Params) -> Needs {
+        Needs { features: Some(Box::new(Cutter::new(params))), ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -129,12 +131,12 @@ impl Cutter {
     }
 }
 
-impl Features for Cutter {
+impl FeatureKind for Cutter {
     fn name(&self) -> String {
         format!("segments:{}:{}:{}", self.mode, self.size, self.least)
     }
 
-    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let salt = self.salt;
         let mut words = document.words();
         match self.mode {
@@ -183,7 +185,7 @@ struct SegmentsSigner<'c> {
 impl SegmentsSigner<'_> {
     /// The distinct fingerprints of a document in ascending order, boilerplate too.
     fn fingerprints(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        self.cutter.of(document, out);
+        self.cutter.hashes(document, out);
         out.sort_unstable();
         out.dedup();
     }
@@ -203,14 +205,14 @@ impl SegmentsSigner<'_> {
     }
 }
 
-impl Sign for SegmentsSigner<'_> {
-    fn shape(&self) -> RowShape {
-        RowShape::KEY64
-    }
-
-    /// The rarest segments of a page of usual length.
-    fn rows_a_document(&self) -> u64 {
-        8
+impl Signer for SegmentsSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        SignatureScheme {
+            rules: &["segments"],
+            // The rarest segments of a page of usual length.
+            rows_per_document: 8,
+            ..SignatureScheme::new(RowShape::KEY64)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -241,23 +243,11 @@ impl Sign for SegmentsSigner<'_> {
             out.push(0, (*fingerprint).into(), 0, &[]);
         }
     }
-}
-
-impl Match for SegmentsSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["segments"]
-    }
 
     fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
 }
-
-impl Describe for SegmentsSigner<'_> {}
 
 impl Verify for SegmentsSigner<'_> {
     fn name(&self) -> String {
@@ -272,14 +262,14 @@ impl Verify for SegmentsSigner<'_> {
     }
 
     /// Common fingerprints over those of the document that has fewer.
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {
-            return Ok((fewer > 0 && a == b).then_some(1.0));
+            return Ok((fewer > 0 && a == b).then(|| candidate.with_similarity(1.0)));
         }
         let common = common(a, b);
         let share = common as f64 / fewer as f64;
-        Ok((common >= self.min_common && share >= self.ratio).then_some(share as f32))
+        Ok((common >= self.min_common && share >= self.ratio).then(|| candidate.with_similarity(share as f32)))
     }
 }
 
@@ -297,7 +287,7 @@ mod tests {
     fn count(typed: &str, text: &str) -> usize {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let mut all = Vec::new();
-        Cutter::new(&params(&Segments, typed)).of(&pipeline.analyse(text), &mut all);
+        Cutter::new(&params(&Segments, typed)).hashes(&pipeline.analyse(text), &mut all);
         all.len()
     }
 

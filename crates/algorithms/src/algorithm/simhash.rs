@@ -13,7 +13,7 @@
 //! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han. `preset=s3` is the
 //! program of a Chinese article: words, 128 bits, V >= 0, the hash of strings of CPython 2, which mixes short ones badly.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Sketched, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::differing;
 use super::kit::blocks::{Blocks, table_count};
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
@@ -32,7 +32,7 @@ use dupsift_text::shingle::distinct;
 /// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
-/// The member.
+/// The algorithm.
 pub struct SimHash;
 
 const FACTS: Facts = Facts {
@@ -78,7 +78,9 @@ const FACTS: Facts = Facts {
             help: "hash of a feature; s3: that of strings in CPython 2, over the characters of features=words or chars",
         },
     ],
+    shorthands: &[],
     presets: &[("s3", "bits=128,features=words,hash=s3,zero=1")],
+    revision: 1,
 };
 
 impl Algorithm for SimHash {
@@ -86,8 +88,8 @@ impl Algorithm for SimHash {
         &FACTS
     }
 
-    fn needs_stats(&self, params: &Params) -> Stats {
-        if params.word("weight") == "tf_idf" { Stats::WORDS } else { Stats::NONE }
+    fn needs(&self, params: &Params) -> Needs {
+        Needs { word_counts: params.word("weight") == "tf_idf", ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -203,9 +205,18 @@ fn fingerprint(features: &[(u64, i64)], bits: u32, zero: bool) -> u128 {
         .fold(0, |all, (bit, &sum)| all | u128::from(2 * sum > total || (zero && 2 * sum == total)) << bit)
 }
 
-impl Sign for SimHashSigner<'_> {
-    fn shape(&self) -> RowShape {
-        RowShape { key_bits: self.bits, ..RowShape::KEY64 }
+impl Signer for SimHashSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        let probes =
+            RowShape { positions: self.blocks.tables() as u32, sketch: self.bits as usize / 8, ..RowShape::KEY64 };
+        SignatureScheme {
+            shared_key: SharedKey::DuplicatesAndProbes(probes),
+            rules: &["hamming"],
+            equal: Score { similarity: 1.0, distance: Some(0.0) },
+            index_words: self.bits as usize / 64,
+            notes: vec![self.blocks.describe()],
+            ..SignatureScheme::new(RowShape { key_bits: self.bits, ..RowShape::KEY64 })
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -231,29 +242,6 @@ impl Sign for SimHashSigner<'_> {
         out.leave_numbers(features);
         out.push(0, print, 0, &[]);
     }
-}
-
-impl Match for SimHashSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
-    fn equal(&self) -> Score {
-        Score { similarity: 1.0, distance: Some(0.0) }
-    }
-
-    fn sketched(&self) -> Option<&dyn Sketched> {
-        Some(self)
-    }
-
-    fn probe_shape(&self) -> Option<RowShape> {
-        Some(RowShape {
-            positions: self.blocks.tables() as u32,
-            key_bits: 64,
-            ordered: false,
-            sketch: self.bits as usize / 8,
-        })
-    }
 
     fn probes(&self, row: &Row<'_>, out: &mut Signatures) {
         let sketch = row.key.to_be_bytes();
@@ -277,30 +265,14 @@ impl Match for SimHashSigner<'_> {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    fn rules(&self) -> &'static [&'static str] {
-        &["hamming"]
-    }
-}
-
-/// The fingerprint.
-impl Sketched for SimHashSigner<'_> {
-    fn words(&self) -> usize {
-        self.bits as usize / 64
-    }
-
-    fn keep(&self, signed: &Signatures, to: &mut Vec<u64>) {
+    /// The fingerprint.
+    fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let prints = signed.rows(0).map(|row| [row.key as u64, (row.key >> 64) as u64]);
-        prints.for_each(|print| to.extend(&print[..self.words()]));
+        prints.for_each(|print| out.extend(&print[..self.bits as usize / 64]));
     }
 
     fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
         differing(a, b) <= self.blocks.distance()
-    }
-}
-
-impl Describe for SimHashSigner<'_> {
-    fn notes(&self) -> Vec<String> {
-        vec![self.blocks.describe()]
     }
 }
 

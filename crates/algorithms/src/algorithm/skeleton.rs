@@ -6,14 +6,14 @@
 //! "Кот, пёс; птица" with words=2 -> "кот пёс"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash128;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct FirstWords;
 
 const FACTS: Facts = Facts {
@@ -24,7 +24,9 @@ const FACTS: Facts = Facts {
     when_not_to_use: "where pages begin with the same menu",
     inputs: "text",
     params: &[ParamSpec { name: "words", kind: Kind::Int(1, 100), default: "8", help: "words in the signature" }],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for FirstWords {
@@ -48,7 +50,7 @@ impl KeySigner for FirstWordsSigner {
         Ok(hash128(first.join(" ").as_bytes()).into())
     }
 
-    fn bits(&self) -> u32 {
-        128
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(128)
     }
 }

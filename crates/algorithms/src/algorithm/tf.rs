@@ -9,7 +9,7 @@
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела." -> "видит за кот на окне окном" -> CRC32 F2A67560
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
@@ -17,7 +17,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct Tf;
 
 const FACTS: Facts = Facts {
@@ -38,16 +38,14 @@ const FACTS: Facts = Facts {
         DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for Tf {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -81,8 +79,8 @@ impl KeySigner for TfSigner {
         Ok(self.key.of(&heaviest.join()).into())
     }
 
-    fn bits(&self) -> u32 {
-        self.key.bits()
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(self.key.bits())
     }
 }
 

@@ -11,7 +11,7 @@
 //! Limits: IDF is negative for words in more than half of the documents; then a larger TF ranks lower. Kept as it is, such
 //! words come last. The weights depend on N and the mean length: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
@@ -21,7 +21,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct TfIdf;
 
 const FACTS: Facts = Facts {
@@ -44,7 +44,9 @@ const FACTS: Facts = Facts {
         DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for TfIdf {
@@ -52,12 +54,8 @@ impl Algorithm for TfIdf {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::counted_words()
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -139,8 +137,8 @@ impl KeySigner for TfIdfSigner<'_> {
         Ok(self.key.of(&self.heaviest(document).join()).into())
     }
 
-    fn bits(&self) -> u32 {
-        self.key.bits()
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(self.key.bits())
     }
 }
 

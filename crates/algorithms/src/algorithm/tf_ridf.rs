@@ -13,7 +13,7 @@
 //! lower, which is kept as it is. Many weights are equal near 0, so the order of the alphabet decides often.
 //! Limits: signatures compare only within one statistics snapshot. With `bm25_tf` TF is that of `tf_idf`.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
@@ -25,7 +25,7 @@ use dupsift_core::float;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};
 
-/// The member.
+/// The algorithm.
 pub struct TfRidf;
 
 const FACTS: Facts = Facts {
@@ -49,7 +49,9 @@ const FACTS: Facts = Facts {
         DIGEST,
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for TfRidf {
@@ -57,12 +59,8 @@ impl Algorithm for TfRidf {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Words { first_line: false }
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::counted_words()
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -118,8 +116,8 @@ impl KeySigner for TfRidfSigner {
         }
     }
 
-    fn bits(&self) -> u32 {
-        self.string.key.bits()
+    fn key_scheme(&self) -> SignatureScheme {
+        SignatureScheme::one_key(self.string.key.bits())
     }
 }
 

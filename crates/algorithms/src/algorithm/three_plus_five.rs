@@ -13,7 +13,7 @@
 //! lengths 85 100 118 | 140 160        ratio .85: 100 x .85 <= 85, 118 x .85 = 100.3 > 100 starts a new chain, ...
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
 use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -22,7 +22,7 @@ use dupsift_core::hash::{Digest, combine};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The member.
+/// The algorithm.
 pub struct ThreePlusFive;
 
 const FACTS: Facts = Facts {
@@ -59,7 +59,9 @@ const FACTS: Facts = Facts {
             help: "hash of a sentence; crc32 is the faithful one",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for ThreePlusFive {
@@ -67,8 +69,8 @@ impl Algorithm for ThreePlusFive {
         &FACTS
     }
 
-    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
-        counted_sentences(params)
+    fn needs(&self, params: &Params) -> Needs {
+        Needs { features: counted_sentences(params), ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -132,10 +134,19 @@ impl ThreePlusFiveSigner<'_> {
     }
 }
 
-impl Sign for ThreePlusFiveSigner<'_> {
-    fn shape(&self) -> RowShape {
+impl Signer for ThreePlusFiveSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
         // The sketch is the number of sentences, 255 for more.
-        RowShape { positions: 2, key_bits: 64, ordered: true, sketch: 1 }
+        let shape = RowShape { positions: 2, key_bits: 64, ordered: true, sketch: 1 };
+        let describe_row = |row: &Row<'_>| {
+            let sentences = row.sketch.first().copied().unwrap_or_default();
+            format!("{} words, {sentences} sentences", row.order)
+        };
+        SignatureScheme {
+            rules: &["first", "two_of_three"],
+            describe_row: Some(describe_row),
+            ..SignatureScheme::new(shape)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -156,16 +167,6 @@ impl Sign for ThreePlusFiveSigner<'_> {
             }
         }
     }
-}
-
-impl Match for ThreePlusFiveSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["first", "two_of_three"]
-    }
 
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         if self.chain != Chain::Neighbours {
@@ -179,13 +180,6 @@ impl Match for ThreePlusFiveSigner<'_> {
                 start = at;
             }
         }
-    }
-}
-
-impl Describe for ThreePlusFiveSigner<'_> {
-    fn describe_row(&self, row: &Row<'_>) -> Option<String> {
-        let sentences = row.sketch.first().copied().unwrap_or_default();
-        Some(format!("{} words, {sentences} sentences", row.order))
     }
 }
 
@@ -216,7 +210,7 @@ mod tests {
         let stats = CorpusStats::none();
         let corpus = Corpus::new(100, &stats);
         let signer = ThreePlusFive.signer(&params(&ThreePlusFive, typed), &corpus).unwrap();
-        let layout = RowLayout::new(signer.shape(), 100);
+        let layout = RowLayout::new(signer.scheme().shape, 100);
         let mut bytes = Vec::new();
         for (doc, (length, sentences)) in rows.iter().enumerate() {
             layout.encode(

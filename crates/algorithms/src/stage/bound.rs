@@ -3,8 +3,8 @@
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{VERIFY, check as check_of};
-use crate::algorithm::{Algorithm, Corpus, Margin, Params, SignWithEvidence, Signer, Verify};
-use crate::measure::Decided;
+use crate::algorithm::{Algorithm, Corpus, Margin, Params, SignatureScheme, Signer, TermVectors, Verify};
+use crate::measure::{Decided, Versions};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Pair, RowLayout};
 use dupsift_text::Analysis;
@@ -15,6 +15,8 @@ pub struct Bound<'c> {
     pub label: String,
     /// The method.
     pub signer: Box<dyn Signer + 'c>,
+    /// How its signatures are built.
+    pub scheme: SignatureScheme,
     /// What its pairs are held against once they are judged.
     pub margin: Option<Margin>,
     /// Whether documents meet within their scopes alone.
@@ -29,19 +31,20 @@ impl<'c> Bound<'c> {
     /// Parameters that contradict each other.
     pub fn new(label: String, algorithm: &dyn Algorithm, params: &Params, corpus: &Corpus<'c>) -> Result<Bound<'c>> {
         let signer = algorithm.signer(params, corpus)?;
-        // A member with a parameter `verify` of its own does what that says by itself.
+        // An algorithm with its own parameter `verify` does that check itself.
         let own = algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
         let check = params.verify(VERIFY.name).filter(|_| !own);
         let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
         let margin = params.margin(MARGIN.name);
-        let bound = Bound { label, signer, margin, scoped: false, check };
-        if margin.is_some() && bound.signer.relating().is_some() {
+        let scheme = signer.scheme();
+        let bound = Bound { label, signer, scheme, margin, scoped: false, check };
+        if margin.is_some() && bound.relating().is_some() {
             return Err(Error::usage(format!(
                 "{}: margin= and relate= are two rules of one kind; leave one of them out",
                 bound.label
             )));
         }
-        if margin.is_some() && bound.verify().is_none() && bound.signer.is_equivalence() {
+        if margin.is_some() && bound.verify().is_none() && bound.scheme.is_equivalence() {
             return Err(Error::usage(format!(
                 "{}: margin= needs similarities, and equal signatures have none; add verify=, or leave margin= out",
                 bound.label
@@ -52,12 +55,12 @@ impl<'c> Bound<'c> {
 
     /// How its rows are laid out in a corpus of so many documents.
     pub fn layout(&self, documents: u64) -> RowLayout {
-        RowLayout::new(self.signer.shape(), documents).scoped(self.scoped)
+        RowLayout::new(self.scheme.shape, documents).scoped(self.scoped)
     }
 
     /// How its second-round rows are laid out, where the method sends some.
     pub fn probe_layout(&self, documents: u64) -> Option<RowLayout> {
-        self.signer.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
+        self.scheme.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }
 
     /// The check of its pairs on the texts: the method's own, what `verify=` asked for, or both.
@@ -82,14 +85,27 @@ impl<'c> Bound<'c> {
 
     /// Equal signatures have no score but that of the check.
     fn verifies_last(&self) -> bool {
-        let has_score = self.signer.verify().is_some() || !self.signer.is_equivalence();
-        self.check.is_some() && has_score && (self.margin.is_some() || self.signer.relating().is_some())
+        let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
+        self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())
     }
 
-    /// The way to sign that takes the evidence for the check of candidates along; none where that is taken by a reading of its own.
-    pub fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
+    /// Returns the rule that relates pairs, with the method that knows the words in which two texts differ; `None` without
+    /// `relate=true`.
+    pub fn relating(&self) -> Option<(&Versions, &dyn TermVectors)> {
+        let vectors = self.signer.vectors()?;
+        vectors.versions().map(|rule| (rule, vectors))
+    }
+
+    /// Returns what signs a document and records the evidence for the check of candidates at once; `None` if evidence takes a pass
+    /// of its own.
+    pub fn with_evidence(&self) -> Option<&dyn TermVectors> {
         let own = self.check.is_none() || self.verifies_last();
-        self.signer.with_evidence().filter(|_| own && self.signer.verify().is_some())
+        self.signer.vectors().filter(|_| own && self.signer.verify().is_some())
+    }
+
+    /// Returns whether each pair in a window of up to so many rows of this key is judged alone.
+    pub fn judges_each(&self, key: u128, rows: u64) -> bool {
+        self.signer.vectors().is_none_or(|vectors| vectors.judges_each(key, rows))
     }
 
     /// Whether the evidence for the check of candidates is taken when a document is signed.
@@ -99,7 +115,7 @@ impl<'c> Bound<'c> {
 
     /// Whether equal keys are pairs without a further look.
     pub fn equal_keys_are_pairs(&self) -> bool {
-        self.verify().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())
+        self.verify().is_none() && (self.scheme.is_equivalence() || self.scheme.probe_shape().is_some())
     }
 }
 
@@ -141,9 +157,9 @@ impl<'b> Check<'b> {
     /// # Errors
     /// [`Undecided`](crate::measure::Undecided) by the first of the checks that does not say no.
     pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
-        let Some(second) = self.second else { return self.first.judge(a, b, met) };
+        let Some(second) = self.second else { return self.first.compare(a, b, met) };
         let (a, b) = (parts(a), parts(b));
-        self.first.judge(a.0, b.0, met)?.map_or(Ok(None), |passed| second.judge(a.1, b.1, passed))
+        self.first.compare(a.0, b.0, met)?.map_or(Ok(None), |passed| second.compare(a.1, b.1, passed))
     }
 }
 

@@ -1,6 +1,6 @@
 //! count: what one worker adds to the statistics of the corpus, document by document.
 
-use crate::algorithm::{Features, Stats};
+use crate::algorithm::{FeatureKind, Stats};
 use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
 use dupsift_text::Analysis;
 
@@ -14,13 +14,13 @@ pub struct Tally<'f> {
     pub words: Option<Counts>,
     /// Counts of features, where an algorithm needs them.
     pub features: Option<Counts>,
-    kinds: &'f [Box<dyn Features>],
+    kinds: &'f [Box<dyn FeatureKind>],
     scratch: Vec<u64>,
 }
 
 impl Tally<'_> {
     /// What `stats` asks for, within about that much memory; `kinds` are the features to count.
-    pub fn new(stats: Stats, kinds: &[Box<dyn Features>], memory_bytes: usize) -> Tally<'_> {
+    pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> Tally<'_> {
         let share = memory_bytes / 2;
         Tally {
             documents: 0,
@@ -50,7 +50,7 @@ impl Tally<'_> {
         self.tokens += words.len() as u64;
         if let Some(counts) = &mut self.features {
             self.scratch.clear();
-            self.kinds.iter().for_each(|kind| kind.of(document, &mut self.scratch));
+            self.kinds.iter().for_each(|kind| kind.hashes(document, &mut self.scratch));
             counts.add_document(self.scratch.iter().copied());
         }
     }

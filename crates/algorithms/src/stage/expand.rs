@@ -3,7 +3,7 @@
 //! A class of g documents stands for g (g - 1) / 2 pairs. Above `max_group` only the pairs with its best document (the
 //! centre) are written; the exact number is counted all the same.
 
-use crate::algorithm::Signer;
+use crate::algorithm::SignatureScheme;
 use dupsift_core::row::{self, Docs, Pair, Related};
 
 /// The bit of a pair of exact copies in [`Pair::matched`], above those of any method's rules.
@@ -13,22 +13,22 @@ pub const COPY: u16 = 1 << 15;
 /// such and by no rule of the method.
 #[inline]
 pub fn of_class(
-    signer: &dyn Signer,
+    scheme: &SignatureScheme,
     same: Option<Related>,
     a: u64,
     b: u64,
     are_copies: impl Fn(&Pair) -> bool,
 ) -> Pair {
-    let pair = Pair { told: same, ..Pair::new(a, b, signer.equal(), 1) };
+    let pair = Pair { told: same, ..Pair::new(a, b, scheme.equal, 1) };
     Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
 }
 
 /// The pair of a document of the first class and one of the second, whose representatives are a pair. Rules with a direction
 /// change places where the smaller number is in the second class.
 #[inline]
-pub fn of_both(signer: &dyn Signer, representatives: &Pair, x: u64, y: u64) -> Pair {
+pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64) -> Pair {
     let Pair { score, matched, told, .. } = *representatives;
-    let matched = if x < y { matched } else { signer.mirrored(matched) };
+    let matched = if x < y { matched } else { scheme.mirrored(matched) };
     Pair { told, ..Pair::new(x, y, score, matched) }
 }
 

@@ -126,18 +126,19 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
     let [Ok(a), Ok(b)] = &look.signatures else { return look };
     let both = [(documents[0].0, a.as_slice()), (documents[1].0, b.as_slice())];
     let (met, pair) = meet(bound, rows, both);
-    let loose = loose.filter(|loose| loose.signer.shape() == bound.signer.shape());
-    look.bits_apart = bound.signer.probe_shape().and_then(|_| bits_apart(a, b));
+    let loose = loose.filter(|loose| loose.scheme.shape == bound.scheme.shape);
+    look.bits_apart = bound.scheme.probe_shape().and_then(|_| bits_apart(a, b));
     let texts = documents.map(|(_, text)| text);
     look.telling = telling(bound, texts);
     if let Some(check) = bound.verify() {
         look.checks = checked(check, loose.and_then(Bound::verify), texts);
     }
     let (mut near, mut windows) = (true, None);
-    if bound.signer.sketch_words() > 0 {
+    if bound.scheme.sketch_words > 0 {
         let sketches = texts.map(|text| sketch(bound, text));
-        near = bound.signer.judge_sketches(&sketches[0], &sketches[1]);
-        look.sketches = bound.signer.describe_sketches(&sketches[0], &sketches[1]);
+        near = bound.signer.may_be_pair(&sketches[0], &sketches[1]);
+        look.sketches =
+            bound.signer.vectors().and_then(|vectors| vectors.describe_sketches(&sketches[0], &sketches[1]));
         let place = |row: &Emitted| (row.position, row.key);
         let of_b: Vec<(u32, u128)> = b.iter().map(place).collect();
         // Rows are in order of position and key.
@@ -177,7 +178,7 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
         key: row.key,
         order: row.order,
         sketch: row.sketch.to_vec(),
-        told: bound.signer.describe_row(&row),
+        told: bound.scheme.describe_row.map(|describe| describe(&row)),
     };
     let mut rows: Vec<Emitted> = out.rows(doc).map(emitted).collect();
     rows.sort_by_key(|row| (row.position, row.key));
@@ -220,7 +221,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
         _ = keys.group(&rows, true, &mut out);
     }
     if out.linked {
-        return (true, Some(Pair::new(sides[0].0, sides[1].0, bound.signer.equal(), 1)));
+        return (true, Some(Pair::new(sides[0].0, sides[1].0, bound.scheme.equal, 1)));
     }
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
@@ -279,7 +280,7 @@ fn bits_apart(a: &[Emitted], b: &[Emitted]) -> Option<u32> {
 fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]) -> Vec<Checked> {
     let similarity = |check: &dyn Verify| {
         let [a, b] = evidence(texts, |text, out| check.evidence(text, out));
-        let judged = check.judge(&a, &b, Pair::new(0, 1, Score::EQUAL, 1));
+        let judged = check.compare(&a, &b, Pair::new(0, 1, Score::EQUAL, 1));
         judged.ok().flatten().map(|pair| pair.score.similarity)
     };
     let loose: Vec<&dyn Verify> = loose.iter().flat_map(Check::each).collect();
@@ -293,7 +294,7 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
 
 /// What the rule that tells versions from forms is told of the texts.
 fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
-    let ((rule, relating), own) = (bound.signer.relating()?, bound.signer.verify()?);
+    let ((rule, relating), own) = (bound.relating()?, bound.signer.verify()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
     let [of_a, of_b] = relating.surplus(&a, &b);
     let word = |surplus: Surplus, text: &Analysis<'_>| {

@@ -17,7 +17,7 @@ use dupsift_core::row::{Docs, Pairs, Row, RowLayout, Signatures, Window};
 
 /// Whether equal keys are looked at by themselves, before or instead of a comparison.
 pub fn folds(bound: &Bound<'_>) -> bool {
-    bound.equal_keys_are_pairs() || bound.signer.probe_shape().is_some()
+    bound.equal_keys_are_pairs() || bound.scheme.probe_shape().is_some()
 }
 
 /// What takes the outcome of equal keys.

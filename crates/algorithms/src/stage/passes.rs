@@ -121,7 +121,7 @@ impl Passes<'_> {
             let width = bound.layout(self.size.documents).width() as u64;
             // Two numbers a distinct word: about as much as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
-            self.size.documents * bound.signer.rows_a_document() * width + evidence
+            self.size.documents * bound.scheme.rows_per_document * width + evidence
         };
         (format!("signs: {}", self.labels(&at)), at.iter().map(bytes).sum())
     }
@@ -145,7 +145,7 @@ impl Passes<'_> {
         let late = told(late, "documents of candidates are read again");
         let verify = [early, late].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let margin = told(of(&|bound| bound.margin.is_some()), "pairs far below a document's best go");
-        let relate = of(&|bound| bound.signer.relating().is_some());
+        let relate = of(&|bound| bound.relating().is_some());
         let relate = told(relate, "documents of pairs are read for what they say; version, contained or form");
         let last = told(of(&|bound| bound.verify_last().is_some()), "documents of pairs are read again");
         vec![
@@ -165,7 +165,7 @@ impl Passes<'_> {
             let width = RowLayout::new(shape, self.size.documents).width() as u64;
             self.size.documents * u64::from(shape.positions) * width
         };
-        bound.signer.probe_shape().map_or(0, bytes)
+        bound.scheme.probe_shape().map_or(0, bytes)
     }
 
     /// The same with what its stages are called when they run.

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::bound::Bound;
 use crate::algorithm::kit::versions::RELATE;
-use crate::algorithm::{ALGORITHMS, Algorithm, Corpus, Features, Learner, Params, Reads, Stats, by_name, specs};
+use crate::algorithm::{ALGORITHMS, Algorithm, Corpus, FeatureKind, Learner, Params, Reads, Stats, by_name, specs};
 use dupsift_core::error::{Error, Result, did_you_mean, nearest};
 use dupsift_core::hash::hash64;
 use dupsift_core::spelling::opt;
@@ -21,7 +21,7 @@ const MOST_LABEL: usize = 100;
 /// One use of an algorithm.
 #[derive(Clone)]
 pub struct Chosen {
-    /// The member of the family.
+    /// The method.
     pub algorithm: &'static dyn Algorithm,
     /// The name of its output folder: the algorithm's own, or what `as=` says.
     pub label: String,
@@ -32,8 +32,7 @@ pub struct Chosen {
 impl Chosen {
     /// Which counts the algorithm needs.
     pub fn needs_stats(&self) -> Stats {
-        let features = self.algorithm.features(&self.params).is_some();
-        Stats { features, ..self.algorithm.needs_stats(&self.params) }
+        self.algorithm.needs(&self.params).stats()
     }
 
     /// Whether it tells versions from forms.
@@ -113,7 +112,7 @@ impl Recipe {
         if counted.is_empty() || learns || sifts {
             return None;
         }
-        counted.into_iter().try_fold(false, |lines, chosen| match chosen.algorithm.reads(&chosen.params) {
+        counted.into_iter().try_fold(false, |lines, chosen| match chosen.algorithm.needs(&chosen.params).reads {
             Reads::Words { first_line } if chosen.needs_stats() == Stats::WORDS => Some(lines | first_line),
             _ => None,
         })
@@ -125,9 +124,9 @@ impl Recipe {
     }
 
     /// The features that the first pass counts, each kind once.
-    pub fn features(&self) -> Vec<Box<dyn Features>> {
-        let mut kinds: Vec<Box<dyn Features>> = Vec::new();
-        for kind in self.algorithms.iter().filter_map(|chosen| chosen.algorithm.features(&chosen.params)) {
+    pub fn features(&self) -> Vec<Box<dyn FeatureKind>> {
+        let mut kinds: Vec<Box<dyn FeatureKind>> = Vec::new();
+        for kind in self.algorithms.iter().filter_map(|chosen| chosen.algorithm.needs(&chosen.params).features) {
             if kinds.iter().all(|known| known.name() != kind.name()) {
                 kinds.push(kind);
             }
@@ -137,7 +136,7 @@ impl Recipe {
 
     /// The columns beside the text that the algorithms read.
     pub fn fields(&self) -> BTreeSet<Field> {
-        let of = |chosen: &Chosen| chosen.algorithm.fields(&chosen.params);
+        let of = |chosen: &Chosen| chosen.algorithm.needs(&chosen.params).fields;
         self.algorithms.iter().flat_map(of).copied().collect()
     }
 
@@ -258,7 +257,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     };
     let (label, preset) = (take("as"), take("preset"));
     let specs = specs(algorithm);
-    for short in algorithm.shorthands() {
+    for short in algorithm.facts().shorthands {
         // A shorthand that is mistyped is nearer than what Params::check knows.
         let unknown = values.iter().find(|(name, _)| name != short.name && specs.iter().all(|spec| spec.name != name));
         if let Some((name, _)) = unknown.filter(|(name, _)| nearest(name, [short.name]).is_some()) {

@@ -13,12 +13,13 @@ pub struct Windows {
 impl Windows {
     /// Why the two are not compared in any of the windows, which have so many rows; none where they are in one of them.
     pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
+        let vectors = bound.signer.vectors()?;
         let [a, b] = &self.sketches;
         let each = self
             .keys
             .iter()
             .zip(rows)
-            .map(|(&(_, key), &rows)| bound.signer.describe_window(key, rows, a, b).map(|told| (rows, told)));
+            .map(|(&(_, key), &rows)| vectors.describe_window(key, rows, a, b).map(|told| (rows, told)));
         // The smallest one came nearest to it.
         let told = each.collect::<Option<Vec<_>>>()?;
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)

@@ -21,9 +21,9 @@ impl Sieve {
     /// Empty filters for so many documents, within that many bytes together. Algorithms whose single rows are needed (those
     /// with a second round of rows) get none.
     pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Sieve {
-        let rows = |bound: &Bound<'_>| match bound.signer.probe_shape() {
+        let rows = |bound: &Bound<'_>| match bound.scheme.probe_shape() {
             Some(_) => 0,
-            None => documents.saturating_mul(bound.signer.rows_a_document()),
+            None => documents.saturating_mul(bound.scheme.rows_per_document),
         };
         let all: u64 = bound.iter().map(rows).sum();
         let filter = |rows: u64| {

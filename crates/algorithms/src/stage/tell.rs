@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::next_best::NextBest;
-use crate::algorithm::Relating;
+use crate::algorithm::TermVectors;
 use crate::measure::{Both, Contained, FirstLine, Versions};
 use dupsift_core::row::Pair;
 
@@ -28,7 +28,12 @@ pub fn near(rule: &Versions) -> f32 {
 }
 
 /// The pair with what it is; `next_best` is what [`next_best`](super::next_best::next_best()) found.
-pub fn tell((rule, relating): (&Versions, &dyn Relating), pair: Pair, next_best: NextBest, known: &impl Known) -> Pair {
+pub fn tell(
+    (rule, relating): (&Versions, &dyn TermVectors),
+    pair: Pair,
+    next_best: NextBest,
+    known: &impl Known,
+) -> Pair {
     let both = Both {
         cosine: pair.score.similarity.into(),
         contained: known.contained(pair.a, pair.b).unwrap_or_default(),

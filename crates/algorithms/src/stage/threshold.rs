@@ -6,7 +6,7 @@
 
 use super::recipe::{Named, split_list};
 use crate::algorithm::params::THRESHOLDS;
-use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, shorthands, specs};
+use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 
@@ -88,7 +88,7 @@ fn has_threshold(algorithm: &dyn Algorithm) -> bool {
     let is_similarity =
         |name: &str, kind: Kind| name == THRESHOLD && matches!(kind, Kind::Real(_, high) if high <= 1.0);
     specs(algorithm).iter().any(|spec| is_similarity(spec.name, spec.kind))
-        || shorthands(algorithm).iter().any(|short| is_similarity(short.name, short.kind))
+        || algorithm.facts().shorthands.iter().any(|short| is_similarity(short.name, short.kind))
 }
 
 /// As it could be typed.

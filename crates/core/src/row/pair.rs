@@ -25,7 +25,7 @@ pub struct Pair {
     pub b: u64,
     /// How alike.
     pub score: Score,
-    /// One bit a rule of the method that found the pair, see `Match::rules`.
+    /// One bit a rule of the method that found the pair, see `SignatureScheme::rules`.
     pub matched: u16,
     /// What the pair is, where the method tells.
     pub told: Option<Related>,
@@ -35,6 +35,12 @@ impl Pair {
     /// The pair of two different documents, whichever is first.
     pub fn new(x: u64, y: u64, score: Score, matched: u16) -> Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, told: None }
+    }
+
+    /// Returns the pair with another similarity.
+    #[inline]
+    pub fn with_similarity(self, similarity: f32) -> Pair {
+        Pair { score: Score { similarity, ..self.score }, ..self }
     }
 
     /// Whether the two are forms: alike, and no duplicates.

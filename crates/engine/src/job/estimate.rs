@@ -83,7 +83,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());
     let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
-    let curves = bound.iter().filter_map(|bound| Some(curve(&bound.label, bound.signer.banding()?)));
+    let curves = bound.iter().filter_map(|bound| Some(curve(&bound.label, bound.scheme.banding?)));
     let mut lines = vec![
         format!(
             "{} in {} ({} on disk, {} of text as far as the files tell)",

@@ -75,11 +75,11 @@ impl<'c> Member<'c, SignedRows> {
             sifted_rows: now.tally.sifted,
             row_bytes: now.layout.width() as u64,
             expected_chance_collisions: chance_collisions(&bound, now.tally.documents.signed),
-            expected_recall: bound.signer.banding().map(|banding| {
+            expected_recall: bound.scheme.banding.map(|banding| {
                 let at = |s: f64| (s.to_string(), (banding.lets_through(s) * 1e6).round() / 1e6);
                 [0.7, 0.8, 0.9].map(at).into()
             }),
-            notes: bound.signer.notes(),
+            notes: bound.scheme.notes.clone(),
             ..AlgorithmReport::default()
         };
         Member { bound, report, now }
@@ -96,7 +96,7 @@ impl<'c> Member<'c, SignedRows> {
 pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
     let documents = signed as f64;
     let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
-    bound.signer.signature_bits().map(|bits| pairs / 2f64.powi(bits as i32))
+    bound.scheme.signature_bits.map(|bits| pairs / 2f64.powi(bits as i32))
 }
 
 /// What the last stage has made of an algorithm.
@@ -128,7 +128,7 @@ impl Step {
             return Ok(Some((report, Step::Near(found))));
         }
         // Relations are decided by evidence, which is saved with the rows.
-        let relates = bound.signer.relating().is_some();
+        let relates = bound.relating().is_some();
         let has_pairs = saved.has(|keys| &keys.members[at].pairs)?;
         let rows = if has_pairs && !relates { None } else { saved.restore::<Rows>(|keys| &keys.members[at].rows)? };
         let pairs = if relates && rows.is_none() { None } else { saved.restore(|keys| &keys.members[at].pairs)? };

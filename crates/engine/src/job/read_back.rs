@@ -223,7 +223,7 @@ fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
     let theirs = Recipe::parse_algorithms(&report.recipe.algorithms.join(","))
         .map_err(|error| wrong(dir, format!("its algorithms: {error}")))?;
     let names = |algorithms: &[Chosen]| -> Vec<String> {
-        let kinds = algorithms.iter().filter_map(|chosen| chosen.algorithm.features(&chosen.params));
+        let kinds = algorithms.iter().filter_map(|chosen| chosen.algorithm.needs(&chosen.params).features);
         kinds.map(|kind| kind.name()).collect()
     };
     let (wanted, counted) = (names(&recipe.algorithms), names(&theirs));

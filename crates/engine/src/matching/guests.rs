@@ -6,6 +6,7 @@
 //! ```
 
 use crate::engine::threads::Engine;
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 
@@ -15,7 +16,7 @@ pub struct Guests {
     first: u64,
     /// The number of the first document of the corpus here, and in the index.
     base: u64,
-    next_doc: u64,
+    next_doc: IndexDoc,
     /// By guest: its number in the index.
     numbers: Mapped<u64>,
     /// By guest: the document of the index that it was removed for, plus one; 0: it was kept.
@@ -32,12 +33,17 @@ impl Guests {
     pub fn new(
         engine: &Engine<'_>,
         base: u64,
-        next_doc: u64,
+        next_doc: IndexDoc,
         numbers: Mapped<u64>,
         fates: AtomicCells<u64>,
     ) -> Result<Guests> {
         let copied = AtomicBits::new(engine.dir, "copied-guests", numbers.len())?;
         Ok(Guests { first: base - numbers.len() as u64, base, next_doc, numbers, fates, copied })
+    }
+
+    /// Returns the number of the first guest here.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 
     /// How many there are.
@@ -47,32 +53,32 @@ impl Guests {
 
     /// The number of a document in the index.
     #[inline]
-    pub fn number(&self, doc: u64) -> u64 {
-        match doc.checked_sub(self.base) {
-            Some(own) => self.next_doc + own,
+    pub fn number(&self, doc: u64) -> IndexDoc {
+        IndexDoc(match doc.checked_sub(self.base) {
+            Some(own) => self.next_doc.0 + own,
             None => doc.checked_sub(self.first).map_or(doc, |guest| self.numbers[guest as usize]),
-        }
+        })
     }
 
     /// The document of the index that a guest was removed for; none for a kept one, and for a document of the corpus.
-    pub fn removed_for(&self, doc: u64) -> Option<u64> {
+    pub fn removed_for(&self, doc: u64) -> Option<IndexDoc> {
         let guest = doc.checked_sub(self.first).filter(|_| doc < self.base)?;
-        self.fates.load(guest as usize).checked_sub(1)
+        self.fates.load(guest as usize).checked_sub(1).map(IndexDoc)
     }
 
     /// The guest with that number in the index.
-    pub fn place(&self, number: u64) -> Option<u64> {
-        self.numbers.binary_search(&number).ok().map(|guest| self.first + guest as u64)
+    pub fn place(&self, number: IndexDoc) -> Option<u64> {
+        self.numbers.binary_search(&number.0).ok().map(|guest| self.first + guest as u64)
     }
 
     /// The document with that number in the index: a guest, or one of the corpus; none where it takes no part.
-    pub fn here(&self, number: u64) -> Option<u64> {
-        number.checked_sub(self.next_doc).map_or_else(|| self.place(number), |own| Some(self.base + own))
+    pub fn here(&self, number: IndexDoc) -> Option<u64> {
+        number.0.checked_sub(self.next_doc.0).map_or_else(|| self.place(number), |own| Some(self.base + own))
     }
 
     /// The first guest with that number in the index or a larger one.
-    pub fn first_from(&self, number: u64) -> u64 {
-        self.first + self.numbers.partition_point(|&known| known < number) as u64
+    pub fn first_from(&self, number: IndexDoc) -> u64 {
+        self.first + self.numbers.partition_point(|&known| known < number.0) as u64
     }
 
     /// Notes that a document of the corpus has the text of a guest.

@@ -5,6 +5,7 @@ use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::copies;
+use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Row, RowLayout, RowShape, Signatures};
 use dupsift_files::io::Source;
@@ -17,7 +18,7 @@ pub struct Numbered {
     /// The number of the first document of the corpus, here.
     pub base: u64,
     /// The same in the index.
-    pub next_doc: u64,
+    pub next_doc: IndexDoc,
     /// What its rows have room for.
     pub documents_planned: u64,
 }
@@ -29,13 +30,13 @@ impl Numbered {
     }
 
     /// The number in the index of a document of the corpus.
-    pub fn number(self, doc: u64) -> u64 {
-        doc - self.base + self.next_doc
+    pub fn number(self, doc: u64) -> IndexDoc {
+        IndexDoc(doc - self.base + self.next_doc.0)
     }
 
     /// The number here of a document of the corpus.
-    pub fn doc(self, number: u64) -> u64 {
-        number - self.next_doc + self.base
+    pub fn doc(self, number: IndexDoc) -> u64 {
+        number.0 - self.next_doc.0 + self.base
     }
 
     /// The rows of exact copies: the hash of all that algorithms read is the key.
@@ -45,7 +46,7 @@ impl Numbered {
 
     /// The rows of an algorithm.
     pub fn rows(self, bound: &Bound<'_>) -> RowLayout {
-        let shape = bound.signer.probe_shape().unwrap_or_else(|| bound.signer.shape());
+        let shape = bound.scheme.probe_shape().unwrap_or(bound.scheme.shape);
         RowLayout::new(RowShape { ordered: false, sketch: 0, ..shape }, self.room())
     }
 }
@@ -98,7 +99,8 @@ impl MeetingKeys {
         let rows = documents * u64::from(layout.shape().positions);
         let name = format!("{}-keys", bound.label);
         let rows = engine.shuffle(&name, layout.width(), layout.group_width(), rows)?;
-        let sketches = bound.signer.sketched().map(|by| SketchFile::new(engine.dir, &name, documents, by.words()));
+        let words = bound.scheme.index_words;
+        let sketches = (words > 0).then(|| SketchFile::new(engine.dir, &name, documents, words));
         Ok(MeetingKeys { numbered, layout, rows, sketches: sketches.transpose()? })
     }
 
@@ -131,10 +133,10 @@ impl MeetingKeys {
         (probes, record, words): (&mut Signatures, &mut Vec<u8>, &mut Vec<u64>),
         writer: &mut Writer<'_>,
     ) -> Result<()> {
-        let number = self.numbered.number(doc);
-        if let Some((sketches, by)) = self.sketches.as_ref().zip(bound.signer.sketched()) {
+        let number = self.numbered.number(doc).0;
+        if let Some(sketches) = &self.sketches {
             words.clear();
-            by.keep(out, words);
+            bound.signer.index_sketch(out, words);
             sketches.put(doc - self.numbered.base, words);
         }
         let mut push = |row: Row<'_>| {
@@ -142,7 +144,7 @@ impl MeetingKeys {
             self.layout.encode(&Row { order: 0, sketch: &[], ..row }, record);
             writer.push(record)
         };
-        if bound.signer.probe_shape().is_none() {
+        if bound.scheme.probe_shape().is_none() {
             return out.rows(number).try_for_each(push);
         }
         for row in out.rows(number) {
@@ -164,7 +166,8 @@ impl MeetingKeys {
         if copies::row(doc, document).is_none() {
             return Ok(());
         }
-        let row = Row { position: 0, key: document.copy_hash(), order: 0, doc: self.numbered.number(doc), sketch: &[] };
+        let row =
+            Row { position: 0, key: document.copy_hash(), order: 0, doc: self.numbered.number(doc).0, sketch: &[] };
         record.clear();
         self.layout.encode(&row, record);
         writer.push(record)

@@ -9,7 +9,7 @@ use crate::engine::budget::Budget;
 use crate::engine::heard::heard;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
-use dupsift_algorithms::algorithm::Corpus;
+use dupsift_algorithms::algorithm::{Corpus, SharedKey};
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::recipe::Recipe;
@@ -32,8 +32,8 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
     let corpus = Corpus::new(1, none);
     let needs = recipe.needs_stats().any() || !recipe.learners(&corpus)?.is_empty();
     let bound = recipe.bind(&corpus, &[])?.pop();
-    let is_one = |bound: &Bound<'_>| bound.signer.is_equivalence() && bound.verify().is_none();
-    match bound.filter(|bound| !needs && (is_one(bound) || bound.signer.meets_by_any_key())) {
+    let is_one = |bound: &Bound<'_>| bound.scheme.is_equivalence() && bound.verify().is_none();
+    match bound.filter(|bound| !needs && (is_one(bound) || bound.scheme.shared_key == SharedKey::Candidates)) {
         Some(bound) => Ok(bound),
         None => Err(Error::usage(format!(
             "stream: {} cannot be a key; expected an algorithm whose equal signatures alone make duplicates, without \
@@ -46,7 +46,7 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
 
 /// How many keys a document has under this algorithm, and how often a new one may be flagged by chance.
 pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
-    Sizing { each: bound.signer.shape().positions.into(), rate }
+    Sizing { each: bound.scheme.shape.positions.into(), rate }
 }
 
 /// What keys are made of: the algorithm with its parameters, and a hash of that and of all that words depend on.

@@ -322,7 +322,7 @@ type Seen = (IdsSeen, LostValues);
 /// Signs all documents, on all threads.
 fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
     let running = session.engine.clock.stage(name);
-    let each = bound.signer.shape().positions as usize;
+    let each = bound.scheme.shape.positions as usize;
     let cells = AtomicCells::new(session.engine.dir, &format!("{name}-keys"), session.documents() as usize * each)?;
     let keys = Keys(cells, each);
     let rejecter = Rejecter::new(session)?;

@@ -264,7 +264,7 @@ fn put_together(
             look.telling.iter_mut().for_each(|telling| telling.words.reverse());
         }
         let report = reports.iter().find(|report| report.label == chosen.label);
-        algorithm(chosen, report, (&documents, &contained), look, bound.signer.shape().positions, said, same, &id)
+        algorithm(chosen, report, (&documents, &contained), look, bound.scheme.shape.positions, said, same, &id)
     };
     let algorithms: Vec<ExplainedAlgorithm> =
         recipe.algorithms.iter().zip(looks).zip(bound).zip(said).map(one).collect();

@@ -1,42 +1,42 @@
-//! Bands of minima: how likely they let a pair of a similarity through, and which bands a threshold asks for.
+//! Bands of MinHash: how likely a pair of a similarity becomes a candidate, and which bands a threshold needs.
 //!
-//! Source: Indyk, Motwani 1998. Two sets of Jaccard similarity s agree in one minimum with probability s, in all r of a band
+//! Source: Indyk, Motwani 1998. Two sets of Jaccard similarity s agree in one minimum with probability s, in all r minima of a band
 //! with s^r, in at least one of b bands with 1 - (1 - s^r)^b.
 //!
-//! A threshold T asks for the most rows a band (the more rows, the fewer texts are compared in vain) for which at most 128 minima
-//! let a pair of similarity T through with a probability of .95; then for no more bands than that takes:
+//! For a threshold T, `for_threshold` takes the most rows per band for which at most 128 minima make a pair of similarity T a candidate
+//! with a probability of 0.95: the more rows, the fewer texts are compared in vain. Then it takes no more bands than needed:
 //!
 //! ```text
-//! T = .8, 8 rows: .8^8 = .168, and (1 - .168)^17 = .044 is the first below .05: 17 x 8 = 136 minima, too many
-//!         7 rows: .8^7 = .210, and (1 - .210)^13 = .047:                        13 x 7 =  91 minima: these
+//! T = 0.8, 8 rows: 0.8^8 = 0.168, and (1 - 0.168)^17 = 0.044 is the first below 0.05: 17 x 8 = 136 minima, too many
+//!          7 rows: 0.8^7 = 0.210, and (1 - 0.210)^13 = 0.047:                         13 x 7 =  91 minima: these
 //! ```
 //!
-//! | T | bands x rows | s = .7 | .8 | .9 |
+//! | T | bands x rows | s = 0.7 | 0.8 | 0.9 |
 //! | --- | --- | --- | --- | --- |
-//! | .5 | 23 x 3 | 1.00 | 1.00 | 1.00 |
-//! | .7 | 17 x 5 | .96 | 1.00 | 1.00 |
-//! | .8 | 13 x 7 | .67 | .95 | 1.00 |
-//! | .9 | 10 x 12 | .13 | .51 | .96 |
+//! | 0.5 | 23 x 3 | 1.00 | 1.00 | 1.00 |
+//! | 0.7 | 17 x 5 | 0.96 | 1.00 | 1.00 |
+//! | 0.8 | 13 x 7 | 0.67 | 0.95 | 1.00 |
+//! | 0.9 | 10 x 12 | 0.13 | 0.51 | 0.96 |
 
-/// The most minima that a threshold asks for.
+/// The most minima of a document.
 const MOST_MINIMA: usize = 128;
 /// The share of pairs at the threshold that may be missed.
 const MISSED: f64 = 0.05;
 
-/// The lowest threshold that so many minima can serve, on a round number.
+/// The lowest threshold that so many minima can serve, rounded.
 pub const LOWEST: f64 = 0.05;
 
-/// Minima of a document, cut into bands.
+/// How the minima of a document are cut into bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
-    /// Bands, of which one has to be equal.
+    /// Bands. Two documents are candidates if one of them is equal.
     pub bands: usize,
-    /// Minima in a band, which all have to be equal.
+    /// Minima in a band. The band is equal if all of them are.
     pub rows: usize,
 }
 
 impl Banding {
-    /// What a threshold from [`LOWEST`] to 1 asks for.
+    /// Returns the bands for a threshold from [`LOWEST`] to 1.
     pub fn for_threshold(threshold: f64) -> Banding {
         let fits = |rows: usize| {
             let bands = (1..=MOST_MINIMA / rows).find(|&bands| Banding { bands, rows }.misses(threshold) <= MISSED)?;
@@ -45,7 +45,7 @@ impl Banding {
         (1..=MOST_MINIMA).rev().find_map(fits).unwrap_or(Banding { bands: MOST_MINIMA, rows: 1 })
     }
 
-    /// The probability that a pair of that similarity becomes a candidate.
+    /// Returns the probability that a pair of that similarity becomes a candidate.
     pub fn lets_through(self, similarity: f64) -> f64 {
         1.0 - self.misses(similarity)
     }
@@ -55,7 +55,7 @@ impl Banding {
     }
 }
 
-/// By multiplication alone, so that every machine has the same bits.
+/// Multiplies only, so that every machine gets the same bits.
 fn power(base: f64, exponent: usize) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

@@ -1,131 +1,60 @@
-//! What an algorithm is: static facts, a check of its parameters ([`Algorithm`]), and the method bound to a corpus ([`Signer`]).
+//! What an algorithm is: facts and parameters ([`Algorithm`]), and the method bound to a corpus ([`Signer`]).
 //!
-//! A member knows no Arrow, no file and no thread. A [`Signer`] is three traits: [`Sign`], what a document emits; [`Match`], when
-//! two documents that met are duplicates, with a [`Verify`] on the texts where a method needs one; [`Describe`], what a person reads.
+//! An algorithm knows no Arrow, no file and no thread. The smallest one has four methods: `facts`, `signer`, `key` and `key_scheme`.
+//!
+//! | trait | question | who implements it |
+//! | --- | --- | --- |
+//! | [`Algorithm`] | What is it called, what does it need, how is it bound to a corpus? | every algorithm |
+//! | [`KeySigner`] | Which key has a document? Equal keys are duplicates. | algorithms with one key per document |
+//! | [`Signer`] | Which rows has a document, and which rows make a pair? | all others |
+//! | [`Verify`] | Is a candidate pair a pair by its texts? | algorithms with a check of their own |
+//! | [`FeatureKind`] | Which parts of documents does the first pass count? | algorithms that count sentences, segments or the like |
+//! | [`Learner`] | What is learned from all documents before signing? | algorithms with a model |
+//! | [`TermVectors`] | Which extras does an algorithm of weighted term vectors have? | `cosine` |
 
 pub mod banding;
+mod learner;
+mod needs;
 mod one_key;
+mod scheme;
 mod signer;
-mod sketched;
+mod vectors;
 mod verify;
 
 use super::params::{ParamSpec, Params, Shorthand};
 use crate::corpus::CorpusStats;
 pub use crate::measure::{Decided, Undecided};
 use dupsift_core::error::Result;
-use dupsift_text::{Analysis, Field};
+pub use learner::{Learner, Notes};
+pub use needs::{FeatureKind, Needs, Reads, Stats};
 pub use one_key::{Key, KeySigner};
-pub use signer::{AllWithAll, Describe, Match, Sign, SignWithEvidence, Signer};
-pub use sketched::Sketched;
-pub use verify::{Relating, Verify};
+pub use scheme::{Growth, SharedKey, SignatureScheme};
+pub use signer::Signer;
+pub use vectors::TermVectors;
+pub use verify::Verify;
 
-/// Which counts over the whole corpus an algorithm needs before it can sign.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Document and collection frequencies of words.
-    pub words: bool,
-    /// Document frequencies of features; true where [`Algorithm::features`] names some.
-    pub features: bool,
-}
-
-impl Stats {
-    /// No counts.
-    pub const NONE: Stats = Stats { words: false, features: false };
-    /// Counts of words.
-    pub const WORDS: Stats = Stats { words: true, features: false };
-
-    /// What either of two algorithms needs.
-    pub fn union(self, other: Stats) -> Stats {
-        Stats { words: self.words | other.words, features: self.features | other.features }
-    }
-
-    /// Whether a first pass is needed at all.
-    pub fn any(self) -> bool {
-        self.words | self.features
-    }
-}
-
-/// What of a document a signature depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Its text, or columns beside it.
-    Text,
-    /// Nothing but [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and
-    /// [`Analysis::times`]: these are kept while words are counted, and no text is read again to sign it.
-    Words {
-        /// Whether the same of [`Analysis::first_line`] is needed too.
-        first_line: bool,
-    },
-}
-
-/// Parts of documents, other than words, whose document frequencies the first pass counts: sentences, segments.
-pub trait Features: Send + Sync {
-    /// The kind with all that it depends on, `segments:paragraph`: kinds of one name are counted once for all algorithms.
-    fn name(&self) -> String;
-
-    /// The hash of each feature of the document; repeated ones count once. Hashes of different kinds must differ.
-    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
-}
-
-/// What an algorithm learns from the corpus before it signs. Each document with a signature to come writes a note; the
-/// notes stand in a work file, and learning may read them as often as it likes, in an order that depends on nothing but
-/// the texts; the note of a text that several documents have comes as often as that. What comes out must not be larger than a fraction of the memory budget.
-pub trait Learner: Send + Sync {
-    /// What learning needs of one document, any numbers; nothing for a document that takes no part.
-    fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
-
-    /// The model, any numbers, from the notes that are not empty.
-    ///
-    /// # Errors
-    /// What [`Notes::go_on`] returns: it has to be asked now and then.
-    fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>>;
-}
-
-/// The notes of all documents, ordered by the hash of their texts.
-pub trait Notes {
-    /// How many there are.
-    fn len(&self) -> usize;
-
-    /// Whether there is none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// One of them.
-    fn get(&self, at: usize) -> &[u64];
-
-    /// Bytes of memory that learning may take; what would take more is refused with the way out.
-    fn memory_bytes(&self) -> usize;
-
-    /// Whether to go on.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`](dupsift_core::error::Error::Interrupted) where the user ends the run.
-    fn go_on(&self) -> Result<()>;
-}
-
-/// What a signer may know of the whole corpus.
+/// What a signer may know of the complete corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// How many documents there are at most (rows of all input files): what table schemes are chosen by.
+    /// An upper bound of the number of documents (rows of all input files). Search tables are chosen by it.
     pub documents: u64,
-    /// The counts of the first pass; there where [`Algorithm::needs_stats`] asked for them.
+    /// The counts of the first pass, if [`Algorithm::needs`] asked for them.
     pub stats: &'c CorpusStats,
-    /// What [`Learner::learn`] made; empty for algorithms without one.
+    /// The result of [`Learner::learn`]; empty for algorithms without a learner.
     pub model: &'c [u64],
 }
 
 impl<'c> Corpus<'c> {
-    /// A corpus of so many documents with its counts, from which nothing was learnt.
+    /// Returns a corpus with these counts and without a model.
     pub fn new(documents: u64, stats: &'c CorpusStats) -> Corpus<'c> {
         Corpus { documents, stats, model: &[] }
     }
 }
 
-/// What help, checks and documentation are made from.
+/// Static facts of an algorithm. Help, checks of parameters and documentation are made from them.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// The name that the user types and the output folder carries.
+    /// The name in `--algorithms` and in the output folder.
     pub name: &'static str,
     /// Other names: `A12`.
     pub aliases: &'static [&'static str],
@@ -133,55 +62,48 @@ pub struct Facts {
     pub source: &'static str,
     /// One sentence: what makes two documents duplicates.
     pub summary: &'static str,
-    /// When another member serves better.
+    /// When another algorithm serves better.
     pub when_not_to_use: &'static str,
-    /// Which columns and counts it reads, for the reader: `"text"`, `"text, word counts"`.
+    /// The columns and counts that it reads, in words: `"text"`, `"text, word counts"`.
     pub inputs: &'static str,
-    /// The parameters, besides those that all members share.
+    /// The parameters, without those that all algorithms share.
     pub params: &'static [ParamSpec],
+    /// Names that stand for several parameters, with a value of their own.
+    pub shorthands: &'static [Shorthand],
     /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],
+    /// Raise it if the same document gets other signatures than before. An index of another revision is refused.
+    pub revision: u32,
 }
 
-/// One member of the family.
+/// A method to find duplicates, by name.
 pub trait Algorithm: Sync {
-    /// What is said of it.
+    /// Returns name, source, parameters and other static facts.
     fn facts(&self) -> &'static Facts;
-    /// The name that the user types and the output folder carries.
-    fn name(&self) -> &'static str {
-        self.facts().name
+
+    /// Returns what it needs of the corpus besides the text.
+    fn needs(&self, _: &Params) -> Needs {
+        Needs::default()
     }
-    /// Counted up where the same document gets other signatures than before: an index of another revision is refused.
-    fn revision(&self) -> u32 {
-        1
-    }
-    /// What may be typed in place of several parameters.
-    fn shorthands(&self) -> &'static [Shorthand] {
-        &[]
-    }
-    /// Which counts of words it needs with these parameters.
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
-    }
-    /// What of a document its signatures, and the evidence that is taken with them, depend on.
-    fn reads(&self, _: &Params) -> Reads {
-        Reads::Text
-    }
-    /// Which other counts it needs; [`CorpusStats::feature_df`] has them.
-    fn features(&self, _: &Params) -> Option<Box<dyn Features>> {
-        None
-    }
-    /// The columns beside the text that it reads.
-    fn fields(&self, _: &Params) -> &'static [Field] {
-        &[]
-    }
-    /// What it learns before it signs; [`Corpus::model`] is empty here.
+
+    /// Returns what learns its model before documents are signed. [`Corpus::model`] is empty here.
     ///
     /// # Errors
     /// Parameters that contradict each other.
     fn learner<'c>(&self, _: &Params, _: &Corpus<'c>) -> Result<Option<Box<dyn Learner + 'c>>> {
         Ok(None)
     }
-    /// The method bound to a corpus. Parameters that contradict each other are found here, once.
+
+    /// Binds the method to a corpus.
+    ///
+    /// # Errors
+    /// Parameters that contradict each other.
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>>;
+}
+
+impl dyn Algorithm + '_ {
+    /// Returns the name in `--algorithms` and in the output folder.
+    pub fn name(&self) -> &'static str {
+        self.facts().name
+    }
 }

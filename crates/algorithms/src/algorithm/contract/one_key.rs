@@ -1,24 +1,19 @@
-//! Methods with one key a document, where equal keys make duplicates.
+//! Methods with one key per document, where equal keys make duplicates.
 
-use super::signer::{Describe, Match, Sign};
-use dupsift_core::row::{Reason, RowShape, Signatures};
+use super::{SignatureScheme, Signer};
+use dupsift_core::row::{Reason, Signatures};
 use dupsift_text::Analysis;
 
-/// A method with one key a document; documents with equal keys are duplicates. It is a [`Signer`](super::Signer) by this alone.
+/// A method with one key per document; documents with equal keys are duplicates. Every `KeySigner` is a [`Signer`].
 pub trait KeySigner: Send + Sync {
-    /// The key of the document, or why it has none.
+    /// Returns the key of the document.
     ///
     /// # Errors
-    /// The reason, as run.json counts it.
+    /// The reason why the document has no key, as run.json counts it.
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason>;
 
-    /// Bits that the number of expected chance collisions depends on. A key of no more than 64 is stored in 64 bits, others in 128.
-    fn bits(&self) -> u32;
-
-    /// What the method decided by itself for this corpus, for run.json.
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
-    }
+    /// Returns [`SignatureScheme::one_key`] with the bits of the key, and notes for run.json if there are any.
+    fn key_scheme(&self) -> SignatureScheme;
 }
 
 /// The key of a document, made from a number by `into`.
@@ -26,7 +21,7 @@ pub trait KeySigner: Send + Sync {
 pub struct Key {
     /// What is compared.
     pub number: u128,
-    /// What is worth counting of this document.
+    /// What run.json counts of this document.
     pub flag: Option<Reason>,
 }
 
@@ -36,9 +31,9 @@ impl From<u128> for Key {
     }
 }
 
-impl<S: KeySigner> Sign for S {
-    fn shape(&self) -> RowShape {
-        RowShape { key_bits: if self.bits() > 64 { 128 } else { 64 }, ..RowShape::KEY64 }
+impl<S: KeySigner> Signer for S {
+    fn scheme(&self) -> SignatureScheme {
+        self.key_scheme()
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -49,21 +44,5 @@ impl<S: KeySigner> Sign for S {
             }
             Err(reason) => out.none(reason),
         }
-    }
-}
-
-impl<S: KeySigner> Match for S {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl<S: KeySigner> Describe for S {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.bits())
-    }
-
-    fn notes(&self) -> Vec<String> {
-        KeySigner::notes(self)
     }
 }

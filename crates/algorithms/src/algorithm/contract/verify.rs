@@ -1,41 +1,23 @@
-//! The check of a pair on the texts of its documents, and what the rule for versions asks of it.
+//! The check of a candidate pair on the texts of its documents.
 
-use crate::measure::{Decided, Surplus};
-use dupsift_core::row::{Pair, Score};
+use crate::measure::Decided;
+use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 
-/// A check of a pair on the texts. Each document's evidence is taken once and kept outside of memory, so a document in a
-/// thousand pairs is cut once.
+/// A check of candidate pairs on the texts. The evidence of each document is taken once and kept in a temporary file, so that a document
+/// in a thousand pairs is analyzed once.
 pub trait Verify: Send + Sync {
-    /// The setting as the user writes it: `jaccard:0.7`.
+    /// Returns the setting as you write it: `jaccard:0.7`.
     fn name(&self) -> String;
 
-    /// What the comparison needs of one document: any numbers.
+    /// Appends what the comparison needs of one document: any numbers.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
-    /// The similarity, where it reaches the threshold.
+    /// Returns the candidate pair with its similarity if it reaches the threshold, else `None`. Most checks return
+    /// [`Pair::with_similarity`]; a check that knows a direction or a distance sets these too.
     ///
     /// # Errors
-    /// [`Undecided`](crate::measure::Undecided) for a pair that would take more work than a comparison may: about a second, so that a run that is to end
-    /// does not wait for it. Such pairs are counted.
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32>;
-
-    /// The pair of two documents that met, as it stays: with the similarity in place of the method's own score. A check
-    /// that knows more (a direction, a distance) says so here.
-    ///
-    /// # Errors
-    /// As [`Verify::verify`].
-    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
-        let similarity = self.verify(a, b)?;
-        Ok(similarity.map(|similarity| Pair { score: Score { similarity, ..met.score }, ..met }))
-    }
-}
-
-/// What the rule that tells versions from forms asks of a method ([`Versions`](crate::measure::Versions)): what its evidence says of single words.
-pub trait Relating: Send + Sync {
-    /// The surplus of each of two documents over the other, by their [`Verify::evidence`].
-    fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2];
-
-    /// Whether a word with that hash is the one of a [`Surplus`].
-    fn is_word(&self, surplus: Surplus, hash: u64) -> bool;
+    /// [`Undecided`](crate::measure::Undecided) for a pair whose comparison would take more than about a second, so that a request
+    /// to stop never waits for it. Such pairs are counted.
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair>;
 }

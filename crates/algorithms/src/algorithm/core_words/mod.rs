@@ -20,7 +20,7 @@
 
 mod titles;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer, Stats};
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, FeatureKind, Needs, SignatureScheme, Signer};
 use crate::algorithm::kit::passages::{Passage, paragraphs};
 use crate::algorithm::kit::top_words::Heaviest;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -31,7 +31,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field};
 use titles::{TitleParts, own_parts};
 
-/// The member.
+/// The algorithm.
 pub struct CoreWords;
 
 const FACTS: Facts = Facts {
@@ -92,7 +92,9 @@ const FACTS: Facts = Facts {
             help: "M: segments that must agree; all of them where a document has fewer",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for CoreWords {
@@ -100,16 +102,9 @@ impl Algorithm for CoreWords {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
-    }
-
-    fn fields(&self, _: &Params) -> &'static [Field] {
-        &Field::ALL
-    }
-
-    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
-        if params.flag("strip_suffix") { Some(Box::new(TitleParts)) } else { None }
+    fn needs(&self, params: &Params) -> Needs {
+        let features = params.flag("strip_suffix").then(|| Box::new(TitleParts) as Box<dyn FeatureKind>);
+        Needs { word_counts: true, features, fields: &Field::ALL, ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -232,10 +227,11 @@ impl CoreWordsSigner<'_> {
     }
 }
 
-impl Sign for CoreWordsSigner<'_> {
-    /// The sketch holds the fingerprints of the segments, and 0 where there are fewer.
-    fn shape(&self) -> RowShape {
-        RowShape { sketch: 8 * self.segments, ..RowShape::KEY64 }
+impl Signer for CoreWordsSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        // The sketch holds the fingerprints of the segments, and 0 where there are fewer.
+        let shape = RowShape { sketch: 8 * self.segments, ..RowShape::KEY64 };
+        SignatureScheme { rules: &["core_and_segments"], ..SignatureScheme::new(shape) }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -261,12 +257,6 @@ impl Sign for CoreWordsSigner<'_> {
         }
         out.push(0, hash64(core.as_bytes()).into(), 0, &sketch[..8 * self.segments]);
     }
-}
-
-impl Match for CoreWordsSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
 
     /// Common segments over those of the document that has fewer.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
@@ -278,13 +268,7 @@ impl Match for CoreWordsSigner<'_> {
         let similarity = common as f32 / fewer.max(1) as f32;
         (common > 0 && common >= self.min_common.min(fewer)).then_some(Score { similarity, distance: None })
     }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["core_and_segments"]
-    }
 }
-
-impl Describe for CoreWordsSigner<'_> {}
 
 #[cfg(test)]
 mod tests;

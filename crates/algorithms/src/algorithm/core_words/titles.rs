@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::algorithm::contract::Features;
+use crate::algorithm::contract::FeatureKind;
 use crate::algorithm::kit::title;
 use crate::corpus::CorpusStats;
 use dupsift_core::hash::{combine, hash64};
@@ -26,12 +26,12 @@ impl TitleParts {
     }
 }
 
-impl Features for TitleParts {
+impl FeatureKind for TitleParts {
     fn name(&self) -> String {
         "title_parts".into()
     }
 
-    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let Some(title) = document.field(Field::Title) else { return };
         out.push(TitleParts::title());
         let parts = title::parts(title.text());

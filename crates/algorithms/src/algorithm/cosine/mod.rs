@@ -35,8 +35,7 @@ mod surplus;
 mod vector;
 
 use crate::algorithm::contract::{
-    Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Reads, Relating, Sign, SignWithEvidence, Signer,
-    Sketched, Stats, Verify,
+    Algorithm, Corpus, Decided, Facts, Growth, Needs, Reads, SignatureScheme, Signer, TermVectors, Verify,
 };
 use crate::algorithm::kit::minwise::SEED;
 use crate::algorithm::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
@@ -54,7 +53,7 @@ use vector::{Weighing, idf};
 /// The least threshold that `join=heavy` was measured at; the presets ask for no lower one.
 const LEAST_HEAVY: f64 = 0.6;
 
-/// The member.
+/// The algorithm.
 pub struct Cosine;
 
 const FACTS: Facts = Facts {
@@ -126,10 +125,12 @@ const FACTS: Facts = Facts {
         RULE[8],
         RULE[9],
     ],
+    shorthands: &[],
     presets: &[
         ("hanzi_cosine", "unit=hanzi,han_only=true,idf=false,threshold=0.98"),
         ("versions", "tf=sublinear,head=0.1,threshold=0.6,join=heavy,relate=true"),
     ],
+    revision: 1,
 };
 
 impl Algorithm for Cosine {
@@ -137,20 +138,15 @@ impl Algorithm for Cosine {
         &FACTS
     }
 
-    fn needs_stats(&self, params: &Params) -> Stats {
-        if units(params).features().is_none() { Stats::WORDS } else { Stats::NONE }
-    }
-
-    fn reads(&self, params: &Params) -> Reads {
-        if units(params).features().is_none() {
-            Reads::Words { first_line: params.real("head") > 0.0 }
-        } else {
-            Reads::Text
+    fn needs(&self, params: &Params) -> Needs {
+        match units(params).features() {
+            None => Needs {
+                word_counts: true,
+                reads: Reads::Words { first_line: params.real("head") > 0.0 },
+                ..Needs::default()
+            },
+            features => Needs { features, ..Needs::default() },
         }
-    }
-
-    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
-        units(params).features()
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -200,48 +196,40 @@ impl CosineSigner<'_> {
     }
 }
 
-impl Sign for CosineSigner<'_> {
-    fn shape(&self) -> RowShape {
-        RowShape { sketch: if self.heavy.is_some() { 0 } else { SKETCH }, ..RowShape::KEY64 }
-    }
-
-    /// The leading terms of a page of usual length.
-    fn rows_a_document(&self) -> u64 {
-        self.heavy.as_ref().map_or(8, HeavyJoin::rows_a_document)
+impl Signer for CosineSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        let scheme = SignatureScheme {
+            rules: &["cosine"],
+            equal: Score { similarity: 1.0, distance: Some(0.0) },
+            ..SignatureScheme::new(RowShape::KEY64)
+        };
+        let Some(heavy) = &self.heavy else {
+            return SignatureScheme {
+                shape: RowShape { sketch: SKETCH, ..RowShape::KEY64 },
+                // The leading terms of a page of usual length.
+                rows_per_document: 8,
+                growth: Growth::MayBeQuadratic { instead: "join=heavy or a higher threshold" },
+                ..scheme
+            };
+        };
+        let note = || {
+            format!(
+                "join=heavy misses the more pairs the further the threshold is below {LEAST_HEAVY}, and it is {}: join=exact finds all of them",
+                self.threshold
+            )
+        };
+        SignatureScheme {
+            rows_per_document: heavy.rows_a_document(),
+            sketch_words: heavy.sketch_words(),
+            // The signs, without the prints of terms.
+            index_words: sign_sketch::WORDS,
+            notes: (self.threshold < LEAST_HEAVY).then(note).into_iter().collect(),
+            ..scheme
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         self.sign_vector(self.weighing.vector(document).terms(), document.times(), out);
-    }
-
-    fn may_be_quadratic(&self) -> Option<&'static str> {
-        self.heavy.is_none().then_some("join=heavy or a higher threshold")
-    }
-
-    fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
-        Some(self)
-    }
-
-    fn sketch_words(&self) -> usize {
-        self.heavy.as_ref().map_or(0, HeavyJoin::sketch_words)
-    }
-}
-
-impl SignWithEvidence for CosineSigner<'_> {
-    fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
-        let vector = self.weighing.vector(document);
-        self.weighing.evidence(&vector, evidence);
-        self.sign_vector(vector.terms(), document.times(), out);
-    }
-}
-
-impl Match for CosineSigner<'_> {
-    fn relating(&self) -> Option<(&Versions, &dyn Relating)> {
-        self.rule.as_ref().map(|rule| (rule, self as &dyn Relating))
-    }
-
-    fn is_equivalence(&self) -> bool {
-        false
     }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
@@ -252,66 +240,54 @@ impl Match for CosineSigner<'_> {
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         match &self.heavy {
             Some(heavy) => heavy.pairs(window, out),
-            None => {
-                out.compare_all(window, |a, b| Match::judge(self, a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)))
-            }
+            None => out.compare_all(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1))),
         }
     }
 
-    fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
+    fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
+        if self.heavy.is_some() {
+            out.extend(signed.sketch_of_document().iter().take(sign_sketch::WORDS));
+        }
+    }
+
+    fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
         self.heavy.as_ref().is_none_or(|heavy| heavy.judge_sketches(a, b))
-    }
-
-    fn sketched(&self) -> Option<&dyn Sketched> {
-        self.heavy.is_some().then_some(self as &dyn Sketched)
-    }
-
-    fn equal(&self) -> Score {
-        Score { similarity: 1.0, distance: Some(0.0) }
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["cosine"]
     }
 
     fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
+
+    fn vectors(&self) -> Option<&dyn TermVectors> {
+        Some(self)
+    }
 }
 
-/// The signs, without the prints of terms.
-impl Sketched for CosineSigner<'_> {
-    fn words(&self) -> usize {
-        sign_sketch::WORDS
+impl TermVectors for CosineSigner<'_> {
+    fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
+        let vector = self.weighing.vector(document);
+        self.weighing.evidence(&vector, evidence);
+        self.sign_vector(vector.terms(), document.times(), out);
     }
 
-    fn keep(&self, signed: &Signatures, to: &mut Vec<u64>) {
-        to.extend(signed.sketch_of_document().iter().take(sign_sketch::WORDS));
+    fn versions(&self) -> Option<&Versions> {
+        self.rule.as_ref()
     }
 
-    fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
-        self.judge_sketches(a, b)
+    fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
+        self.weighing.surplus(a, b)
+    }
+
+    fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
+        self.weighing.is_word(surplus, hash)
     }
 
     fn judges_each(&self, key: u128, rows: u64) -> bool {
         self.heavy.as_ref().is_none_or(|heavy| heavy.judges_each(key, rows))
     }
 
-    fn rule_of(&self, key: u128) -> u64 {
+    fn window_rule(&self, key: u128) -> u64 {
         self.heavy.as_ref().map_or(0, |_| heavy::Kind::of(key) as u64)
-    }
-}
-
-impl Describe for CosineSigner<'_> {
-    fn notes(&self) -> Vec<String> {
-        let misses = self.heavy.is_some() && self.threshold < LEAST_HEAVY;
-        let note = || {
-            format!(
-                "join=heavy misses the more pairs the further the threshold is below {LEAST_HEAVY}, and it is {}: join=exact finds all of them",
-                self.threshold
-            )
-        };
-        misses.then(note).into_iter().collect()
     }
 
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String> {
@@ -320,16 +296,6 @@ impl Describe for CosineSigner<'_> {
 
     fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
         self.heavy.as_ref().and_then(|heavy| heavy.why_not_compared(key, rows, a, b))
-    }
-}
-
-impl Relating for CosineSigner<'_> {
-    fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
-        self.weighing.surplus(a, b)
-    }
-
-    fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
-        self.weighing.is_word(surplus, hash)
     }
 }
 
@@ -350,14 +316,10 @@ impl Verify for CosineSigner<'_> {
         self.weighing.evidence(&self.weighing.vector(document), out);
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
-        Ok(self.weighing.compare(a, b, self.threshold).map(|likeness| likeness.cosine as f32))
-    }
-
-    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         Ok(self.weighing.compare(a, b, self.threshold).map(|likeness| {
             let score = Score { similarity: likeness.cosine as f32, distance: Some(likeness.gap as f32) };
-            Pair { score, ..met }
+            Pair { score, ..candidate }
         }))
     }
 }

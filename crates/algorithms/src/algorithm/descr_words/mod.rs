@@ -16,7 +16,9 @@
 
 mod support_words;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Learner, Notes, Signer, Stats};
+use crate::algorithm::contract::{
+    Algorithm, Corpus, Facts, Key, KeySigner, Learner, Needs, Notes, SignatureScheme, Signer,
+};
 use crate::algorithm::kit::places::Places;
 use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -27,7 +29,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 use support_words::{Goals, STEPS, choose, note_of, word_of};
 
-/// The member.
+/// The algorithm.
 pub struct DescrWords;
 
 const FACTS: Facts = Facts {
@@ -82,7 +84,9 @@ const FACTS: Facts = Facts {
             help: "hash of the numbers of the set bits",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for DescrWords {
@@ -90,8 +94,8 @@ impl Algorithm for DescrWords {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
+    fn needs(&self, _: &Params) -> Needs {
+        Needs { word_counts: true, ..Needs::default() }
     }
 
     fn learner<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Option<Box<dyn Learner + 'c>>> {
@@ -155,9 +159,9 @@ impl Learner for DescrWordsLearner {
     }
 
     /// Documents, candidates, covered documents, rounds; then each support word with its threshold in the low bits.
-    fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>> {
+    fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         let chosen = choose(notes, &self.goals)?;
-        let mut model = vec![notes.len() as u64, chosen.candidates, chosen.covered, chosen.rounds];
+        let mut model = vec![notes.count as u64, chosen.candidates, chosen.covered, chosen.rounds];
         model.extend(chosen.words.iter().map(|(word, threshold)| word | threshold));
         Ok(model)
     }
@@ -210,11 +214,7 @@ impl KeySigner for DescrWordsSigner {
         Ok(self.digest.of(bytemuck::cast_slice(&bits)).into())
     }
 
-    fn bits(&self) -> u32 {
-        self.digest.bits()
-    }
-
-    fn notes(&self) -> Vec<String> {
+    fn key_scheme(&self) -> SignatureScheme {
         let said = |model: &Model| {
             let [documents, candidates, covered, rounds] = model.head;
             let words = counted(model.words.len() as u64, "support word");
@@ -226,14 +226,15 @@ impl KeySigner for DescrWordsSigner {
                 counted(documents, "document")
             )
         };
-        self.model.iter().map(said).collect()
+        let notes = self.model.iter().map(said).collect();
+        SignatureScheme { notes, ..SignatureScheme::one_key(self.digest.bits()) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{Pages, counted, params, sign_with};
+    use crate::algorithm::kit::examples::{counted, params, sign_with};
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::hash64;
     use dupsift_text::{Pipeline, TextOptions};
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(bits("", "Кот, кот, окно, птица"), Err("fewer support words than min_bits"));
         assert_eq!(bits("min_bits=1", "Собака лает"), Err("fewer support words than min_bits"));
         assert_eq!(bits("", "..."), Err("no words"));
-        assert_eq!(signer("digest=xxh3_128").shape().key_bits, 128);
+        assert_eq!(signer("digest=xxh3_128").scheme().shape.key_bits, 128);
     }
 
     /// From texts to signatures: words that are too common or too rare are not learnt.
@@ -276,16 +277,17 @@ mod tests {
             learner.note(&pipeline.analyse(text).counted_over(&stats), &mut out);
             out
         };
-        let pages = Pages(texts.iter().map(note).collect());
-        assert_eq!(pages.0.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3], "neither и nor раз");
-        let model = learner.learn(&pages).unwrap();
+        let notes: Vec<_> = texts.iter().map(note).collect();
+        assert_eq!(notes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3], "neither и nor раз");
+        let model = learner.learn(&Notes::in_memory(&notes)).unwrap();
         assert_eq!(model[0], 4);
         let signer = DescrWords.signer(&typed, &Corpus { model: &model, ..corpus }).unwrap();
-        assert!(signer.notes()[0].ends_with("of 4 documents learnt from"), "{:?}", signer.notes());
+        let said = signer.scheme().notes;
+        assert!(said[0].ends_with("of 4 documents learnt from"), "{said:?}");
         assert_eq!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), "Лес, река; лес, новое слово"));
         assert_ne!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), texts[1]));
         // Nothing is learnt from no documents, and nothing is then a support word.
-        let none = learner.learn(&Pages(Vec::new())).unwrap();
+        let none = learner.learn(&Notes::in_memory(&[])).unwrap();
         let signer = DescrWords.signer(&typed, &Corpus { model: &none, ..corpus }).unwrap();
         assert_eq!(sign_with(signer.as_ref(), texts[0]), Err("fewer support words than min_bits"));
     }

@@ -82,7 +82,7 @@ struct Candidate {
 ///
 /// # Errors
 /// What [`Notes::go_on`] returns.
-pub fn choose(notes: &dyn Notes, goals: &Goals) -> Result<Chosen> {
+pub fn choose(notes: &Notes<'_>, goals: &Goals) -> Result<Chosen> {
     let (places, counts) = count(notes)?;
     let mut candidates: Vec<Option<Candidate>> = (0..counts.len()).map(|_| None).collect();
     let mut end = 0;
@@ -97,11 +97,11 @@ pub fn choose(notes: &dyn Notes, goals: &Goals) -> Result<Chosen> {
         }
     }
     drop(counts);
-    room_for(notes, 4 * end + 8 * notes.len(), "descr_words")?;
+    room_for(notes, 4 * end + 8 * notes.count, "descr_words")?;
     let mut documents = vec![0u32; end];
     let mut next: Vec<usize> =
         candidates.iter().map(|candidate| candidate.as_ref().map_or(0, |one| one.documents.start)).collect();
-    for at in 0..notes.len() {
+    for at in 0..notes.count {
         each(notes, at, |word, step| {
             let place = places[&word];
             if candidates[place].as_ref().is_some_and(|candidate| step >= candidate.threshold) {
@@ -112,7 +112,7 @@ pub fn choose(notes: &dyn Notes, goals: &Goals) -> Result<Chosen> {
     }
     let mut set = Set {
         candidates: candidates.into_iter().flatten().collect(),
-        cover: vec![0; notes.len()],
+        cover: vec![0; notes.count],
         documents,
         selected: Vec::new(),
         min_bits: goals.min_bits,
@@ -138,7 +138,7 @@ pub fn choose(notes: &dyn Notes, goals: &Goals) -> Result<Chosen> {
 }
 
 /// Hands on the words of one note with their steps.
-fn each(notes: &dyn Notes, at: usize, mut word: impl FnMut(u64, usize)) -> Result<()> {
+fn each(notes: &Notes<'_>, at: usize, mut word: impl FnMut(u64, usize)) -> Result<()> {
     if at.is_multiple_of(4096) {
         notes.go_on()?;
     }
@@ -149,10 +149,10 @@ fn each(notes: &dyn Notes, at: usize, mut word: impl FnMut(u64, usize)) -> Resul
 /// The place of each word, in the order of the notes, and how many of its documents have it at each step.
 type Counts = (HashMap<u64, usize>, Vec<[u32; STEPS as usize]>);
 
-fn count(notes: &dyn Notes) -> Result<Counts> {
+fn count(notes: &Notes<'_>) -> Result<Counts> {
     let mut places: HashMap<u64, usize> = HashMap::new();
     let mut counts: Vec<[u32; STEPS as usize]> = Vec::new();
-    for at in 0..notes.len() {
+    for at in 0..notes.count {
         each(notes, at, |word, step| {
             let place = *places.entry(word).or_insert_with(|| {
                 counts.push([0; STEPS as usize]);
@@ -261,7 +261,6 @@ impl Set {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::Pages;
 
     const GOALS: Goals = Goals { documents: 1, near: 3, quality: 0.0, min_bits: 1, max_words: 1 };
 
@@ -296,15 +295,15 @@ mod tests {
     #[test]
     fn the_word_that_helps_most_documents_comes_first() {
         // Word 1 covers three documents, 2 and 3 two each, 4 one that is covered already.
-        let pages =
-            Pages([&[1, 2][..], &[1], &[1, 4], &[2, 3], &[3]].map(|of| of.iter().map(|&n| word(n)).collect()).into());
-        let chosen = choose(&pages, &GOALS).unwrap();
+        let notes = [&[1, 2][..], &[1], &[1, 4], &[2, 3], &[3]].map(|of| of.iter().map(|&n| word(n)).collect());
+        let notes = Notes::in_memory(&notes);
+        let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
         // Two words for each document, where it has two.
-        let chosen = choose(&pages, &Goals { min_bits: 2, ..GOALS }).unwrap();
+        let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
-        assert_eq!(choose(&Pages(Vec::new()), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });
+        assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });
     }
 
     /// Word 9, of any f, is needed for four documents at first. Word 2 takes one of them over, so that it can be dropped
@@ -317,9 +316,10 @@ mod tests {
             4..6 => vec![word(2)],
             _ => vec![9 * STEPS + at % STEPS, word(50)],
         };
-        let pages = Pages((0..3000).map(document).collect());
+        let notes: Vec<_> = (0..3000).map(document).collect();
+        let notes = Notes::in_memory(&notes);
         let chosen = |goals: Goals| {
-            let chosen = choose(&pages, &goals).unwrap();
+            let chosen = choose(&notes, &goals).unwrap();
             (chosen.rounds, chosen.covered, chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>())
         };
         assert_eq!(chosen(Goals { max_words: 9, ..GOALS }), (1, 2997, vec![2, 50]));

@@ -16,7 +16,7 @@
 //! purified-page rule, and an interpretation.
 //! Limits: words of equal weight change places at rank N, which breaks rules 2 to 5; ties are broken by the words themselves.
 
-use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use crate::algorithm::kit::top_words::Heaviest;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -26,7 +26,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field, Frequency};
 
-/// The member.
+/// The algorithm.
 pub struct Keywords;
 
 const FACTS: Facts = Facts {
@@ -83,7 +83,9 @@ const FACTS: Facts = Facts {
         ParamSpec { help: "digest of the string; md5 is that of the source", ..DIGEST },
         VERIFY_STRING,
     ],
+    shorthands: &[],
     presets: &[("tianwang", "digest=md5,des_encoding=gbk")],
+    revision: 1,
 };
 
 impl Algorithm for Keywords {
@@ -91,13 +93,13 @@ impl Algorithm for Keywords {
         &FACTS
     }
 
-    fn needs_stats(&self, params: &Params) -> Stats {
+    fn needs(&self, params: &Params) -> Needs {
         let counts = params.word("weight") != "tf" || params.int("min_df") > 1;
-        if counts && params.int("rule") > 1 { Stats::WORDS } else { Stats::NONE }
-    }
-
-    fn fields(&self, params: &Params) -> &'static [Field] {
-        if params.int("rule") == 1 { &[Field::Description] } else { &[] }
+        Needs {
+            word_counts: counts && params.int("rule") > 1,
+            fields: if params.int("rule") == 1 { &[Field::Description] } else { &[] },
+            ..Needs::default()
+        }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -201,14 +203,24 @@ fn weights(sketch: &[u8]) -> impl Iterator<Item = f64> {
     sketch.as_chunks::<4>().0.iter().map(|bytes| f32::from_be_bytes(*bytes).into())
 }
 
-impl Sign for KeywordsSigner<'_> {
-    /// With weights the sketch holds them in alphabetical order of the keywords; rows are ordered by the largest one, so
-    /// that neighbours are compared where a group is too large to compare all.
-    fn shape(&self) -> RowShape {
-        match self.is_weighed() {
-            true => RowShape { ordered: true, sketch: 4 * self.words, ..self.key.shape() },
-            false => self.key.shape(),
+impl Signer for KeywordsSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        let rules: &[&str] = match self.rule {
+            1 => &["description"],
+            2 => &["order"],
+            3 => &["set"],
+            4 => &["order_and_weights"],
+            _ => &["set_and_weights"],
+        };
+        let keys = SignatureScheme { rules, ..SignatureScheme::new(self.key.shape()) };
+        if !self.is_weighed() {
+            let signature_bits = Some(self.key.bits());
+            return SignatureScheme { shared_key: SharedKey::Duplicates, signature_bits, ..keys };
         }
+        // The sketch holds the weights in alphabetical order of the keywords. Rows are ordered by the largest one, so that
+        // neighbors are compared where a group is too large to compare all.
+        let shape = RowShape { ordered: true, sketch: 4 * self.words, ..self.key.shape() };
+        SignatureScheme { shape, equal: Score { distance: Some(0.0), ..Score::EQUAL }, ..keys }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -244,16 +256,6 @@ impl Sign for KeywordsSigner<'_> {
         // No weight is negative, so its bits are ordered as it is.
         out.push(0, key, largest.to_bits(), &weights[..4 * self.words]);
     }
-}
-
-impl Match for KeywordsSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        !self.is_weighed()
-    }
-
-    fn equal(&self) -> Score {
-        Score { distance: self.is_weighed().then_some(0.0), ..Score::EQUAL }
-    }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if !self.is_weighed() {
@@ -263,22 +265,6 @@ impl Match for KeywordsSigner<'_> {
         // The weights were rounded, so what is a hair below may be the bound itself.
         (distance < self.a * (1.0 - 1e-6))
             .then_some(Score { similarity: (1.0 - distance) as f32, distance: Some(distance as f32) })
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        match self.rule {
-            1 => &["description"],
-            2 => &["order"],
-            3 => &["set"],
-            4 => &["order_and_weights"],
-            _ => &["set_and_weights"],
-        }
-    }
-}
-
-impl Describe for KeywordsSigner<'_> {
-    fn signature_bits(&self) -> Option<u32> {
-        (!self.is_weighed()).then(|| self.key.bits())
     }
 }
 

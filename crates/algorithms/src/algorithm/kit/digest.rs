@@ -1,4 +1,4 @@
-//! From a signature string to a key: the parameters `digest` and `verify_string`, shared by the single-signature members.
+//! From a signature string to a key: the parameters `digest` and `verify_string`, shared by the single-signature algorithms.
 //!
 //! A 32-bit digest is faithful and too short for a crawl (1e8 documents: about 1.2 million chance pairs); so 64 bits are
 //! the default. `verify_string` adds a second, independent 64-bit hash of the same string to the key: then equal keys mean
@@ -25,7 +25,7 @@ pub const VERIFY_STRING: ParamSpec = ParamSpec {
     help: "compare the signature strings themselves by a second hash, so that a chance collision of the digest is no pair",
 };
 
-/// How a member's signature strings become keys.
+/// How an algorithm's signature strings become keys.
 #[derive(Clone, Copy, Debug)]
 pub struct StringKey {
     digest: Digest,

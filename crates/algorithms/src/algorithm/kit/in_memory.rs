@@ -1,4 +1,4 @@
-//! For tests: a whole run over a few texts in memory, so that a member can be held against comparing all with all.
+//! For tests: a whole run over a few texts in memory, so that an algorithm can be held against comparing all with all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,10 +55,11 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     let stats = count(algorithm, typed, texts, fields, (&pipeline, folder.path()));
     let corpus = Corpus::new(texts.len() as u64, &stats);
     let signer = algorithm.signer(&params, &corpus).expect("parameters of a test");
+    let scheme = signer.scheme();
     let analyse =
         |doc: usize| -> Analysis<'_> { pipeline.analyse(&texts[doc]).with_fields(fields[doc]).counted_over(&stats) };
 
-    let layout = RowLayout::new(signer.shape(), texts.len() as u64);
+    let layout = RowLayout::new(scheme.shape, texts.len() as u64);
     let mut unsigned = BTreeMap::new();
     let (mut rows, mut sketches): (Vec<Vec<u8>>, Vec<Vec<u64>>) = Default::default();
     for doc in 0..texts.len() {
@@ -79,7 +80,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
         met.entry(numbers).and_modify(|known| *known = known.merge(pair)).or_insert(pair);
     };
     let sketches = InMemory(sketches);
-    let out = Pairs::new(10_000_000, &mut sink).with_sketches((signer.sketch_words() > 0).then_some(&sketches));
+    let out = Pairs::new(10_000_000, &mut sink).with_sketches((scheme.sketch_words > 0).then_some(&sketches));
     let mut windows = Windows::new(&*signer, layout, None::<&NoCopies>, out);
     let mut scratch = Vec::new();
     for group in of_rows(rows, layout.group_width()) {
@@ -97,7 +98,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
             };
             let evidence: Vec<Vec<u64>> = (0..texts.len()).map(evidence).collect();
             met.into_iter()
-                .filter_map(|((a, b), pair)| Some(((a, b), check.judge(&evidence[a], &evidence[b], pair).ok()??)))
+                .filter_map(|((a, b), pair)| Some(((a, b), check.compare(&evidence[a], &evidence[b], pair).ok()??)))
                 .collect()
         }
     };
@@ -112,7 +113,7 @@ pub fn count(
     fields: &[FieldValues<'_>],
     (pipeline, folder): (&Pipeline, &std::path::Path),
 ) -> CorpusStats {
-    let kind = algorithm.features(&params(algorithm, typed));
+    let kind = algorithm.needs(&params(algorithm, typed)).features;
     let (mut words, mut features) = (BTreeMap::<u64, (u64, u64)>::new(), BTreeMap::<u64, (u64, u64)>::new());
     let (mut documents, mut tokens) = (0, 0);
     for (text, fields) in texts.iter().zip(fields) {
@@ -125,7 +126,7 @@ pub fn count(
             *cf += u64::from(counted.tf);
         }
         let mut all = Vec::new();
-        kind.iter().for_each(|kind| kind.of(&document, &mut all));
+        kind.iter().for_each(|kind| kind.hashes(&document, &mut all));
         all.into_iter().collect::<BTreeSet<u64>>().into_iter().for_each(|feature| {
             let (df, cf) = features.entry(feature).or_default();
             *df += 1;

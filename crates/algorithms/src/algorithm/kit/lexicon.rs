@@ -55,7 +55,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
     help: "a document with fewer words of a lexicon has no signature by it",
 };
 
-/// The parameter `digest` of members whose source names SHA-1.
+/// The parameter `digest` of algorithms whose source names SHA-1.
 pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),

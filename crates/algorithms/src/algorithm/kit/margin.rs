@@ -20,7 +20,7 @@
 use crate::algorithm::params::{Kind, Margin, ParamSpec};
 use dupsift_core::row::Score;
 
-/// The parameter that all members share.
+/// The parameter that all algorithms share.
 pub const MARGIN: ParamSpec = ParamSpec {
     name: "margin",
     kind: Kind::Margin,

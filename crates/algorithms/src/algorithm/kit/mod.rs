@@ -1,4 +1,4 @@
-//! Parts that several members share. A member imports these and the contract, never another member.
+//! Parts that several algorithms share. An algorithm imports these and the contract, never another algorithm.
 
 pub mod bits;
 pub mod blocks;
@@ -27,14 +27,14 @@ pub mod versions;
 pub mod votes;
 pub mod word_string;
 
-/// Three documents with a known answer, for the members' worked examples (docs/methods/tf.md).
+/// Three documents with a known answer, for the algorithms' worked examples (docs/methods/tf.md).
 #[cfg(test)]
 pub mod examples {
-    use crate::algorithm::contract::{Algorithm, Corpus, Notes, Signer};
+    use crate::algorithm::contract::{Algorithm, Corpus, Decided, Signer, Verify};
     use crate::algorithm::params::Params;
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use dupsift_core::hash::hash64;
-    use dupsift_core::row::Signatures;
+    use dupsift_core::row::{Pair, Score, Signatures};
     use dupsift_text::{Pipeline, TextOptions};
 
     /// The first document.
@@ -44,7 +44,7 @@ pub mod examples {
     /// Another document.
     pub const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";
 
-    /// The parameters of a member from `a=1,b=2`.
+    /// The parameters of an algorithm from `a=1,b=2`.
     pub fn params(algorithm: &dyn Algorithm, typed: &str) -> Params {
         let typed: Vec<(String, String)> = typed
             .split(',')
@@ -54,10 +54,10 @@ pub mod examples {
         Params::check(algorithm.name(), &crate::algorithm::specs(algorithm), &typed).expect("parameters of a test")
     }
 
-    /// What a member without statistics emits for a text: (position, key, order, sketch) rows, or the reason.
+    /// What an algorithm without statistics emits for a text: (position, key, order, sketch) rows, or the reason.
     pub type Emitted = Result<Vec<(u32, u128, u32, Vec<u8>)>, &'static str>;
 
-    /// Signs one text with a member that needs no statistics.
+    /// Signs one text with an algorithm that needs no statistics.
     pub fn sign(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Emitted {
         let stats = CorpusStats::none();
         let corpus = Corpus::new(1000, &stats);
@@ -75,14 +75,14 @@ pub mod examples {
         CorpusStats::new(documents, tokens, 1, writer.finish().expect("a table"), TermTable::empty())
     }
 
-    /// Signs one text, as of the counted corpus, with a member.
+    /// Signs one text, as of the counted corpus, with an algorithm.
     pub fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
         let corpus = Corpus::new(1000, stats);
         let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
         sign_counted(signer.as_ref(), stats, text)
     }
 
-    /// The one key of a single-signature member for a text of the counted corpus.
+    /// The one key of a single-signature algorithm for a text of the counted corpus.
     pub fn key_over(
         algorithm: &dyn Algorithm,
         typed: &str,
@@ -111,7 +111,7 @@ pub mod examples {
         }
     }
 
-    /// The one key of a single-signature member.
+    /// The one key of a single-signature algorithm.
     pub fn key(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Result<u128, &'static str> {
         sign(algorithm, typed, text).map(|rows| {
             assert_eq!(rows.len(), 1);
@@ -119,24 +119,9 @@ pub mod examples {
         })
     }
 
-    /// Notes in memory.
-    pub struct Pages(pub Vec<Vec<u64>>);
-
-    impl Notes for Pages {
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-
-        fn get(&self, at: usize) -> &[u64] {
-            &self.0[at]
-        }
-
-        fn memory_bytes(&self) -> usize {
-            1 << 30
-        }
-
-        fn go_on(&self) -> dupsift_core::error::Result<()> {
-            Ok(())
-        }
+    /// What a check says of two documents' evidence: the similarity, if it reaches the threshold.
+    pub fn similarity(check: &dyn Verify, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let passed = check.compare(a, b, Pair::new(0, 1, Score::EQUAL, 1))?;
+        Ok(passed.map(|pair| pair.score.similarity))
     }
 }

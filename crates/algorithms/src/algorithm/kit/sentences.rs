@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::digest::StringKey;
-use crate::algorithm::contract::{Features, Key};
+use crate::algorithm::contract::{FeatureKind, Key};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::hash::hash64;
@@ -21,12 +21,12 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
 /// The sentences of a document, by the hash of their canonical form.
 pub struct Sentences;
 
-impl Features for Sentences {
+impl FeatureKind for Sentences {
     fn name(&self) -> String {
         "sentences".into()
     }
 
-    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut canonical = String::new();
         for sentence in document.sentences() {
             canonical.clear();
@@ -37,8 +37,8 @@ impl Features for Sentences {
 }
 
 /// Sentences are counted where [`MAX_SENTENCE_DF`] is set.
-pub fn counted_sentences(params: &Params) -> Option<Box<dyn Features>> {
-    (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn Features>)
+pub fn counted_sentences(params: &Params) -> Option<Box<dyn FeatureKind>> {
+    (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn FeatureKind>)
 }
 
 /// The key of chosen sentences: they are put in alphabetical order and joined. Fewer of them than `wanted` are flagged.

@@ -30,7 +30,7 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    /// What a check takes where the member has no shingles of its own: five words, five characters for Han.
+    /// What a check takes where the algorithm has no shingles of its own: five words, five characters for Han.
     pub const DEFAULT: Shingling = Shingling { ngram: 5, chars: false };
 
     /// From the parameters [`NGRAM`] and [`UNIT`].

@@ -1,7 +1,7 @@
 //! The parts of a page's title: what it is about, and often the name of its site.
 //!
 //! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces; all of it on the normalised text, where
-//! full-width marks are ASCII. Which part is the name of the site is for the member to say: the one that many titles have, or
+//! full-width marks are ASCII. Which part is the name of the site is for the algorithm to say: the one that many titles have, or
 //! all but the longest.
 //!
 //! ```text

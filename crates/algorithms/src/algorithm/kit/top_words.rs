@@ -1,4 +1,4 @@
-//! The heaviest words of a document, in the order that binds all members: weight descending, then word ascending.
+//! The heaviest words of a document, in the order that binds all algorithms: weight descending, then word ascending.
 
 use dupsift_text::{Analysis, Counted};
 

@@ -8,7 +8,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::spelling::opt;
 use dupsift_text::Analysis;
 
-/// The parameter `sample`; members differ in the default.
+/// The parameter `sample`; algorithms differ in the default.
 pub const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),
@@ -53,13 +53,13 @@ pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -
 ///
 /// # Errors
 /// [`Error::Usage`] with what would do.
-pub fn room_for(notes: &dyn Notes, bytes: usize, owner: &str) -> Result<()> {
-    if bytes <= notes.memory_bytes() {
+pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
+    if bytes <= notes.memory_bytes {
         return Ok(());
     }
     Err(Error::usage(format!(
         "{owner}: learning from {} documents takes {} MiB of memory, more than {memory}; expected {memory} of at least that, or a smaller sample=N",
-        notes.len(),
+        notes.count,
         bytes >> 20,
         memory = opt("memory")
     )))

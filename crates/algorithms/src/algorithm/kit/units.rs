@@ -1,6 +1,6 @@
 //! What a vector of a document is made of: words, or, for Han, single characters or pairs of neighbouring ones.
 
-use crate::algorithm::contract::Features;
+use crate::algorithm::contract::FeatureKind;
 use crate::corpus::{CorpusStats, TermTable};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_text::{Analysis, Frequency, Token};
@@ -33,8 +33,8 @@ const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
     /// The units whose document frequencies the first pass has to count; none for words, which are counted anyway.
-    pub fn features(self) -> Option<Box<dyn Features>> {
-        (!self.are_words()).then(|| Box::new(self) as Box<dyn Features>)
+    pub fn features(self) -> Option<Box<dyn FeatureKind>> {
+        (!self.are_words()).then(|| Box::new(self) as Box<dyn FeatureKind>)
     }
 
     /// Whether the units are words.
@@ -58,7 +58,7 @@ impl Units {
             return units;
         }
         let mut hashes = Vec::new();
-        self.of(document, &mut hashes);
+        self.hashes(document, &mut hashes);
         hashes.sort_unstable();
         let mut units: Vec<Unit> = hashes
             .chunk_by(|a, b| a == b)
@@ -75,12 +75,12 @@ impl Units {
     }
 }
 
-impl Features for Units {
+impl FeatureKind for Units {
     fn name(&self) -> String {
         format!("units:{}{}", self.name, if self.han_only { ":han_only" } else { "" })
     }
 
-    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let from = out.len();
         match self.name {
             "word" => out.extend(document.words().iter().filter(|word| word.han && !word.stop).map(|word| word.hash)),

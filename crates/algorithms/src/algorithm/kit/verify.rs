@@ -1,4 +1,4 @@
-//! Checks of a pair on the texts, the same for every member: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
+//! Checks of a pair on the texts, the same for every algorithm: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
 
 use super::shingling::Shingling;
 use super::top_words::distinct_words;
@@ -6,12 +6,13 @@ use crate::algorithm::contract::{Decided, Verify};
 use crate::algorithm::params::{Kind, ParamSpec};
 use crate::measure::{cosine, jaccard, lcs_similarity};
 use dupsift_core::float;
+use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 
 /// The checks by name.
 pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
 
-/// The parameter `verify` of members that do not verify by default.
+/// The parameter `verify` of algorithms that do not verify by default.
 pub const VERIFY: ParamSpec = ParamSpec {
     name: "verify",
     kind: Kind::Verify(CHECKS),
@@ -48,7 +49,7 @@ impl Verify for Jaccard {
         self.shingling.cut(document, out);
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         // The smaller set over the larger bounds the similarity from above. A quotient, as the similarity is one: a
         // product would round otherwise, and lose a set that lies in another and reaches the threshold exactly.
         let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
@@ -56,7 +57,7 @@ impl Verify for Jaccard {
             return Ok(None);
         }
         let similarity = jaccard(a, b);
-        Ok((similarity >= self.threshold).then_some(similarity as f32))
+        Ok((similarity >= self.threshold).then(|| candidate.with_similarity(similarity as f32)))
     }
 }
 
@@ -82,14 +83,14 @@ impl Verify for Lcs {
         pack(document.words().iter().map(|word| word.hash as u32), out);
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let ((a_chars, a_words), (b_chars, b_words)) = (unpack(a), unpack(b));
         let similarity = if a_chars.is_empty() || b_chars.is_empty() {
             lcs_similarity(a_words, b_words, self.threshold)?
         } else {
             lcs_similarity(a_chars, b_chars, self.threshold)?
         };
-        Ok(similarity.map(|value| value as f32))
+        Ok(similarity.map(|value| candidate.with_similarity(value as f32)))
     }
 }
 
@@ -126,18 +127,19 @@ impl Verify for Cosine {
         out.extend(words.iter().flat_map(|counted| [counted.word.hash, counted.tf.into()]));
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let vector = |evidence: &[u64]| -> Vec<(u64, f64)> {
             evidence.chunks_exact(2).map(|term| (term[0], 1.0 + float::ln(term[1] as f64))).collect()
         };
         let similarity = cosine(&vector(a), &vector(b));
-        Ok((similarity >= self.threshold).then_some(similarity as f32))
+        Ok((similarity >= self.threshold).then(|| candidate.with_similarity(similarity as f32)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::kit::examples::similarity;
     use dupsift_text::{Pipeline, TextOptions};
 
     fn verify(name: &str, threshold: f64, a: &str, b: &str) -> Option<f32> {
@@ -146,7 +148,7 @@ mod tests {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         check.evidence(&pipeline.analyse(a), &mut x);
         check.evidence(&pipeline.analyse(b), &mut y);
-        check.verify(&x, &y).expect("short texts")
+        similarity(&*check, &x, &y).expect("short texts")
     }
 
     #[test]
@@ -175,7 +177,10 @@ mod tests {
                 if few as f64 / many as f64 >= threshold {
                     tight += usize::from((few as f64) < threshold * many as f64);
                     let (a, b): (Vec<u64>, Vec<u64>) = ((0..few).collect(), (0..many).collect());
-                    assert!(check.verify(&a, &b).is_ok_and(|found| found.is_some()), "{few} of {many} at {threshold}");
+                    assert!(
+                        similarity(&*check, &a, &b).is_ok_and(|found| found.is_some()),
+                        "{few} of {many} at {threshold}"
+                    );
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The parameters of the rule that tells versions from forms, [`crate::measure::Versions`], for members that ask for it.
+//! The parameters of the rule that tells versions from forms, [`crate::measure::Versions`], for algorithms that ask for it.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::measure::Versions;

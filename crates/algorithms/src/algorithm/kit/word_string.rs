@@ -1,4 +1,4 @@
-//! The signature string of the heaviest words, for members that differ in the weight alone: the first `words` words by
+//! The signature string of the heaviest words, for algorithms that differ in the weight alone: the first `words` words by
 //! (weight descending, word ascending), in alphabetical order, joined by one space (`tf`, `tf_idf`, `tf_ridf`, `opt_freq`).
 
 use super::digest::StringKey;

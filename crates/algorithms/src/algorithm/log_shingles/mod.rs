@@ -24,7 +24,7 @@
 
 mod sample;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Verify};
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer, Verify};
 use crate::algorithm::kit::shingling::{NGRAM, Shingling, UNIT};
 use crate::algorithm::kit::verify::check;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -34,7 +34,7 @@ use dupsift_core::row::{RowShape, Signatures};
 use dupsift_text::Analysis;
 use sample::{Overlap, Sampling, is_divisible};
 
-/// The member.
+/// The algorithm.
 pub struct LogShingles;
 
 const FACTS: Facts = Facts {
@@ -72,7 +72,9 @@ const FACTS: Facts = Facts {
             help: "documents with fewer distinct shingles have no signature",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for LogShingles {
@@ -107,9 +109,19 @@ struct LogShinglesSigner {
     min_shingles: usize,
 }
 
-impl Sign for LogShinglesSigner {
-    fn shape(&self) -> RowShape {
-        RowShape::KEY64
+impl Signer for LogShinglesSigner {
+    fn scheme(&self) -> SignatureScheme {
+        let ladder = matches!(self.mode, Mode::Ladder);
+        SignatureScheme {
+            shared_key: if ladder { SharedKey::Duplicates } else { SharedKey::Compared },
+            rules: match self.mode {
+                Mode::Equal => &["equal"],
+                Mode::Overlap(_) => &["overlap"],
+                Mode::Ladder => &["ladder"],
+            },
+            signature_bits: ladder.then_some(64),
+            ..SignatureScheme::new(RowShape::KEY64)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -139,32 +151,12 @@ impl Sign for LogShinglesSigner {
         }
         out.leave_numbers(set);
     }
-}
-
-impl Match for LogShinglesSigner {
-    fn is_equivalence(&self) -> bool {
-        matches!(self.mode, Mode::Ladder)
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        match self.mode {
-            Mode::Equal => &["equal"],
-            Mode::Overlap(_) => &["overlap"],
-            Mode::Ladder => &["ladder"],
-        }
-    }
 
     fn verify(&self) -> Option<&dyn Verify> {
         match &self.mode {
             Mode::Overlap(overlap) => Some(overlap),
             _ => None,
         }
-    }
-}
-
-impl Describe for LogShinglesSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        matches!(self.mode, Mode::Ladder).then_some(64)
     }
 }
 

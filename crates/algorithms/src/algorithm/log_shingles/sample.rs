@@ -5,6 +5,7 @@
 use crate::algorithm::contract::{Decided, Verify};
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::jaccard;
+use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
@@ -87,7 +88,7 @@ impl Verify for Overlap {
         }
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let (Some((a_level, a, a_then)), Some((b_level, b, b_then))) = (unpack(a), unpack(b)) else { return Ok(None) };
         let level = a_level.max(b_level);
         let at = |sample: &[u64]| -> Vec<u64> {
@@ -101,7 +102,8 @@ impl Verify for Overlap {
         if similarity < self.threshold {
             return Ok(None);
         }
-        self.then.as_ref().map_or(Ok(Some(similarity as f32)), |then| then.verify(a_then, b_then))
+        let passed = candidate.with_similarity(similarity as f32);
+        self.then.as_ref().map_or(Ok(Some(passed)), |then| then.compare(a_then, b_then, passed))
     }
 }
 
@@ -114,6 +116,7 @@ fn unpack(evidence: &[u64]) -> Option<(u32, &[u64], &[u64])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::kit::examples::similarity;
     use dupsift_core::hash::splitmix64;
 
     #[test]
@@ -160,7 +163,7 @@ mod tests {
                     let common = of(a).filter(|one| samples[b].1.contains(one)).count();
                     let all = of(a).count() + of(b).count() - common;
                     let expected = common > 0 && common as f64 / all as f64 >= threshold;
-                    let verified = overlap.verify(&evidence[a], &evidence[b]);
+                    let verified = similarity(&overlap, &evidence[a], &evidence[b]);
                     assert_eq!(verified, Ok(expected.then(|| (common as f64 / all as f64) as f32)));
                     if expected {
                         assert!(met[a].iter().any(|one| met[b].contains(one)), "{a} and {b} at {threshold}");

@@ -60,12 +60,12 @@ impl Learner for LatentLearner<'_> {
     }
 
     /// The head; the words; the singular values; for each word its components, two to a number.
-    fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>> {
+    fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         let mut words = Vec::new();
-        for at in 0..notes.len() {
+        for at in 0..notes.count {
             words.extend(notes.get(at).iter().step_by(2));
             // Most words have been seen before: the list never becomes much longer than the vocabulary.
-            if words.len() > 1 << 20 || at + 1 == notes.len() {
+            if words.len() > 1 << 20 || at + 1 == notes.count {
                 notes.go_on()?;
                 words.sort_unstable();
                 words.dedup();
@@ -76,7 +76,7 @@ impl Learner for LatentLearner<'_> {
         let places = Places::new(words.iter().copied());
         let matrix = Sampled { notes, places: &places, columns: words.len() };
         let svd = truncated(&matrix, self.dimensions, self.passes, self.seed)?;
-        let mut model = vec![notes.len() as u64, words.len() as u64, svd.values.len() as u64];
+        let mut model = vec![notes.count as u64, words.len() as u64, svd.values.len() as u64];
         model.extend(words);
         model.extend(svd.values.iter().map(|value| value.to_bits()));
         for components in svd.vectors.chunks(svd.values.len().max(1)) {
@@ -88,15 +88,15 @@ impl Learner for LatentLearner<'_> {
 }
 
 /// The sampled documents as a matrix.
-struct Sampled<'n> {
-    notes: &'n dyn Notes,
-    places: &'n Places,
+struct Sampled<'s, 'n> {
+    notes: &'s Notes<'n>,
+    places: &'s Places,
     columns: usize,
 }
 
-impl Rows for Sampled<'_> {
+impl Rows for Sampled<'_, '_> {
     fn rows(&self) -> usize {
-        self.notes.len()
+        self.notes.count
     }
 
     fn columns(&self) -> usize {

@@ -22,17 +22,17 @@ mod signs;
 mod svd;
 
 use crate::algorithm::contract::{
-    Algorithm, AllWithAll, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats, Verify,
+    Algorithm, Corpus, Decided, Facts, Growth, Learner, Needs, SignatureScheme, Signer, Verify,
 };
 use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
-use dupsift_core::row::{Pairs, RowShape, Signatures, Window};
+use dupsift_core::row::{Pair, Pairs, Signatures, Window};
 use dupsift_text::Analysis;
 use latent::{Latent, LatentLearner, dot};
 use signs::{AllPairs, Signs};
 
-/// The member.
+/// The algorithm.
 pub struct Lsi;
 
 const FACTS: Facts = Facts {
@@ -84,7 +84,9 @@ const FACTS: Facts = Facts {
             help: "seed of the random directions, and of the start of the decomposition",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for Lsi {
@@ -92,8 +94,8 @@ impl Algorithm for Lsi {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
+    fn needs(&self, _: &Params) -> Needs {
+        Needs { word_counts: true, ..Needs::default() }
     }
 
     fn learner<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Option<Box<dyn Learner + 'c>>> {
@@ -137,12 +139,17 @@ struct LsiSigner<'c> {
     threshold: f64,
 }
 
-impl Sign for LsiSigner<'_> {
-    fn shape(&self) -> RowShape {
-        match &self.join {
-            Join::Bits(signs) => signs.shape(),
-            Join::Exact(all) => all.shape(),
-        }
+impl Signer for LsiSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        let mut notes: Vec<String> = self.latent.describe().into_iter().collect();
+        let (shape, growth) = match &self.join {
+            Join::Bits(signs) => {
+                notes.push(signs.describe(self.threshold));
+                (signs.shape(), Growth::Linear)
+            }
+            Join::Exact(all) => (all.shape(), Growth::Quadratic { rows: all.blocks(), instead: "join=bits" }),
+        };
+        SignatureScheme { rules: &["cosine"], growth, notes, ..SignatureScheme::new(shape) }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -156,20 +163,6 @@ impl Sign for LsiSigner<'_> {
         }
     }
 
-    fn all_with_all(&self) -> Option<AllWithAll> {
-        if let Join::Exact(all) = &self.join {
-            Some(AllWithAll { rows: all.blocks(), instead: "join=bits" })
-        } else {
-            None
-        }
-    }
-}
-
-impl Match for LsiSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         match &self.join {
             Join::Bits(_) => out.compare_all(window, Signs::met),
@@ -177,22 +170,8 @@ impl Match for LsiSigner<'_> {
         }
     }
 
-    fn rules(&self) -> &'static [&'static str] {
-        &["cosine"]
-    }
-
     fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
-    }
-}
-
-impl Describe for LsiSigner<'_> {
-    fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.latent.describe().into_iter().collect();
-        if let Join::Bits(signs) = &self.join {
-            notes.push(signs.describe(self.threshold));
-        }
-        notes
     }
 }
 
@@ -208,17 +187,19 @@ impl Verify for LsiSigner<'_> {
         out.extend(pairs.map(bytemuck::cast::<[f32; 2], u64>));
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         // The coordinates are rounded, so the cosine of a vector with itself may lie a hair beside 1.
         let cosine = dot(bytemuck::cast_slice(a), bytemuck::cast_slice(b)) as f32;
-        Ok((f64::from(cosine) + 1e-6 >= self.threshold).then_some(cosine.clamp(0.0, 1.0)))
+        let reaches = f64::from(cosine) + 1e-6 >= self.threshold;
+        Ok(reaches.then(|| candidate.with_similarity(cosine.clamp(0.0, 1.0))))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{Emitted, Pages, counted, params, sign_with};
+    use crate::algorithm::contract::Notes;
+    use crate::algorithm::kit::examples::{Emitted, counted, params, sign_with, similarity};
     use crate::corpus::CorpusStats;
     use dupsift_text::{Pipeline, TextOptions};
 
@@ -247,7 +228,8 @@ mod tests {
             learner.note(&pipeline.analyse(text).counted_over(stats), &mut out);
             out
         };
-        learner.learn(&Pages(texts.iter().map(note).collect())).unwrap()
+        let notes: Vec<_> = texts.iter().map(note).collect();
+        learner.learn(&Notes::in_memory(&notes)).unwrap()
     }
 
     #[test]
@@ -268,7 +250,7 @@ mod tests {
         for (a, one) in texts.iter().enumerate() {
             for (b, other) in texts.iter().enumerate() {
                 assert_eq!(
-                    check.verify(&evidence(one), &evidence(other)).unwrap().is_some(),
+                    similarity(check, &evidence(one), &evidence(other)).unwrap().is_some(),
                     a % 2 == b % 2,
                     "{a} {b}"
                 );
@@ -276,13 +258,13 @@ mod tests {
         }
         // Words in another order and unknown ones make no difference.
         let words = "лес1 лес2 лес3 лес4";
-        assert_eq!(check.verify(&evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
+        assert_eq!(similarity(check, &evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
         let sign = |text: &str| -> Emitted { sign_with(signer.as_ref(), text) };
         assert_eq!(sign(words), sign("Лес4, лес3: лес2 новое лес1"));
         assert_eq!(sign("совсем новое"), Err("no word of the vocabulary"));
         assert_eq!(sign("..."), Err("no words"));
         assert_eq!(sign(words).unwrap().len(), 32);
-        assert_eq!(signer.notes()[0], "2 directions of 24 words, learnt from 40 documents");
+        assert_eq!(signer.scheme().notes[0], "2 directions of 24 words, learnt from 40 documents");
     }
 
     /// With as many directions as there are words, V^T only turns the vectors: their cosine is that of tf idf.
@@ -311,7 +293,7 @@ mod tests {
                 check.evidence(&pipeline.analyse(text), &mut out);
                 out
             };
-            let found = check.verify(&evidence(&pair[0]), &evidence(&pair[2])).unwrap().unwrap();
+            let found = similarity(check, &evidence(&pair[0]), &evidence(&pair[2])).unwrap().unwrap();
             let expected = crate::measure::cosine(&vector(&pair[0]), &vector(&pair[2]));
             assert!((f64::from(found) - expected).abs() < 1e-5, "{found}, not {expected}");
         }

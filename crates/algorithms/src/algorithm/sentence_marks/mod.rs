@@ -17,7 +17,7 @@
 
 mod marks;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
 use crate::algorithm::kit::title::longest;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
@@ -26,7 +26,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Field};
 use marks::Marks;
 
-/// The member.
+/// The algorithm.
 pub struct SentenceMarks;
 
 const FACTS: Facts = Facts {
@@ -80,7 +80,9 @@ const FACTS: Facts = Facts {
             help: "compare titles by their longest part alone",
         },
     ],
+    shorthands: &[],
     presets: &[],
+    revision: 1,
 };
 
 impl Algorithm for SentenceMarks {
@@ -88,8 +90,8 @@ impl Algorithm for SentenceMarks {
         &FACTS
     }
 
-    fn fields(&self, _: &Params) -> &'static [Field] {
-        &[Field::Title]
+    fn needs(&self, _: &Params) -> Needs {
+        Needs { fields: &[Field::Title], ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -166,9 +168,10 @@ impl MarksSigner {
     }
 }
 
-impl Sign for MarksSigner {
-    fn shape(&self) -> RowShape {
-        RowShape { positions: 8, key_bits: 64, ordered: false, sketch: SKETCH }
+impl Signer for MarksSigner {
+    fn scheme(&self) -> SignatureScheme {
+        let shape = RowShape { positions: 8, key_bits: 64, ordered: false, sketch: SKETCH };
+        SignatureScheme { rules: &["parts", "title_and_parts"], ..SignatureScheme::new(shape) }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -218,27 +221,15 @@ impl Sign for MarksSigner {
             }
         }
     }
-}
-
-impl Match for MarksSigner {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         self.judge_rows(a, b).map(|pair| pair.score)
-    }
-
-    fn rules(&self) -> &'static [&'static str] {
-        &["parts", "title_and_parts"]
     }
 
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_all(window, |a, b| self.judge_rows(a, b));
     }
 }
-
-impl Describe for MarksSigner {}
 
 #[cfg(test)]
 mod tests {

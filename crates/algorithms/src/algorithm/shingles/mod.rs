@@ -21,8 +21,9 @@ mod bitmap;
 mod rarest;
 mod shingle_set;
 
-use crate::algorithm::contract::AllWithAll;
-use crate::algorithm::contract::{Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
+use crate::algorithm::contract::{
+    Algorithm, Corpus, Decided, Facts, FeatureKind, Growth, Needs, SignatureScheme, Signer, Verify,
+};
 use crate::algorithm::kit::minwise::{Family, SEED};
 use crate::algorithm::kit::shingling::NGRAM;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -35,7 +36,7 @@ use dupsift_text::Analysis;
 use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
 
-/// The member.
+/// The algorithm.
 pub struct Shingles;
 
 const FACTS: Facts = Facts {
@@ -96,11 +97,13 @@ const FACTS: Facts = Facts {
         ParamSpec { name: "rows", kind: Kind::Int(1, 100), default: "2", help: "minima in a band of join=lsh" },
         SEED,
     ],
+    shorthands: &[],
     presets: &[
         ("broder", "unit=word,ngram=10,sketch=mod_m,m=25,threshold=0.5"),
         ("contained", "measure=containment,threshold=0.8"),
         ("seed", "seed_code=true"),
     ],
+    revision: 1,
 };
 
 impl Algorithm for Shingles {
@@ -108,9 +111,10 @@ impl Algorithm for Shingles {
         &FACTS
     }
 
-    /// Counts of shingles, by which the rarest are known.
-    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
-        by_rarest(params).then(|| Box::new(ShingleSets::new(params)) as Box<dyn Features>)
+    fn needs(&self, params: &Params) -> Needs {
+        // Counts of shingles show which are the rarest.
+        let features = by_rarest(params).then(|| Box::new(ShingleSets::new(params)) as Box<dyn FeatureKind>);
+        Needs { features, ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -163,13 +167,37 @@ struct ShinglesSigner<'c> {
     join: Join<'c>,
 }
 
-impl Sign for ShinglesSigner<'_> {
-    fn shape(&self) -> RowShape {
+impl Signer for ShinglesSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        let rules = &["resemblance", "a_in_b", "b_in_a"];
+        let scheme = |shape| SignatureScheme { rules, opposite_rules: Some([1, 2]), ..SignatureScheme::new(shape) };
         match &self.join {
-            Join::Exact(all) => all.shape(),
-            Join::Rarest(rarest, _) => rarest.shape(),
-            Join::Lsh { bands, .. } => {
-                RowShape { positions: *bands as u32, key_bits: 64, ordered: false, sketch: SIZE }
+            Join::Rarest(rarest, _) => SignatureScheme {
+                // The rarest shingles of a page of usual length that another document has.
+                rows_per_document: 1_000,
+                sketch_words: rarest.sketch_words(),
+                growth: Growth::MayBeQuadratic { instead: "join=lsh or a higher threshold" },
+                notes: vec!["those compared of which one has a rarest shingle of the other; complete".into()],
+                ..scheme(rarest.shape())
+            },
+            Join::Exact(all) => SignatureScheme {
+                growth: Growth::Quadratic { rows: all.blocks(), instead: "join=lsh" },
+                notes: vec![format!("all compared with all, in {} blocks; complete", all.blocks())],
+                ..scheme(all.shape())
+            },
+            Join::Lsh { bands, rows, .. } => {
+                let missed = (1.0 - self.threshold.powi(*rows as i32)).powi(*bands as i32);
+                let of = match self.sets.measure {
+                    Measure::Containment => ", and of contained texts that are much shorter far fewer",
+                    _ => "",
+                };
+                let note = format!(
+                    "candidates by {bands} bands of {rows} minima; of pairs whose resemblance is {} about {:.3} are found{of}",
+                    self.threshold,
+                    1.0 - missed
+                );
+                let shape = RowShape { positions: *bands as u32, key_bits: 64, ordered: false, sketch: SIZE };
+                SignatureScheme { notes: vec![note], ..scheme(shape) }
             }
         }
     }
@@ -203,30 +231,6 @@ impl Sign for ShinglesSigner<'_> {
         out.leave_numbers(set);
     }
 
-    /// Of join=rarest about those of a page of usual length that another document has.
-    fn rows_a_document(&self) -> u64 {
-        if matches!(self.join, Join::Rarest(..)) { 1_000 } else { self.shape().positions.into() }
-    }
-
-    fn all_with_all(&self) -> Option<AllWithAll> {
-        let Join::Exact(all) = &self.join else { return None };
-        Some(AllWithAll { rows: all.blocks(), instead: "join=lsh" })
-    }
-
-    fn may_be_quadratic(&self) -> Option<&'static str> {
-        matches!(self.join, Join::Rarest(..)).then_some("join=lsh or a higher threshold")
-    }
-
-    fn sketch_words(&self) -> usize {
-        if let Join::Rarest(rarest, _) = &self.join { rarest.sketch_words() } else { 0 }
-    }
-}
-
-impl Match for ShinglesSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        false
-    }
-
     /// Whether the sizes of two sets allow them to be alike.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let (a, b) = (Size::of(a.sketch), Size::of(b.sketch));
@@ -234,48 +238,18 @@ impl Match for ShinglesSigner<'_> {
         (most >= self.sets.need(self.threshold, a, b)).then_some(Score::EQUAL)
     }
 
-    fn rules(&self) -> &'static [&'static str] {
-        &["resemblance", "a_in_b", "b_in_a"]
-    }
-
-    fn mirrored(&self, matched: u16) -> u16 {
-        matched & 1 | matched >> 1 & 2 | matched << 1 & 4
-    }
-
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         match &self.join {
             Join::Exact(all) => all.pairs(window, out, |a, b| self.sets.need(self.threshold, a, b)),
             Join::Rarest(rarest, _) => rarest.pairs(window, out),
             Join::Lsh { .. } => {
-                out.compare_all(window, |a, b| Match::judge(self, a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
+                out.compare_all(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
             }
         }
     }
 
     fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
-    }
-}
-
-impl Describe for ShinglesSigner<'_> {
-    fn notes(&self) -> Vec<String> {
-        let note = match &self.join {
-            Join::Rarest(..) => "those compared of which one has a rarest shingle of the other; complete".into(),
-            Join::Exact(all) => format!("all compared with all, in {} blocks; complete", all.blocks()),
-            Join::Lsh { bands, rows, .. } => {
-                let missed = (1.0 - self.threshold.powi(*rows as i32)).powi(*bands as i32);
-                let of = match self.sets.measure {
-                    Measure::Containment => ", and of contained texts that are much shorter far fewer",
-                    _ => "",
-                };
-                format!(
-                    "candidates by {bands} bands of {rows} minima; of pairs whose resemblance is {} about {:.3} are found{of}",
-                    self.threshold,
-                    1.0 - missed
-                )
-            }
-        };
-        vec![note]
     }
 }
 
@@ -288,17 +262,13 @@ impl Verify for ShinglesSigner<'_> {
         self.sets.evidence(document, out);
     }
 
-    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
-        Ok(self.sets.reach(self.threshold, a, b).map(|(a_in_b, b_in_a)| a_in_b.max(b_in_a) as f32))
-    }
-
-    /// With the direction, where the measure has one.
-    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
+    /// With the direction, if the measure has one.
+    fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         Ok(self.sets.reach(self.threshold, a, b).map(|(a_in_b, b_in_a)| {
             let enough = |share: f64| u16::from(share >= self.threshold);
             let contained = self.sets.measure == Measure::Containment;
             let matched = if contained { enough(a_in_b) << 1 | enough(b_in_a) << 2 } else { 1 };
-            Pair { score: Score { similarity: a_in_b.max(b_in_a) as f32, distance: None }, matched, ..met }
+            Pair { score: Score { similarity: a_in_b.max(b_in_a) as f32, distance: None }, matched, ..candidate }
         }))
     }
 }
@@ -344,11 +314,14 @@ mod tests {
         let of = |typed| Shingles.signer(&params(&Shingles, typed), &Corpus::new(30_000, &stats));
         assert!(of("seed_code=true,sketch=min_s").err().unwrap().to_string().contains("seed_code=true"));
         assert!(of("measure=containment,sketch=min_s").err().unwrap().to_string().contains("mod_m"));
-        assert!(of("").unwrap().notes()[0].contains("about 0.927 are found"));
-        assert!(of("exact_limit=30000").unwrap().notes()[0].contains("20 blocks; complete"));
-        assert!(of("join=exact").unwrap().notes()[0].contains("complete"));
+        assert!(of("").unwrap().scheme().notes[0].contains("about 0.927 are found"));
+        assert!(of("exact_limit=30000").unwrap().scheme().notes[0].contains("20 blocks; complete"));
+        assert!(of("join=exact").unwrap().scheme().notes[0].contains("complete"));
         assert!(of("join=rarest").err().unwrap().to_string().contains("measure=containment"));
-        assert!(of("measure=containment,threshold=0.8").unwrap().notes()[0].contains("shingle of the other; complete"));
+        assert!(
+            of("measure=containment,threshold=0.8").unwrap().scheme().notes[0]
+                .contains("shingle of the other; complete")
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 use super::all_pairs::Size;
 use super::bitmap::{self, Folded};
 use super::rarest::least;
-use crate::algorithm::contract::Features;
+use crate::algorithm::contract::FeatureKind;
 use crate::algorithm::kit::prefix::Term;
 use crate::algorithm::params::Params;
 use crate::corpus::CorpusStats;
@@ -38,7 +38,7 @@ pub enum Measure {
     Resemblance,
     /// |A n B| / |A|, and / |B|.
     Containment,
-    /// The code beside the article that this member follows: Dice, without the last shingle, repeated ones counted.
+    /// The code beside the article that this algorithm follows: Dice, without the last shingle, repeated ones counted.
     SeedCode,
 }
 
@@ -107,7 +107,7 @@ impl ShingleSets {
 
     /// Keeps the fingerprints of one way to cut apart from those of others, and from other features.
     fn salt(&self) -> u64 {
-        hash64(Features::name(self).as_bytes())
+        hash64(FeatureKind::name(self).as_bytes())
     }
 
     /// Appends the fingerprints of the shingles in order, repeated ones as often as they occur; returns whether the text is
@@ -276,13 +276,13 @@ impl ShingleSets {
 }
 
 /// Counts of shingles order those of a text, see [`super::rarest`].
-impl Features for ShingleSets {
+impl FeatureKind for ShingleSets {
     fn name(&self) -> String {
         let spaces = if self.spaces { "spaces" } else { "no spaces" };
         format!("shingles:{}:{}:{spaces}:{:?}", self.ngram, self.unit, self.sketch)
     }
 
-    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         ShingleSets::of(self, document, &mut set);
         let salt = self.salt();

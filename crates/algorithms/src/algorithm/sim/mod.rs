@@ -16,7 +16,7 @@
 //! of five equally heavy ones replaced is .2 away; of 12 : 10 : 7 the third replaced .167. With weight=tf_over_df or
 //! tf_over_cf rare words win, so that typing errors become keywords; `min_df` keeps at least those of one document out.
 
-use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::prefix::{Term, leading, rare_first, rests};
 use crate::algorithm::kit::top_words::Heaviest;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -26,7 +26,7 @@ use dupsift_core::hash::{hash64, md5};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Frequency};
 
-/// The member.
+/// The algorithm.
 pub struct Sim;
 
 /// Keywords that fit a row, twelve bytes each.
@@ -78,7 +78,9 @@ const FACTS: Facts = Facts {
             help: "documents with fewer keywords have no signature; at most words",
         },
     ],
+    shorthands: &[],
     presets: &[("paper", "words=5,delta=0.1"), ("wide", "words=10,delta=0.2")],
+    revision: 1,
 };
 
 impl Algorithm for Sim {
@@ -86,8 +88,8 @@ impl Algorithm for Sim {
         &FACTS
     }
 
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::WORDS
+    fn needs(&self, _: &Params) -> Needs {
+        Needs { word_counts: true, ..Needs::default() }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -137,6 +139,11 @@ const LEAST_IDF: f64 = 1e-6;
 const KEYWORD: usize = 12;
 
 impl SimSigner<'_> {
+    /// Whether keywords are compared, and not digests alone.
+    fn compares(&self) -> bool {
+        self.by_distance || self.both
+    }
+
     /// The weight of a word, relative to the length of the text; not above 0 for what is no keyword.
     fn weigh(&self, tf: u32, frequency: Frequency, length: usize) -> f64 {
         let tf = f64::from(tf) / length as f64;
@@ -195,7 +202,7 @@ impl SimSigner<'_> {
     }
 
     fn judge_pair(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
-        if self.is_equivalence() {
+        if !self.compares() {
             return Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1 << MD5));
         }
         let distance = self.distance(a, b, (a.position == SIM).then_some(a.key as u64))?;
@@ -230,10 +237,18 @@ fn sketch(terms: &[Term], words: usize) -> Vec<u8> {
     sketch
 }
 
-impl Sign for SimSigner<'_> {
-    fn shape(&self) -> RowShape {
-        let sketch = if self.by_distance || self.both { self.words * KEYWORD } else { 0 };
-        RowShape { positions: 1 + SIM, key_bits: 128, ordered: false, sketch }
+impl Signer for SimSigner<'_> {
+    fn scheme(&self) -> SignatureScheme {
+        let compares = self.compares();
+        let sketch = if compares { self.words * KEYWORD } else { 0 };
+        let shape = RowShape { positions: 1 + SIM, key_bits: 128, ordered: false, sketch };
+        SignatureScheme {
+            shared_key: if compares { SharedKey::Compared } else { SharedKey::Duplicates },
+            rules: &["md5", "sim"],
+            equal: Score { distance: compares.then_some(0.0), ..Score::EQUAL },
+            signature_bits: (!compares).then_some(128),
+            ..SignatureScheme::new(shape)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -244,7 +259,7 @@ impl Sign for SimSigner<'_> {
         if terms.len() < self.min_keywords {
             return out.none("fewer keywords than min_keywords");
         }
-        if !self.by_distance && !self.both {
+        if !self.compares() {
             return out.push(MD5, digest, 0, &[]);
         }
         let sketch = sketch(&terms, self.words);
@@ -257,33 +272,13 @@ impl Sign for SimSigner<'_> {
             terms[..lists].iter().for_each(|term| out.push(SIM, term.hash.into(), 0, &sketch));
         }
     }
-}
-
-impl Match for SimSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        !self.by_distance && !self.both
-    }
-
-    fn equal(&self) -> Score {
-        Score { distance: (!self.is_equivalence()).then_some(0.0), ..Score::EQUAL }
-    }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         self.judge_pair(a, b).map(|pair| pair.score)
     }
 
-    fn rules(&self) -> &'static [&'static str] {
-        &["md5", "sim"]
-    }
-
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_all(window, |a, b| self.judge_pair(a, b));
-    }
-}
-
-impl Describe for SimSigner<'_> {
-    fn signature_bits(&self) -> Option<u32> {
-        self.is_equivalence().then_some(128)
     }
 }
 

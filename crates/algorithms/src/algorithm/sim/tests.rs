@@ -58,7 +58,7 @@ fn the_digest_is_of_the_sorted_keywords() {
     let refused = Sim.signer(&params(&Sim, "words=2"), &Corpus::new(9, &stats)).err().unwrap().to_string();
     assert!(refused.contains("min_keywords=3") && refused.contains("words=2"));
     let signer = Sim.signer(&params(&Sim, "combine=md5_only"), &Corpus::new(9, &stats)).unwrap();
-    assert!(signer.is_equivalence() && sign_with(signer.as_ref(), "а б в").is_ok());
+    assert!(signer.scheme().is_equivalence() && sign_with(signer.as_ref(), "а б в").is_ok());
 }
 
 #[test]

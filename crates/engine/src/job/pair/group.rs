@@ -91,7 +91,7 @@ pub struct Folding {
 impl Folding {
     /// For so many rows of an algorithm.
     pub fn new(session: &Session<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
-        let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
+        let tables = bound.scheme.probe_shape().map_or(1, |shape| u64::from(shape.positions));
         let name = format!("{}-probes", bound.label);
         let probes =
             |layout: RowLayout| session.engine.shuffle(&name, layout.width(), layout.group_width(), rows * tables);
@@ -152,7 +152,7 @@ pub fn fold(
                 session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
                 // Rows of the second round are of one document of a class: the others are found through it.
-                let links = bound.signer.probe_shape().is_some() || fresh.is_in(signed.layout, rows);
+                let links = bound.scheme.probe_shape().is_some() || fresh.is_in(signed.layout, rows);
                 keys.group(rows, links, out)?;
             }
             signed.rows.remove(partition)?;
@@ -221,10 +221,10 @@ struct Met {
 impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
         // Methods that keep sketches have several keys a document, too.
-        let several = shape.positions > 1 || bound.signer.sketch_words() > 0;
+        let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
         let documents_alone = several && !shape.ordered && shape.sketch == 0;
         // A check on the texts puts its similarity in the place of the method's score.
-        let asked = documents_alone && bound.signer.rules().len() == 1 && bound.verify().is_some();
+        let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
         Met { seen: Mutex::default(), asked }
     }
 
@@ -279,8 +279,8 @@ fn compare(
             let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
             let out = Pairs::new(session.options.max_candidates, &mut sink).with_sketches(sketches);
             let mut windows = Windows::new(&*bound.signer, layout, copies, out);
-            let by = bound.signer.sketched();
-            let rule_of = |window: &Window<'_>| by.map_or(0, |by| by.rule_of(window.row(0).key));
+            let vectors = bound.signer.vectors();
+            let rule_of = |window: &Window<'_>| vectors.map_or(0, |vectors| vectors.window_rule(window.row(0).key));
             for group in records.groups().filter(|group| group.len() > 1) {
                 session.engine.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];

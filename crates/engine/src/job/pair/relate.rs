@@ -57,8 +57,8 @@ pub fn relate<'c>(
             label: bound.label.clone(),
             classes: found.classes.map_or_else(|| corpus.copies.clone(), Arc::new),
             pairs: found.pairs,
-            equal: bound.signer.equal(),
-            same: bound.signer.relating().map(|(rule, _)| rule.same()),
+            equal: bound.scheme.equal,
+            same: bound.relating().map(|(rule, _)| rule.same()),
         })
     });
     Ok((members?, contents))
@@ -127,7 +127,7 @@ fn verify<'c>(
             Step::Found(found) => found,
             _ => return Ok(step),
         };
-        let asks = bound.margin.is_some() || bound.signer.relating().is_some();
+        let asks = bound.margin.is_some() || bound.relating().is_some();
         if let Some(earlier) = corpus.earlier.filter(|_| asks) {
             earlier.note(session, &bound.label, &found.pairs)?;
         }
@@ -199,7 +199,7 @@ fn tell_all<'c>(
 ) -> Result<(Vec<Member<'c, Step>>, Contents)> {
     let mut wanted = Vec::new();
     for Member { bound, now, .. } in &members {
-        if let (Some(_), Step::Found(found)) = (bound.signer.relating(), now) {
+        if let (Some(_), Step::Found(found)) = (bound.relating(), now) {
             wanted.push(documents_of(session, &found.pairs)?);
         }
     }
@@ -213,8 +213,7 @@ fn tell_all<'c>(
     let contents = TakingContents::new(session, contents, docs)?.read(session, corpus.view)?;
     let members = each(members, |bound, step, report| {
         let Step::Found(found) = step else { return Ok(step) };
-        let (Some(relating), Some(headings), Some(evidence)) =
-            (bound.signer.relating(), corpus.headings, &found.evidence)
+        let (Some(relating), Some(headings), Some(evidence)) = (bound.relating(), corpus.headings, &found.evidence)
         else {
             return Ok(Step::Found(found));
         };

@@ -11,7 +11,7 @@ use crate::engine::evidence::Evidence;
 use crate::job::read::headings::Headings;
 use crate::job::run_report::RelationsReport;
 use crate::session::Session;
-use dupsift_algorithms::algorithm::Relating;
+use dupsift_algorithms::algorithm::TermVectors;
 use dupsift_algorithms::measure::{Contained, FirstLine, Versions};
 use dupsift_algorithms::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
 use dupsift_algorithms::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
@@ -52,7 +52,7 @@ impl Facts for Known<'_> {
 pub fn tell(
     session: &Session<'_>,
     label: &str,
-    (rule, relating): (&Versions, &dyn Relating),
+    (rule, relating): (&Versions, &dyn TermVectors),
     pairs: &PairList,
     known: &Known<'_>,
 ) -> Result<(PairList, RelationsReport)> {

@@ -9,7 +9,7 @@ use crate::engine::threads::Engine;
 use crate::reading::cuts::{Cuts, CutsWriter};
 use crate::reading::forward::{Forward, ForwardThread, ForwardWriter};
 use crate::session::Session;
-use dupsift_algorithms::algorithm::{Features, Stats};
+use dupsift_algorithms::algorithm::{FeatureKind, Stats};
 use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableParts};
 use dupsift_algorithms::corpus::{encode_count, snapshot};
 use dupsift_algorithms::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
@@ -50,7 +50,7 @@ impl Merge for Totals {
 pub struct Counting<'j> {
     session: &'j Session<'j>,
     stats: Stats,
-    kinds: Vec<Box<dyn Features>>,
+    kinds: Vec<Box<dyn FeatureKind>>,
     words: Option<Shuffle>,
     features: Option<Shuffle>,
     cuts: Option<CutsWriter>,

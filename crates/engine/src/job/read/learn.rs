@@ -31,7 +31,7 @@ struct Pages<'p> {
     begins: Mapped<u64>,
 }
 
-impl Notes for Pages<'_> {
+impl Pages<'_> {
     fn len(&self) -> usize {
         self.begins.len()
     }
@@ -43,13 +43,11 @@ impl Notes for Pages<'_> {
         words(self.begins[at] + 8, length).unwrap_or(&[])
     }
 
-    fn memory_bytes(&self) -> usize {
-        // Nothing else of size stands in memory meanwhile, and the promise allows for more than the budget.
-        self.session.options.memory as usize + BESIDES
-    }
-
-    fn go_on(&self) -> Result<()> {
-        self.session.engine.go_on()
+    /// Returns them as a learner reads them.
+    fn notes(&self) -> Notes<'_> {
+        // Nothing else of size is in memory meanwhile, and the promise allows for more than the memory limit.
+        let memory_bytes = self.session.options.memory as usize + BESIDES;
+        Notes::new(self.len(), memory_bytes, |at| self.get(at), || self.session.engine.go_on())
     }
 }
 
@@ -76,7 +74,7 @@ pub fn learn(
     let pages = take_notes(session, &view.with_copies(copies), &learners, copies)?;
     for ((at, learner), pages) in learners.iter().zip(&pages) {
         let running = session.engine.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
-        let model = learner.learn(pages)?;
+        let model = learner.learn(&pages.notes())?;
         running.end(pages.len() as u64, model.len() as u64, 0);
         models[*at] = saved.offer(saved.due(), |keys| &keys.members[*at].model, model)?;
     }
@@ -188,7 +186,7 @@ pub fn learn_from(
     let learn = |((at, learner), pad): (&(usize, Box<dyn Learner + '_>), Pad)| {
         let running = session.engine.clock.stage(format!("learn {}", label(*at)));
         let pages = in_order(session, pad)?;
-        let model = learner.learn(&pages)?;
+        let model = learner.learn(&pages.notes())?;
         running.end(pages.len() as u64, model.len() as u64, 0);
         Ok((*at, model))
     };

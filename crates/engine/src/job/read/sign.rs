@@ -132,9 +132,9 @@ impl<'s> Signing<'s> {
         let documents = session.documents();
         let output = |bound: &Bound<'_>| {
             let layout = bound.layout(documents);
-            let rows = documents * u64::from(bound.signer.shape().positions);
+            let rows = documents * u64::from(bound.scheme.shape.positions);
             let early = bound.takes_evidence_early();
-            let words = bound.signer.sketch_words();
+            let words = bound.scheme.sketch_words;
             let sketches = || SketchFile::new(session.engine.dir, &bound.label, documents, words);
             Ok(Output {
                 rows: session.engine.shuffle(

@@ -52,7 +52,7 @@ pub fn write(
         clusters.compare(&pair);
         session.engine.go_on()
     })?;
-    let equal = bound.signer.equal().similarity;
+    let equal = bound.scheme.equal.similarity;
     let path = stage.path().join(format!("clusters/algorithm={}/part-00000.parquet", relation.label));
     write_table(
         session,

@@ -115,7 +115,7 @@ fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBit
         return Ok(shown.clone());
     }
     let all = AtomicBits::new(session.engine.dir, "named", session.documents() as usize)?;
-    let first = indexed.map_or(session.base, |indexed| indexed.first_from(0));
+    let first = indexed.map_or(session.base, |indexed| indexed.first());
     let end = if annotates { session.documents() } else { session.base };
     (first as usize..end as usize).chain(shown.iter()).for_each(|doc| _ = all.set(doc));
     Ok(Arc::new(all))

@@ -84,7 +84,7 @@ impl Expanding<'_> {
                 return Ok(());
             }
             let are_copies = |pair: &Pair| self.alike.note(pair);
-            let pair = of_class(&*self.bound.signer, self.relation.same, a, b, are_copies);
+            let pair = of_class(&self.bound.scheme, self.relation.same, a, b, are_copies);
             self.push((&mut to.writer, &mut to.record), &pair)
         })?;
         let pairs_of = |count: u64| count * count.saturating_sub(1) / 2;
@@ -112,7 +112,7 @@ impl Expanding<'_> {
                 if self.session.are_old(x, y) {
                     return Ok(());
                 }
-                let pair = of_both(&*self.bound.signer, pair, x, y);
+                let pair = of_both(&self.bound.scheme, pair, x, y);
                 // Equal documents of an index are no pair here, so their class has not noted them.
                 if self.session.base > 0 {
                     self.alike.note(&pair);
@@ -221,7 +221,7 @@ pub fn write(
     let path = stage.path().join(format!("pairs/algorithm={}/part-00000.parquet", bound.label));
     let schema = pair_schema(shown.ids.kind());
     let writer = TableWriter::create(&path, schema.clone())?;
-    let columns = Columns { schema, shown, verified: bound.verify().is_some(), rules: bound.signer.rules() };
+    let columns = Columns { schema, shown, verified: bound.verify().is_some(), rules: bound.scheme.rules };
     let parts = if shown.ids.mean_bytes() <= MOST_ID_BYTES { PARTS.min(engine.pool.current_num_threads()) } else { 1 };
     let (full, rows) = (parts * FULL_ROWS, Vec::with_capacity(parts * FULL_ROWS));
     let mut table = Table { writer, columns, full, rows, forms: 0 };
