@@ -21,7 +21,7 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         while !said.contains("\"save notes\"") {
-            assert!(lines.read_line(&mut said).unwrap() > 0, "nothing is put down\n{said}");
+            assert!(lines.read_line(&mut said).unwrap() > 0, "nothing is saved\n{said}");
         }
         while !said.contains("\"group exact\"") {
             assert!(lines.read_line(&mut said).unwrap() > 0, "it does not group\n{said}");
@@ -31,7 +31,7 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
         lines.read_to_string(&mut said).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
         let last = said.lines().last().unwrap();
-        assert!(last.contains("; run the same command again to resume (") && last.contains("are kept"), "{last}");
+        assert!(last.contains("; run the same command again to resume (") && last.contains(" CPU s of work saved, "), "{last}");
         place.run(&[]).ends_with(0);
         // It may have come further before it was stopped.
         let taken = place.taken_up();
@@ -75,7 +75,7 @@ const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$1k none \"$2\" || exit 77
 #[test]
 fn a_full_disk_says_how_much_more_is_needed() {
     let (mut full, whole) = (0, whole(&[]));
-    for kib in [3_000, 10_000, 30_000] {
+    for kib in [1_000, 3_000, 8_000] {
         let place = Place::new();
         let disk = place.folder.path().join("disk");
         std::fs::create_dir(&disk).unwrap();
@@ -89,6 +89,9 @@ fn a_full_disk_says_how_much_more_is_needed() {
         if !ran.stdout.contains("first ") {
             assert!(!ran.stderr.contains("dupsift"), "{}", ran.stderr);
             return eprintln!("no disk of our own here, so this is not tested: {}", ran.stderr);
+        }
+        if ran.stdout.contains("first 0") {
+            continue;
         }
         assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
