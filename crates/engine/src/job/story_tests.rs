@@ -1,10 +1,11 @@
-//! Whole runs over small corpora, state by state: what was read, signed, paired, decided and written, and what a second run takes up.
+//! Whole runs over small corpora, state by state: what was read, signed, paired, decided and written, and what a second run restores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use arrow::array::{Array as _, AsArray as _};
+use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
 use arrow::datatypes::{Float32Type, Int64Type, UInt64Type};
 
 use super::member::Member;
@@ -19,7 +20,7 @@ use crate::reading::look;
 use crate::session::Session;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::TableReader;
+use dupsift_files::io::{TableReader, TableWriter};
 
 const FERRY: &str = "The ferry to the island leaves at eight in the morning and returns at six in the evening, except on Sundays, \
     when the captain stays at home with his family. Tickets are sold at the harbor office and on board.";
@@ -83,6 +84,8 @@ struct Watch {
     more: Vec<&'static str>,
     /// Fails when all tables are written.
     breaks_off: bool,
+    /// Is interrupted when all tables are written.
+    is_stopped_late: bool,
     /// By label: the pairs of representatives, and of them the copies of document 0.
     pairs: std::sync::Mutex<BTreeMap<String, Vec<Both>>>,
     copies: std::sync::Mutex<Vec<u64>>,
@@ -117,6 +120,7 @@ impl Variant for Watching<'_> {
         assert!(written.stage.path().join("pairs").is_dir());
         *self.watch.copies.lock().unwrap() = written.copies.members(0).iter().collect();
         *self.watch.removed.lock().unwrap() = Some(written.decided.is_some());
+        written.session.engine.cancel.store(self.watch.is_stopped_late, Relaxed);
         if self.watch.breaks_off { Err(Error::Interrupted) } else { Ok(written.report) }
     }
 }
@@ -140,6 +144,12 @@ fn numbers(table: &Path, column: &str) -> Vec<i64> {
     found
 }
 
+/// The values of a column of truth values of a table in one file.
+fn flags(table: &Path, column: &str) -> Vec<bool> {
+    let batches = TableReader::open(&table.join("part-00000.parquet"), &[column]).unwrap();
+    batches.flat_map(|batch| batch.unwrap().column(0).as_boolean().values().iter().collect::<Vec<_>>()).collect()
+}
+
 #[test]
 fn reading_counts_rows_rejections_and_copies() {
     let rows = [FERRY, GARDEN, FERRY].map(|text| serde_json::json!({"text": text}).to_string());
@@ -157,7 +167,14 @@ fn algorithms_sign_each_text_and_pair_representatives() {
     let (changed, longer) = (FERRY.replace("eight", "nine"), format!("{FERRY} Dogs travel free."));
     let corpus = Corpus::of(&[FERRY, &changed, GARDEN, FERRY, &longer]);
     let watch = Watch::default();
-    let report = corpus.run(&[("algorithms", "exact,minhash:verify=jaccard:0.5,simhash,cosine")], &watch).unwrap();
+    let report = corpus
+        .run(
+            &[("algorithms", "exact,minhash:verify=jaccard:0.5,minhash:verify=jaccard:0.99,as=strict,simhash,cosine")],
+            &watch,
+        )
+        .unwrap();
+    let strict = report.algorithms.iter().find(|one| one.label == "strict").unwrap();
+    assert!(strict.candidates >= 2, "{}", strict.candidates);
     for one in &report.algorithms {
         assert_eq!((one.signed, one.unsigned.len()), (5, 0), "{}", one.label);
     }
@@ -165,6 +182,7 @@ fn algorithms_sign_each_text_and_pair_representatives() {
     assert_eq!(pairs["exact"], [], "equal texts are classes and no pairs of representatives");
     assert_eq!(pairs["minhash"], [(0, 1), (0, 4)]);
     assert!(pairs["cosine"].contains(&(0, 1)), "{:?}", pairs["cosine"]);
+    assert_eq!(pairs["strict"], [], "no two texts share 0.99 of their shingles");
     let minhash = report.algorithms.iter().find(|one| one.label == "minhash").unwrap();
     // Its copy has the pairs of document 0 too: (0, 3), (1, 3) and (3, 4).
     assert_eq!((minhash.pairs, minhash.clusters, minhash.clustered), (5, 1, 4));
@@ -183,6 +201,10 @@ fn one_document_of_each_cluster_is_kept_by_the_order_of_preference() {
         let expected: Vec<i64> = [0, 1, 3].into_iter().filter(|&doc| doc != kept).collect();
         assert_eq!(removed, Some(expected.len() as u64), "--keep {keep}");
         assert_eq!(numbers(&corpus.out().join("removed"), "doc"), expected, "--keep {keep}");
+        let clusters = corpus.out().join("clusters/algorithm=minhash");
+        let of_clusters = numbers(&clusters, "doc").into_iter().zip(flags(&clusters, "is_representative"));
+        let representatives: Vec<i64> = of_clusters.filter(|(_, is_one)| *is_one).map(|(doc, _)| doc).collect();
+        assert_eq!(representatives, [kept], "--keep {keep}");
     }
 }
 
@@ -212,6 +234,8 @@ fn an_output_appears_complete_or_not_at_all() {
     assert!(!corpus.out().exists());
     assert!(is_interrupted(corpus.run(&given, &Watch { is_cancelled: true, ..Watch::default() })));
     assert!(!corpus.out().exists());
+    assert!(is_interrupted(corpus.run(&given, &Watch { is_stopped_late: true, ..Watch::default() })));
+    assert!(!corpus.out().exists());
     corpus.run(&given, &Watch::default()).unwrap();
     for name in ["_SUCCESS", "run.json", "pairs", "clusters", "removed"] {
         assert!(corpus.out().join(name).exists(), "{name}");
@@ -220,7 +244,7 @@ fn an_output_appears_complete_or_not_at_all() {
 }
 
 #[test]
-fn a_run_takes_up_each_state_that_an_earlier_one_saved() {
+fn a_run_restores_each_state_that_an_earlier_one_saved() {
     let changed = FERRY.replace("eight", "nine");
     let texts = [FERRY, &changed, GARDEN, FERRY];
     let given = [("algorithms", "exact,minhash:verify=jaccard:0.5,cosine"), ("checkpoint", "0s")];
@@ -232,12 +256,32 @@ fn a_run_takes_up_each_state_that_an_earlier_one_saved() {
     let again = Watch::default();
     let report = corpus.run(&given, &again).unwrap();
     assert!(report.resumed.iter().any(|what| what.contains("minhash")), "{:?}", report.resumed);
+    let again_done = |stage: &str| report.stages.iter().any(|one| one.stage.starts_with(stage));
+    assert!(!again_done("count") && !again_done("sign") && !again_done("group"), "{:?}", report.stages);
     assert_eq!(*again.pairs.lock().unwrap(), *watch.pairs.lock().unwrap());
     assert_eq!(*again.copies.lock().unwrap(), *watch.copies.lock().unwrap());
     for table in ["pairs/algorithm=minhash", "pairs/algorithm=cosine", "pairs/algorithm=exact"] {
         let both = |corpus: &Corpus| ["doc_a", "doc_b"].map(|column| numbers(&corpus.out().join(table), column));
         assert_eq!(both(&corpus), both(&plain), "{table}");
     }
+}
+
+/// A file that opens well, and whose text cannot be read.
+#[test]
+fn a_file_that_turns_out_to_be_damaged_is_left_out_and_the_others_are_read_again() {
+    let corpus = Corpus::of(&[FERRY, GARDEN, FERRY]);
+    let path = corpus.folder.path().join("late.parquet");
+    let texts = RecordBatch::try_from_iter([("text", Arc::new(StringArray::from(vec![FERRY])) as _)]).unwrap();
+    let mut writer = TableWriter::create(&path, texts.schema()).unwrap();
+    writer.write(&texts).unwrap();
+    writer.close().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[4..60].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let watch = Watch { more: vec!["late.parquet"], ..Watch::default() };
+    let report = corpus.run(&[("algorithms", "exact")], &watch).unwrap();
+    assert_eq!((report.documents.rows, report.documents.used, report.bad_inputs.len()), (3, 3, 1));
+    assert_eq!(*watch.copies.lock().unwrap(), [0, 2]);
 }
 
 #[test]
