@@ -48,7 +48,6 @@ mod page_memory;
 mod page_starts;
 mod parallel;
 mod parquet;
-mod parquet_crypto;
 mod parquet_read;
 mod parquet_rows;
 mod place;
