@@ -31,7 +31,10 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
         lines.read_to_string(&mut said).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
         let last = said.lines().last().unwrap();
-        assert!(last.contains("; run the same command again to resume (") && last.contains(" CPU s of work saved, "), "{last}");
+        assert!(
+            last.contains("; run the same command again to resume (") && last.contains(" CPU s of work saved, "),
+            "{last}"
+        );
         place.run(&[]).ends_with(0);
         // It may have come further before it was stopped.
         let taken = place.taken_up();
