@@ -336,7 +336,7 @@ fn presets_are_contestants() {
         .ends_with(2)
         .says(&["balanced is a preset", "`preset=balanced`"]);
     compare(samples(), &plain, &["--algorithms", "balanced,balanced"]).ends_with(2).says(&["balanced", "twice"]);
-    compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["`remove-if"]);
+    compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
 /// Forms are no pairs of the one that tells them: of a sample too, though others may say that they are duplicates.

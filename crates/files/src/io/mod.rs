@@ -29,6 +29,7 @@ mod joined;
 mod json_paths;
 mod json_row;
 mod json_value;
+mod json_walk;
 mod jsonl;
 mod ledger;
 mod lines;
