@@ -41,9 +41,9 @@ pub use dupsift_algorithms::algorithm;
 pub use dupsift_algorithms::{corpus, measure, stage};
 #[doc(hidden)]
 pub use dupsift_cluster as cluster;
+pub use dupsift_core::error;
 #[doc(hidden)]
 pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
-pub use dupsift_core::{error, spelling};
 #[doc(hidden)]
 pub use dupsift_engine::{engine, job, options, reading, session, stream};
 pub use dupsift_files::io;

@@ -9,7 +9,6 @@ use crate::incremental;
 use crate::job::{self, RunReport};
 use crate::options::RunOptions;
 use crate::reading::{self, Inputs, Writes};
-use crate::spelling::opt;
 
 /// Checks the options, opens the inputs and runs; on the cluster if there is one.
 ///
@@ -50,10 +49,8 @@ pub fn start_with(
         (None, None, None) => job::run(options, inputs, progress, cancel, finish),
         (None, Some(dir), None) => incremental::with_index(options, inputs, dir, progress, cancel, finish),
         (None, None, Some(result)) => incremental::with_reference(options, inputs, result, progress, cancel, finish),
-        (None, Some(_), Some(_)) => Err(Error::usage(format!(
-            "{} adds what is new and {} does not; leave one of them out",
-            opt("index"),
-            opt("reference")
-        ))),
+        (None, Some(_), Some(_)) => {
+            Err(Error::usage("`index` adds what is new and `reference` does not; leave one of them out"))
+        }
     }
 }

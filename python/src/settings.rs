@@ -2,7 +2,6 @@
 
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{OptionSpec, Settings, Value, Verb, options_of, ours};
-use dupsift::spelling::Spelling;
 use pyo3::prelude::*;
 
 /// The value of a keyword argument.
@@ -70,7 +69,7 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
 }
 
 /// Name, heading, what it takes, what it says of itself, its default in words.
-type Keyword = (String, &'static str, String, String, Option<String>);
+type Keyword = (String, &'static str, String, &'static str, Option<&'static str>);
 
 /// The keywords of a verb: name, heading, what it takes, what it says of itself, its default in words or None.
 ///
@@ -82,9 +81,7 @@ pub fn options(verb: &str) -> PyResult<Vec<Keyword>> {
         return Err(pyo3::exceptions::PyValueError::new_err(format!("there is no verb {verb:?}")));
     };
     let row = |option: &'static OptionSpec| {
-        let spelling = Spelling::Keywords;
-        let (help, default) = (option.help_of(verb, spelling), option.shown_of(verb, spelling));
-        (keyword(option), option.heading, option.kind.to_string(), help, default)
+        (keyword(option), option.heading, option.kind.to_string(), option.help_of(verb), option.shown_of(verb))
     };
     Ok(keywords(verb).map(row).collect())
 }

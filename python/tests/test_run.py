@@ -137,7 +137,7 @@ class Runs(Case):
         # The second text goes for the first, so that nobody looked at how much of the third stands in the second.
         recipe = "minhash:bands=100,rows=1,verify=none"
         result = ds.run(DOCS, out=self.folder / "out", algorithms=recipe, no_report=True)
-        with self.assertRaisesRegex(ValueError, 'did not look at how much of document .* expected remove_if="pair"'):
+        with self.assertRaisesRegex(ValueError, 'did not look at how much of document .* expected `remove-if=pair`'):
             result.rethreshold(minhash=0.9)
         self.assertGreater(len(result.rethreshold(minhash=0.9, remove_if="pair").removed_rows), 0)
 

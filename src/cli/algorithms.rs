@@ -11,7 +11,6 @@ use super::{Exit, handbook, say};
 use crate::report::table;
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, PRESETS};
-use dupsift_core::spelling::Spelling;
 
 /// The width of tables whose last column is prose.
 const WIDTH: u16 = 120;
@@ -69,9 +68,9 @@ fn one(algorithm: &dyn Algorithm) -> String {
     let aliases = if aliases.is_empty() { aliases } else { format!(" ({aliases})") };
     let mut text = format!("{}{aliases}\n\n{}\n\n", algorithm.name(), algorithm.facts().summary);
     let facts = [
-        ("inputs", algorithm.facts().inputs.to_owned()),
-        ("source", algorithm.facts().source.to_owned()),
-        ("when not to use", Spelling::Flags.fill(algorithm.facts().when_not_to_use)),
+        ("inputs", algorithm.facts().inputs),
+        ("source", algorithm.facts().source),
+        ("when not to use", algorithm.facts().when_not_to_use),
     ];
     for (fact, value) in facts {
         text += &format!("{:<17}{value}\n", format!("{fact}:"));
@@ -106,7 +105,7 @@ struct Facts {
     aliases: &'static [&'static str],
     summary: &'static str,
     source: &'static str,
-    when_not_to_use: String,
+    when_not_to_use: &'static str,
     inputs: &'static str,
     parameters: Vec<Parameter>,
     presets: Vec<Preset>,
@@ -168,7 +167,7 @@ impl Facts {
             aliases: algorithm.facts().aliases,
             summary: algorithm.facts().summary,
             source: algorithm.facts().source,
-            when_not_to_use: Spelling::Flags.fill(algorithm.facts().when_not_to_use),
+            when_not_to_use: algorithm.facts().when_not_to_use,
             inputs: algorithm.facts().inputs,
             parameters: parameters.collect(),
             presets: presets.collect(),
@@ -189,7 +188,7 @@ mod tests {
             for fact in [
                 algorithm.facts().source,
                 algorithm.facts().summary,
-                &Spelling::Flags.fill(algorithm.facts().when_not_to_use),
+                algorithm.facts().when_not_to_use,
                 algorithm.facts().inputs,
             ] {
                 assert!(joined.contains(fact), "{}: {fact}", algorithm.name());

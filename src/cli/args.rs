@@ -13,7 +13,6 @@ use clap::{Args, Parser, Subcommand};
 use super::config::INPUTS;
 use super::options::{CONFIG, Options};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_engine::options::{Settings, Verb as Of};
 use dupsift_engine::reading::input_endings;
 
@@ -157,8 +156,7 @@ impl<const VERB: usize> Making<VERB> {
         let inputs = if self.inputs.is_empty() { of_config } else { self.inputs };
         if inputs.is_empty() {
             return Err(Error::usage(format!(
-                "there is nothing to read; expected INPUT, or {INPUTS} = [\"INPUT\"] in the file of {}",
-                opt(CONFIG)
+                "there is nothing to read; expected INPUT, or {INPUTS} = [\"INPUT\"] in the file of `config`",
             )));
         }
         Ok((inputs, settings))

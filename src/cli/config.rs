@@ -17,7 +17,6 @@ use toml::Spanned;
 
 use super::log;
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::opt;
 use dupsift_engine::options::{Settings, Value, Verb, options_of, read_text};
 
 /// The key of files, folders and globs, which no flag names.
@@ -37,7 +36,7 @@ pub struct Config {
 /// # Errors
 /// A file that cannot be read, is no TOML, has an unknown key, or a value that its option would not take.
 pub fn read(verb: Verb, path: &Path, listens: bool) -> Result<Config> {
-    let text = read_text(opt("config"), path)?;
+    let text = read_text("config", path)?;
     if listens {
         log::listen_to_config(&text);
     }
@@ -78,9 +77,8 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
                 verb.name()
             )));
         };
-        let given = of_toml(value.get_ref()).ok_or_else(|| {
-            wrong(format!("{:#}: expected {}, got {}", opt(option.name), option.kind, value.get_ref()))
-        })?;
+        let given = of_toml(value.get_ref())
+            .ok_or_else(|| wrong(format!("`{}`: expected {}, got {}", option.name, option.kind, value.get_ref())))?;
         config.settings.give(option, &given).map_err(|error| wrong(error.to_string()))?;
     }
     Ok(config)
@@ -141,12 +139,12 @@ mod tests {
         );
         assert!(fail("text_column = 'x'").contains("did you mean \"text-column\"?"));
         assert!(fail("[run]\nout = 'x'").starts_with("a.toml, line 1: there is no option \"run\""));
-        assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: out: expected a path, got 3");
+        assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: `out`: expected a path, got 3");
         assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: chain: expected keep or remove, got \"drop\"");
         let number = fail("memory = 1.5");
         assert!(number.starts_with("a.toml, line 1: memory: expected a size") && number.ends_with("got 1.5"));
-        assert!(fail("limit = -1").contains("limit: expected a whole number of at least 1, got \"-1\""));
-        assert!(fail("limit = { a = 1 }").contains("limit: expected a whole number"));
+        assert!(fail("limit = -1").contains("`limit`: expected a whole number of at least 1, got \"-1\""));
+        assert!(fail("limit = { a = 1 }").contains("`limit`: expected a whole number"));
         assert!(fail("\n\nalgorithms = 'minhsh'").starts_with("a.toml, line 3: there is no algorithm \"minhsh\""));
         let broken = fail("a = 1\nout = \n");
         assert!(broken.starts_with("a.toml, line 2: ") && !broken.contains('\n'), "{broken}");
@@ -165,7 +163,7 @@ mod tests {
         let fail = |text: &str| parse(Verb::Run, "a.toml", text).unwrap_err().to_string();
         assert_eq!(fail("inputs = 3"), "a.toml, line 1: inputs: expected a text or a list of texts, got 3");
         assert!(fail("input = 'a'").contains("did you mean \"inputs\"?"));
-        assert!(fail("id-column = ['a', 'b']").contains("id_column: expected the name of a column"));
+        assert!(fail("id-column = ['a', 'b']").contains("`id-column`: expected the name of a column"));
     }
 
     #[test]
@@ -182,8 +180,11 @@ mod tests {
         let path = folder.path().join("nightly.toml");
         std::fs::write(&path, "threads = 0\n").unwrap();
         let message = read(Verb::Run, &path, false).unwrap_err().to_string();
-        assert!(message.contains("nightly.toml, line 1: threads: expected a whole number from 1 to 1024"), "{message}");
+        assert!(
+            message.contains("nightly.toml, line 1: `threads`: expected a whole number from 1 to 1024"),
+            "{message}"
+        );
         let message = read(Verb::Run, &folder.path().join("none.toml"), false).unwrap_err().to_string();
-        assert!(message.contains("none.toml\": expected a file"), "{message}");
+        assert!(message.contains("none.toml`: expected a file"), "{message}");
     }
 }

@@ -2,7 +2,6 @@
 //! of options. Tests hold the files to it.
 
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
-use dupsift_core::spelling::Spelling;
 
 const HEAD: &str = "# The algorithms
 
@@ -39,7 +38,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
         facts.summary,
         facts.source,
         facts.inputs,
-        Spelling::Flags.fill(facts.when_not_to_use)
+        facts.when_not_to_use
     );
     section += "\n| parameter | default | value | meaning |\n| --- | --- | --- | --- |\n";
     for spec in specs(algorithm) {
@@ -68,8 +67,8 @@ fn options() -> String {
 
     let cells = |option: &OptionSpec, verb: Verb| {
         let none = if option.is_plain_switch() { "off" } else { "none" };
-        let default = option.shown_of(verb, Spelling::Flags).unwrap_or_else(|| none.into());
-        [format!("`--{}`", option.name), default, option.help_of(verb, Spelling::Flags)]
+        let default = option.shown_of(verb).unwrap_or(none);
+        [format!("`--{}`", option.name), default.to_owned(), option.help_of(verb).to_owned()]
     };
     let mut page = "| option | default | meaning |\n| --- | --- | --- |\n".to_string();
     for option in OPTIONS.iter().filter(|option| option.verbs.contains(&Verb::Run)) {

@@ -9,7 +9,6 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 use super::config;
 use super::known::completed;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::{Spelling, opt};
 use dupsift_engine::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
 
 /// Verbs that make an output of a corpus, and read a configuration file.
@@ -68,11 +67,12 @@ impl Stray {
         let folder = Path::new(&self.value).parent().filter(|folder| !folder.as_os_str().is_empty());
         let pattern = folder.unwrap_or(Path::new(".")).join("*");
         Error::usage(format!(
-            "{} stands behind {} and would be read as a part of the corpus; to name several files quote a pattern, as in {}, and put \
-             inputs in front of all options",
+            "{} stands behind --{option} {} and would be read as a part of the corpus; to name several files quote a pattern, as in \
+             --{option} '{}', and put inputs in front of all options",
             self.input,
-            opt(self.option).with(&self.value),
-            opt(self.option).with(format_args!("'{}'", pattern.display()))
+            self.value,
+            pattern.display(),
+            option = self.option
         ))
     }
 }
@@ -112,8 +112,8 @@ impl<const VERB: usize> Options<VERB> {
 
 /// What help says of an option.
 fn help(option: &OptionSpec, verb: Verb) -> String {
-    let default = option.shown_of(verb, Spelling::Flags).map(|shown| format!(" [default: {shown}]"));
-    format!("{}{}", option.help_of(verb, Spelling::Flags), default.unwrap_or_default())
+    let default = option.shown_of(verb).map(|shown| format!(" [default: {shown}]"));
+    format!("{}{}", option.help_of(verb), default.unwrap_or_default())
 }
 
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
@@ -189,7 +189,9 @@ mod tests {
 
     use super::*;
     use crate::cli::args::{Arguments, RunArguments};
+    use dupsift_algorithms::algorithm::ALGORITHMS;
     use dupsift_engine::options::OPTIONS;
+    use std::collections::BTreeSet;
 
     fn run(line: &str) -> RunArguments {
         match Arguments::try_parse_from(line.split(' ')).unwrap().verb {
@@ -274,6 +276,25 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_help_names_is_one() {
+        let command = Arguments::command();
+        let long = command.get_subcommands().flat_map(|verb| verb.get_arguments().filter_map(|one| one.get_long()));
+        let known: BTreeSet<&str> = long.chain(OPTIONS.iter().map(|option| option.name)).collect();
+        let mut seen = 0;
+        let of_options = OPTIONS.iter().flat_map(|option| {
+            Verb::ALL.map(|verb| [Some(option.help_of(verb)), option.shown_of(verb)]).into_iter().flatten().flatten()
+        });
+        for told in of_options.chain(ALGORITHMS.iter().map(|algorithm| algorithm.facts().when_not_to_use)) {
+            for named in told.split('`').skip(1).step_by(2).filter(|named| !named.starts_with("dupsift ")) {
+                let name = named.split('=').next().unwrap_or_default();
+                assert!(known.contains(name), "{told}: there is no option {name:?}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
+    }
+
+    #[test]
     fn every_option_stands_in_the_help_of_its_verbs_and_in_no_other() {
         let mut command = Arguments::command();
         command.build();
@@ -282,9 +303,7 @@ mod tests {
             let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
             for option in OPTIONS {
                 let flag = format!("--{}", option.name);
-                let is_there = words
-                    .split([' ', '['])
-                    .any(|word| word == flag && words.contains(&option.help_of(verb, Spelling::Flags)));
+                let is_there = words.split([' ', '[']).any(|word| word == flag && words.contains(option.help_of(verb)));
                 assert_eq!(is_there, option.verbs.contains(&verb), "{} {flag}", verb.name());
             }
         }

@@ -14,14 +14,12 @@ use super::{
     Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, index, log, manual, purify, report,
     run, say, signals, stream, version,
 };
-use dupsift_core::spelling::{Spelling, write_options_as};
 
 /// The script of docs/nightly.md: a wheel, an archive and a package of Debian have it with the program.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
 
 /// Does what was typed, the name of the program first. It is done once a process.
 pub fn program(typed: Vec<OsString>) -> Exit {
-    write_options_as(Spelling::Flags);
     log::listen(typed.iter().cloned());
     dupsift_core::guard::quiet();
     let words: Vec<String> = typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();

@@ -39,16 +39,16 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
             for (option, value) in options {
                 let ran = verb(verb_of, input, &out, &[option, value]).ends_with(2);
                 ran.says(&[
-                    option,
+                    &format!("`{}`", &option[2..]),
                     "names the column \"idd\", which no input file has; there are id",
                     "did you mean \"id\"?",
                 ]);
             }
         }
         let purify = |more: &[&str]| verb(&["purify", "--html-column", "text"], input, &out, more).ends_with(2);
-        purify(&["--url-column", "idd"]).says(&["--url-column", "\"idd\"", "did you mean \"id\"?"]);
-        purify(&["--train", "idd"]).says(&["--train", "\"idd\"", "did you mean \"id\"?"]);
-        purify(&["--columns", "idd"]).says(&["--columns", "\"idd\"", "did you mean \"id\"?"]);
+        purify(&["--url-column", "idd"]).says(&["`url-column", "\"idd\"", "did you mean \"id\"?"]);
+        purify(&["--train", "idd"]).says(&["`train", "\"idd\"", "did you mean \"id\"?"]);
+        purify(&["--columns", "idd"]).says(&["`columns", "\"idd\"", "did you mean \"id\"?"]);
     }
     assert!(!out.exists());
     // A default that was not typed is no error, and what one file has is enough.
@@ -150,17 +150,17 @@ fn paths_stand_in_messages_and_lists_are_refused() {
     let docs = made_docs(10);
     write_columns(&file, &nested(&docs), 10);
     let ran = run(&[&file], &out, &[]).ends_with(2);
-    ran.says(&["tags (a list)", "doc.text (Utf8)", "doc.meta.score (Int64)", "try --text-column doc.text"]);
+    ran.says(&["tags (a list)", "doc.text (Utf8)", "doc.meta.score (Int64)", "try `text-column=doc.text`"]);
     let text = ["--text-column", "doc.text"];
     let fails = |more: &[&str]| run(&[&file], &out, &[&text[..], more].concat()).ends_with(2);
     fails(&["--keep", "tags desc"])
-        .says(&["--keep names the column \"tags\", which is a list; expected a plain column"]);
+        .says(&["`keep` names the column \"tags\", which is a list; expected a plain column"]);
     fails(&["--keep", "doc.meta desc"])
         .says(&["\"doc.meta\", which no input file has", "did you mean \"doc.meta.score\"?"]);
-    fails(&["--id-column", "tags"]).says(&["column \"tags\" is a list", "try --id-column doc.meta.id"]);
+    fails(&["--id-column", "tags"]).says(&["column \"tags\" is a list", "try `id-column=doc.meta.id`"]);
     run(&[&file], &out, &["--text-column", "tags"])
         .ends_with(2)
-        .says(&["\"tags\" is a list", "try --text-column doc.text"]);
+        .says(&["\"tags\" is a list", "try `text-column=doc.text`"]);
     // A name with a dot of its own wins.
     let mut columns = nested(&docs);
     columns.push(("doc.text", Arc::new(StringArray::from(vec!["all the same words"; 10]))));
@@ -222,7 +222,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
     assert_eq!(removed(&["--keep", "lang desc"]), "bc");
     assert_eq!(removed(&["--id-column", "lang", "--keep", "n asc"]), "enen");
     let fails = |more: &[&str]| run(&[&docs], &out, &[&["--overwrite"], more].concat()).ends_with(2);
-    fails(&["--keep", "m desc"]).says(&["--keep names the column \"m\""]);
+    fails(&["--keep", "m desc"]).says(&["`keep` names the column \"m\""]);
     fails(&["--text-column", "lang"]).says(&["no column \"lang\""]);
     // A finished run is opened again from the paths of its files.
     removed(&["--keep", "lang desc, n desc"]);
@@ -257,10 +257,15 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
         ends(&format!("{codec}.parquet"), 0);
         assert_eq!(record(&out)["removal"]["removed"].as_u64(), Some(20), "{codec}");
     }
-    ends("footer.encrypted", 1).says(&["encrypted Parquet, its footer too", "decrypt it first"]);
-    ends("text.encrypted", 1).says(&["encrypted Parquet: column \"text\" is encrypted"]);
+    ends("footer.encrypted", 1).says(&["the Parquet file is encrypted; decrypt it first"]);
+    ends("text.encrypted", 1).says(&["column \"text\" is encrypted; decrypt the Parquet file first"]);
     // A column that is not asked for may be.
     ends("note.encrypted", 0);
+    // A copy without some rows has all columns.
+    let file = folder.path().join("x.parquet");
+    run(&[&file], &out, &["--algorithms", "exact", "--overwrite", "--corpus", "keep"])
+        .ends_with(1)
+        .says(&["column \"note\" is encrypted; decrypt the Parquet file first"]);
     // Lempel-Ziv-Oberhumer, which nothing writes: told when the file is opened, before a row is read.
     let mut bytes = std::fs::read(folder.path().join("none.parquet")).unwrap();
     let text = b"\x18\x04text\x15\x00";

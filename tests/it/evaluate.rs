@@ -315,7 +315,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         // Too many broken rows replace no earlier evaluation.
         if rows.len() > 2 {
             let said = evaluate(&done.out(), &[file], &[]).ends_with(2);
-            said.says(&["--truth", "4 of 6 rows cannot be used", "the earlier evaluation is kept"]);
+            said.says(&["`truth", "4 of 6 rows cannot be used", "the earlier evaluation is kept"]);
             assert_eq!(evaluation(&done.out()), expected);
         }
         std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
@@ -374,7 +374,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_told() {
     near("R", &exact["pairwise"]["recall"], Some(1.0));
     near("pages", &exact["pagewise"]["recall"], Some(1.0));
     near("ARI", &exact["ari"], Some(1.0));
-    assert!(ran.stdout.contains("warning: exact: 40 pairs of groups above --max-group"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("warning: exact: 40 pairs of groups above `max-group`"), "{}", ran.stdout);
 }
 
 /// The figures of a run that writes the pairs of large groups as stars against those of one that writes all of them.
@@ -411,7 +411,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
             assert_eq!(number(known, "pairs_not_written"), 0, "{label}");
             assert_eq!((&known["b_cubed"], &known["ari"]), (&one["b_cubed"], &one["ari"]), "{label}");
             let not_written = number(one, "pairs_not_written");
-            let warned = told.contains(&format!("warning: {label}: {not_written} pairs of groups above --max-group"));
+            let warned = told.contains(&format!("warning: {label}: {not_written} pairs of groups above `max-group`"));
             assert_eq!(warned, not_written > 0, "{told}");
             if one["pairs"] == known["pairs"] {
                 for field in ["pairs_true", "pages", "pages_true", "pairwise", "pagewise"] {
@@ -475,7 +475,7 @@ fn what_cannot_be_evaluated_is_refused() {
     evaluate(&done.out(), &[&truth], &[])
         .ends_with(2)
         .says(&["there are: idA, id_b", "\"idA\" what should be called id_a"]);
-    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["--truth", "is not there"]);
+    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "is not there"]);
     evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["no output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");
     write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);

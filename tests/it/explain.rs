@@ -256,7 +256,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     assert_eq!(docs(&["кот-2", "кот-1"]), [1, 0]);
     assert_eq!(docs(&["below/b.parquet#1", "x#1"]), [4, 3]);
     assert_eq!(docs(&["--docs", "2", "4"]), [2, 4]);
-    typed(&out, &["twice", "кот-1"]).ends_with(2).says(&["2 documents have the id \"twice\"", "--docs: 2, 4"]);
+    typed(&out, &["twice", "кот-1"]).ends_with(2).says(&["2 documents have the id \"twice\"", "`docs`: 2, 4"]);
     typed(&out, &["кот-3", "кот-1"]).ends_with(2).says(&["no document has the id \"кот-3\"; did you mean \"кот-1\"?"]);
     typed(&out, &["a.parquet#3", "кот-1"]).ends_with(2).says(&["FILE#ROW"]);
     typed(&out, &["--docs", "5", "0"]).ends_with(2).says(&["from 0 to 4", "\"5\""]);

@@ -208,7 +208,7 @@ fn explain_tells_forms_of_copies_that_are_not_written() {
     };
     let said = explain(last + 1, last + 3);
     assert!(said.contains("form: the numbers differ: 0 of 12 agree, 0.7 are asked for; not written"), "{said}");
-    assert!(said.contains("one of 3 copies, above --max-group 2: the pair of d4 and d5 stands for it"), "{said}");
+    assert!(said.contains("one of 3 copies, above `max-group=2`: the pair of d4 and d5 stands for it"), "{said}");
     assert!(said.contains("no, a form"), "{said}");
 }
 
@@ -367,5 +367,5 @@ fn results_of_other_versions_are_refused_in_plain_words() {
     std::fs::write(&path, record.to_string()).unwrap();
     Ran::of(program().arg("explain").arg(done.out()).args(["d0", "d1"]).output().unwrap())
         .ends_with(1)
-        .says(&["schema version is 2", "run again with --overwrite"]);
+        .says(&["schema version is 2", "run again with `overwrite`"]);
 }

@@ -112,7 +112,7 @@ fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
     place
         .run("few", &against)
         .ends_with(4)
-        .says(&["bytes of text were read", "more than the 10 of --max-shrink-factor"]);
+        .says(&["bytes of text were read", "more than the 10 of `max-shrink-factor`"]);
     assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
     place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
     // Rows without a text are read, and say nothing.

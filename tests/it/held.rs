@@ -293,7 +293,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     run(&[&night.at("corpus")], &night.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
     let before = tree(&night.at("out.held"));
-    night.run(&[]).ends_with(2).says(&["out.held", "--accept"]);
+    night.run(&[]).ends_with(2).says(&["out.held", "`accept"]);
     night.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&night.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(night.at("out.held")).unwrap();

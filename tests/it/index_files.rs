@@ -27,7 +27,7 @@ fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
     assert!(place.agrees(&together) > 0);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "n1 came after it"]);
     write_docs(&place.at("in/1.parquet"), &made_docs(20), 10);
-    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with other files", "--batch"]);
+    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with other files", "`batch"]);
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 
@@ -104,7 +104,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     place.again(1, &against).ends_with(4).says(&[
         "candidates a document",
         "times the",
-        "more than the 10 of --max-candidates-factor",
+        "more than the 10 of `max-candidates-factor`",
     ]);
     let held = record(&place.at("out/n1.held"));
     assert_eq!(held["guards"][0]["name"], "max-candidates-factor");
@@ -390,7 +390,7 @@ fn an_accepted_night_is_in_its_index() {
     let held = place.at("out/n1.held");
     looked_after(&place.at("index"), &["forget", "--id", &nights[0][0].id]).ends_with(0);
     let accept = || Ran::of(program().arg("accept").arg(&held).output().unwrap());
-    accept().ends_with(2).says(&["generation 1", "run it again with --accept"]);
+    accept().ends_with(2).says(&["generation 1", "run it again with `accept`"]);
     assert!(held.exists() && record(&held)["accepted"].is_null());
     place.again(1, &["--accept"]).ends_with(3);
     assert_eq!(names_in(&place.at("index/rows")).len(), 2);

@@ -73,8 +73,6 @@ mod shared_folders;
 mod short_copies;
 mod signals;
 mod source_column;
-mod sources;
-mod spelling;
 mod stream;
 mod third_driver;
 mod titles;

@@ -151,7 +151,7 @@ fn rows_without_a_value_are_one_scope_and_numbers_are_values() {
     assert_eq!(found, [(0, 3), (1, 4), (1, 6), (4, 6)]);
     let explained = Ran::of(program().arg("explain").arg(&out).args(["--docs", "0", "2"]).output().unwrap());
     let explained = explained.ends_with(0);
-    assert!(explained.stdout.contains("their values of the column of --scope are two"), "{}", explained.stdout);
+    assert!(explained.stdout.contains("their values of the column of `scope` are two"), "{}", explained.stdout);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn what_is_typed_wrong_is_told() {
     let place = tempfile::tempdir().unwrap();
     let (docs, out) = (place.path().join("docs"), place.path().join("out"));
     write(&docs, &placed().iter().take(9).collect::<Vec<_>>());
-    let refused = |more: &[&str], says: &str| drop(run(&[&docs], &out, more).ends_with(2).says(&["--scope", says]));
+    let refused = |more: &[&str], says: &str| drop(run(&[&docs], &out, more).ends_with(2).says(&["`scope", says]));
     refused(&["--scope", "site"], "expected within:COLUMN or all");
     refused(&["--scope", "across:site"], "expected within:COLUMN or all");
     refused(&["--scope", "within:sites"], "did you mean");

@@ -80,7 +80,7 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     std::fs::write(path("old.parquet"), &bytes).unwrap();
     let old = path("old.parquet");
     let refused = stream(&input, &path("next"), &["--forget", old.to_str().unwrap()]).ends_with(2);
-    refused.says(&["--forget", "old.parquet"]);
+    refused.says(&["`forget", "old.parquet"]);
     assert!(!path("next").exists());
 
     // A limit is about what comes in, and rows without a text are said.
@@ -90,7 +90,7 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     let more = ["--filter", filter.to_str().unwrap(), "--forget", some.to_str().unwrap(), "--limit", "5"];
     stream(&input, &again, &more).ends_with(0);
     assert_eq!(record(&again)["forgotten"].as_u64(), Some(1_990));
-    assert!(record(&again)["warnings"].to_string().contains("10 rows of --forget"));
+    assert!(record(&again)["warnings"].to_string().contains("10 rows of `forget`"));
 }
 
 /// What cannot be read of the old versions is counted, listed and told as what cannot be read of the documents that come in.

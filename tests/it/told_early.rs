@@ -24,10 +24,10 @@ fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
     std::fs::write(at("users/notes"), b"mine").unwrap();
     std::fs::write(at("file"), b"mine").unwrap();
     for verb in MAKING {
-        told(verb, &["--out", &at("stands")], &["is already there", "--overwrite"]);
+        told(verb, &["--out", &at("stands")], &["is already there", "`overwrite"]);
         told(verb, &["--out", &at("users"), "--overwrite"], &["does not look like an earlier result"]);
         told(verb, &["--out", &at("file/out")], &["is no folder"]);
-        told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["--memory 1.0 MiB is too small"]);
+        told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
     }
     told("purify", &["--out", &at("stands"), "--train", "topic"], &["is already there"]);
     assert!(!Path::new(&at("new")).exists());
@@ -47,8 +47,8 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_
             told(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
         }
         told(verb, &["--out", "/proc/out"], &["nothing can be made in /proc", "can be written to"]);
-        told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "--out /proc/NAME"]);
-        told(verb, &["--out", &out, "--overwrite"], &[".held is where a result would be held back", "--accept"]);
+        told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
+        told(verb, &["--out", &out, "--overwrite"], &[".held is where a result would be held back", "`accept"]);
     }
     assert_eq!(std::fs::read(held.join("notes")).unwrap(), b"mine");
 }
@@ -60,8 +60,8 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
     std::fs::write(at("file"), b"mine").unwrap();
     let (out, wrok, file) = (at("out"), at("wrok"), at("file"));
     for verb in MAKING {
-        told(verb, &["--out", &out, "--work", &wrok], &["--work", "is not there", "mkdir -p"]);
-        told(verb, &["--out", &out, "--work", &file], &["--work", "is a file"]);
+        told(verb, &["--out", &out, "--work", &wrok], &["`work", "is not there", "mkdir -p"]);
+        told(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
     }
     // A look at a run that is done.
     let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
@@ -70,7 +70,7 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
     std::fs::write(&truth, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
     for more in [&["explain", "d0", "d1"][..], &["evaluate", "--truth", &truth], &["report"]] {
         let ran = program().arg(more[0]).arg(done.out()).args(&more[1..]).args(["--work", &wrok]).output().unwrap();
-        Ran::of(ran).ends_with(2).says(&["--work", "is not there"]);
+        Ran::of(ran).ends_with(2).says(&["`work", "is not there"]);
     }
     assert!(!Path::new(&wrok).exists());
 }
@@ -91,15 +91,15 @@ fn a_column_that_no_file_has_is_told_before_a_large_file_beside_it_is_read() {
     std::fs::copy(docs.join("a.parquet"), docs.join("z.parquet")).unwrap();
     let pages = ["purify", "docs", "--html-column", "text"];
     let lines: &[(&[&str], &str)] = &[
-        (&["run", "docs", "--keep", "nosuch desc"], "--keep"),
-        (&["run", "docs/[am].*", "--keep", "nosuch desc"], "--keep"),
-        (&["run", "docs/[mz].*", "--keep", "nosuch desc"], "--keep"),
-        (&["run", "docs", "--text-column", "nosuch"], "--text-column"),
-        (&["compare", "docs/m.*", "--id-column", "nosuch"], "--id-column"),
-        (&["stream", "docs/m.*", "--html-column", "nosuch"], "--html-column"),
-        (&["purify", "docs", "--html-column", "nosuch"], "--html-column"),
-        (&[&pages[..], &["--columns", "text,nosuch"]].concat(), "--columns"),
-        (&[&pages[..], &["--id-column", "nosuch"]].concat(), "--id-column"),
+        (&["run", "docs", "--keep", "nosuch desc"], "`keep`"),
+        (&["run", "docs/[am].*", "--keep", "nosuch desc"], "`keep`"),
+        (&["run", "docs/[mz].*", "--keep", "nosuch desc"], "`keep`"),
+        (&["run", "docs", "--text-column", "nosuch"], "`text-column`"),
+        (&["compare", "docs/m.*", "--id-column", "nosuch"], "`id-column`"),
+        (&["stream", "docs/m.*", "--html-column", "nosuch"], "`html-column`"),
+        (&["purify", "docs", "--html-column", "nosuch"], "`html-column`"),
+        (&[&pages[..], &["--columns", "text,nosuch"]].concat(), "`columns`"),
+        (&[&pages[..], &["--id-column", "nosuch"]].concat(), "`id-column`"),
     ];
     for &(line, option) in lines {
         let out = folder.path().join("out");
@@ -128,15 +128,11 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     for verb in ["run", "compare", "stream"] {
         told(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 letters; expected at most 100"]);
     }
-    told(
-        "stream",
-        &with(&["--keys", "1000000000000000"]),
-        &["--keys 1000000000000000", "expected at most", "--memory"],
-    );
+    told("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "expected at most", "`memory"]);
     told("stream", &with(&["--algorithms", "exact,tf"]), &["takes one algorithm"]);
-    told("stream", &with(&["--filter", "nosuch"]), &["--filter nosuch: cannot be read"]);
-    told("stream", &with(&["--filter", "Cargo.toml"]), &["--filter Cargo.toml: expected the file filter.bloom"]);
-    told("stream", &with(&["--forget", "nosuch"]), &["--forget: \"nosuch\" is not there"]);
+    told("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
+    told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
+    told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" is not there"]);
     told("purify", &with(&["--stats", "nosuch"]), &["nosuch is no output of a finished run"]);
     told("purify", &with(&["--stats", "tests"]), &["tests is no output of a finished run"]);
     told("purify", &with(&["--model", "nosuch"]), &["nosuch is no output of a training"]);
@@ -209,5 +205,5 @@ fn memory_beyond_that_of_the_machine_is_told_and_no_error() {
     let out = folder.path().join("out");
     let more = ["--memory", "1024TiB", "--algorithms", "exact"];
     let ran = crate::kit::run(&[&corpus(folder.path())], &out, &more).ends_with(0);
-    ran.says(&["--memory 1.0 PiB is more than the", "that the machine or its cgroup allows"]);
+    ran.says(&["`memory=1.0 PiB` is more than the", "that the machine or its cgroup allows"]);
 }

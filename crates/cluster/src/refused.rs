@@ -8,7 +8,6 @@ use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
-use dupsift_core::spelling::opt;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 
@@ -33,22 +32,21 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     ];
     if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
         return Err(Error::wrong(
-            opt(name),
+            name,
             format_args!("a run on a cluster does not take it; leave it out, or run on one machine (dupsift run)"),
         ));
     }
     if options.sift {
         return Err(Error::wrong(
-            opt("sift"),
+            "sift",
             format_args!("a run on a cluster does not take it, and it changes no result; leave it out"),
         ));
     }
     if inputs.source.has_pages() {
-        return Err(Error::usage(format!(
-            "the texts are pages, which a run on a cluster does not take apart; take them apart first (dupsift purify INPUT {out}) \
+        return Err(Error::usage(
+            "the texts are pages, which a run on a cluster does not take apart; take them apart first (`dupsift purify`) \
              and run on what comes of it, or run on one machine (dupsift run)",
-            out = opt("out").with("PAGES")
-        )));
+        ));
     }
     let documents = inputs.source.documents();
     all_with_all(&options.recipe, options.limit.map_or(documents, |limit| limit.min(documents)))

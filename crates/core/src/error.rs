@@ -6,8 +6,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::spelling::{Opt, opt};
-
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The result of every fallible function of the library.
@@ -37,8 +35,8 @@ pub enum Error {
     /// The user asked for something that cannot be: a wrong parameter, an unknown name, a missing column.
     #[error("{said}")]
     Usage {
-        /// The option that it is about, where it is about one.
-        option: Option<Opt>,
+        /// The name of the option that it is about, if it is about one.
+        option: Option<&'static str>,
         /// What was expected and what came.
         said: String,
     },
@@ -88,7 +86,7 @@ pub enum Error {
     },
 
     /// A bad row under `--strict`.
-    #[error("{}, row {row}: {why} ({} stops at the first bad row)", path.display(), opt("strict"))]
+    #[error("{}, row {row}: {why} (`strict` stops at the first bad row)", path.display())]
     BadRow {
         /// The input file.
         path: PathBuf,
@@ -99,7 +97,7 @@ pub enum Error {
     },
 
     /// The memory budget is below what the work needs.
-    #[error("{} is too small for this work; the least that would do is {least}", opt("memory").with(asked))]
+    #[error("`memory={asked}` is too small for this work; the least that would do is {least}")]
     Memory {
         /// What was asked for, as the user reads sizes.
         asked: String,
@@ -109,11 +107,8 @@ pub enum Error {
 
     /// A page of a file is more than what may be read at a time.
     #[error(
-        "{}: a page of column {column:?} takes {bytes} while it is read, more than {} allows; the least that \
-         would do is {least}, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)",
-        path.display(),
-        opt("memory").with(asked)
-    )]
+        "{}: a page of column {column:?} takes {bytes} while it is read, more than `memory={asked}` allows; the least that \
+         would do is {least}, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display())]
     LargePage {
         /// The input file.
         path: PathBuf,
@@ -129,12 +124,8 @@ pub enum Error {
 
     /// A row of a file is more than what may be written at a time.
     #[error(
-        "{}: a row has {bytes} in the columns beside its page, more than {} allows to write; the least that \
-         would do is {least}, or leave the longest column out ({})",
-        path.display(),
-        opt("memory").with(asked),
-        opt("columns")
-    )]
+        "{}: a row has {bytes} in the columns beside its page, more than `memory={asked}` allows to write; the least that \
+         would do is {least}, or leave the longest column out (`columns`)", path.display())]
     LongRow {
         /// The input file.
         path: PathBuf,
@@ -147,7 +138,7 @@ pub enum Error {
     },
 
     /// A work file does not hold what was written to it.
-    #[error("work file {} is damaged: {why}; is the disk of {} sound? Start the run again", path.display(), opt("work"))]
+    #[error("work file {} is damaged: {why}; is the disk of `work` sound? Start the run again", path.display())]
     Damaged {
         /// The work file.
         path: PathBuf,
@@ -196,20 +187,20 @@ impl Error {
     }
 
     /// An [`Error::Usage`]: what is wrong with this option.
-    pub fn wrong(option: Opt, why: impl fmt::Display) -> Error {
-        Error::Usage { option: Some(option), said: format!("{option:#}: {why}") }
+    pub fn wrong(option: &'static str, why: impl fmt::Display) -> Error {
+        Error::Usage { option: Some(option), said: format!("`{option}`: {why}") }
     }
 
     /// An [`Error::Usage`]: what is wrong with this value of the option.
-    pub fn wrong_value(option: Opt, value: impl fmt::Display, why: impl fmt::Display) -> Error {
-        Error::Usage { option: Some(option), said: format!("{}: {why}", option.with(value)) }
+    pub fn wrong_value(option: &'static str, value: impl fmt::Display, why: impl fmt::Display) -> Error {
+        Error::Usage { option: Some(option), said: format!("`{option}={value}`: {why}") }
     }
 
     /// This error of what was asked for, with the option by which it was asked.
-    pub fn of(self, option: Opt) -> Error {
+    pub fn of(self, option: &'static str) -> Error {
         match self {
             Error::Usage { said, .. } => Error::wrong(option, said),
-            Error::Missing { path, said } => Error::Missing { path, said: format!("{option:#}: {said}") },
+            Error::Missing { path, said } => Error::Missing { path, said: format!("`{option}`: {said}") },
             other => other,
         }
     }
@@ -228,10 +219,10 @@ impl Error {
     }
 
     /// The option that another value of would do.
-    pub fn option(&self) -> Option<Opt> {
+    pub fn option(&self) -> Option<&'static str> {
         match self {
             Error::Usage { option, .. } => *option,
-            Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. } => Some(opt("memory")),
+            Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. } => Some("memory"),
             _ => None,
         }
     }
@@ -283,8 +274,7 @@ pub fn system_said(error: &std::io::Error) -> String {
         Some(libc::EMFILE) => {
             let limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
             said + &format!(
-                "; the limit of open files of this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower {}",
-                opt("threads")
+                "; the limit of open files of this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower `threads`"
             )
         }
         Some(_) => {

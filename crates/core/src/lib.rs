@@ -16,4 +16,3 @@ pub mod hash;
 pub mod number;
 pub mod row;
 pub mod safe_fs;
-pub mod spelling;

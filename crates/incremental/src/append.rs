@@ -16,7 +16,6 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::safe_fs;
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::run_report::RemovalReport;
@@ -133,12 +132,11 @@ fn forget_again(
     let rows = session.rows();
     let Some(again) = job.again.as_ref().filter(|again| !again.forgotten.is_empty()) else { return Ok(()) };
     if rows != again.rows {
-        let name = opt("batch").with(&job.batch.name);
+        let name = format!("`batch={}`", &job.batch.name);
         return Err(Error::usage(format!(
-            "{name} had {} and has {} now, so it is not known which of them were forgotten; give it another name by {}",
+            "{name} had {} and has {} now, so it is not known which of them were forgotten; give it another name by `batch`",
             counted(again.rows, "row"),
-            thousands(rows),
-            opt("batch")
+            thousands(rows)
         )));
     }
     next.forget(again.forgotten.clone());

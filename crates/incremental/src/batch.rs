@@ -8,7 +8,6 @@ use super::published::{is_output_of, record, state};
 use super::recipe::lines;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_core::spelling::opt;
 use dupsift_engine::job::run_report::{IndexReport, RunReport};
 use dupsift_engine::job::saved::of_file;
 use dupsift_engine::options::RunOptions;
@@ -34,10 +33,7 @@ impl Named {
         let last = || options.out.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = options.batch.clone().or_else(last).unwrap_or_default();
         if name.is_empty() || name.chars().any(char::is_control) {
-            return Err(Error::wrong(
-                opt("batch"),
-                format_args!("{name:?} cannot be the name of a night; expected a word"),
-            ));
+            return Err(Error::wrong("batch", format_args!("{name:?} cannot be the name of a night; expected a word")));
         }
         let mut lines = format!("{:?}\n", options.limit);
         let mut stamps = String::new();
@@ -109,12 +105,11 @@ pub fn begin(
 ) -> Result<Begun> {
     let Some(now) = &*manifest else { return Ok(Begun::Run(None)) };
     let Some(at) = now.batches.iter().position(|batch| batch.name == named.name) else { return Ok(Begun::Run(None)) };
-    let (batch, shown) = (&now.batches[at], opt("batch").with(&named.name));
-    let (overwrite, another) = (opt("overwrite"), opt("batch"));
+    let (batch, shown) = (&now.batches[at], format!("`batch={}`", named.name));
     let is_other = || Ok(batch.stamps != named.stamps && contents()?.as_ref() != Some(&batch.contents));
     if batch.inputs != named.inputs || is_other()? {
         return Err(Error::usage(format!(
-            "{shown} is in the index already, with other files, whose result is {}; give this night another name by {another}",
+            "{shown} is in the index already, with other files, whose result is {}; give this night another name by `batch`",
             batch.out.display(),
         )));
     }
@@ -129,8 +124,8 @@ pub fn begin(
             return Ok(Begun::Published(Box::new(record)));
         }
         let way_out = match later {
-            None => format!("{overwrite} makes it again; or give this run another name by {another}"),
-            Some(_) => format!("give this run another name by {another}"),
+            None => "`overwrite` makes it again; or give this run another name by `batch`".to_owned(),
+            Some(_) => "give this run another name by `batch`".to_owned(),
         };
         return Err(Error::usage(format!(
             "{shown} is published already, in {}, with other options: {}; {way_out}",
@@ -149,22 +144,21 @@ pub fn begin(
             ),
         };
         return Err(Error::usage(format!(
-            "{shown} is in the index already, and {} came after it; {result}; give this night another name by {another}",
+            "{shown} is in the index already, and {} came after it; {result}; give this night another name by `batch`",
             later.name
         )));
     }
     if !options.overwrite && stands {
         return Err(Error::usage(format!(
-            "{shown} is published already, in {}; {overwrite} makes it again in {}",
+            "{shown} is published already, in {}; `overwrite` makes it again in {}",
             batch.out.display(),
             options.out.display()
         )));
     }
     if !options.overwrite && options.out.symlink_metadata().is_ok() {
         return Err(Error::usage(format!(
-            "{} holds another result than that of {shown}, which is in the index; {overwrite} replaces it by that of the batch; or give another {}",
-            options.out.display(),
-            opt("out")
+            "{} holds another result than that of {shown}, which is in the index; `overwrite` replaces it by that of the batch; or give another `out`",
+            options.out.display()
         )));
     }
     let forgotten = now.forgotten_in(batch.first_doc, batch.first_doc + batch.rows);
@@ -239,11 +233,10 @@ pub fn accept(
     };
     let Some(next) = index.held()?.filter(is_it) else {
         return Err(Error::usage(format!(
-            "{} was matched against generation {} of the index {}, which does not stand so any more; run it again with {}",
+            "{} was matched against generation {} of the index {}, which does not stand so any more; run it again with `accept`",
             of.batch,
             of.read_generation,
-            dir.display(),
-            opt("accept")
+            dir.display()
         )));
     };
     index.check_there(&next)?;

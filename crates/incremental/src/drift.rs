@@ -12,7 +12,6 @@
 
 use dupsift_algorithms::stage::guard::{Fired, candidates};
 use dupsift_core::number::{counted, thousands};
-use dupsift_core::spelling::opt;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Batch, Manifest};
 
@@ -49,11 +48,7 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, fac
     let made_of = manifest.batches[0].rows;
     if report.statistics.is_some() && manifest.batches.len() > 1 && manifest.next_doc >= GROWN * made_of.max(1) {
         report.warnings.push(format!(
-            "the index has {}, and its statistics are of {}; one that is made with {} of a larger run knows more words",
-            counted(manifest.next_doc, "document"),
-            thousands(made_of),
-            opt("stats")
-        ));
+            "the index has {}, and its statistics are of {}; one that is made with `stats` of a larger run knows more words", counted(manifest.next_doc, "document"), thousands(made_of)));
     }
     fired
 }

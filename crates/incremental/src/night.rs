@@ -15,7 +15,6 @@ use super::{batch, drift, recipe};
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::checkpoints::Checkpoints;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::member::{Member, Step};
@@ -141,12 +140,11 @@ fn attempt(
         let numbered = Numbered { base, next_doc, documents_planned: job.documents_planned };
         if next_doc.0 + session.documents() > numbered.room() {
             return Err(Error::wrong(
-                opt("index"),
+                "index",
                 format_args!(
-                    "it has room for {}, and {} there; make another one with {} above that",
+                    "it has room for {}, and {} there; make another one with `planned-documents` above that",
                     counted(numbered.room(), "document"),
-                    counted_as(next_doc.0, "is|are"),
-                    opt("planned-documents")
+                    counted_as(next_doc.0, "is|are")
                 ),
             ));
         }
@@ -272,10 +270,7 @@ fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
     let count: u64 = forgotten.iter().map(|[from, to]| to - from).sum();
     (count > 0).then(|| {
         let note = format!(
-            "{} forgotten: the index does not match such documents; to have them matched, run the batch under another name by {}",
-            counted_as(count, "row of this batch was forgotten before and stays|rows of this batch were forgotten before and stay"),
-            opt("batch")
-        );
+            "{} forgotten: the index does not match such documents; to have them matched, run the batch under another name by `batch`", counted_as(count, "row of this batch was forgotten before and stays|rows of this batch were forgotten before and stay"));
         tracing::warn!("{note}");
         note
     })

@@ -5,7 +5,6 @@ use std::path::Path;
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
 use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_index::{Line, Manifest};
@@ -20,9 +19,9 @@ pub const PLANNED: (u64, u64) = (100_000_000, 100);
 /// # Errors
 /// [`Error::Usage`] with what cannot.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
-    let refused = |what: String| Err(Error::wrong(opt("index"), what));
+    let refused = |what: String| Err(Error::wrong("index", what));
     if options.sift {
-        return refused(format!("{} leaves out rows that a later night would meet; leave it out", opt("sift")));
+        return refused("`sift` leaves out rows that a later night would meet; leave it out".to_owned());
     }
     if inputs.source.has_pages() {
         return refused(
@@ -58,10 +57,10 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
     let mut differences = manifest.differences(&lines(options)?);
     if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
-        differences.push(format!("{}: {} there, {planned} here", opt("planned-documents"), manifest.documents_planned));
+        differences.push(format!("`planned-documents`: {} there, {planned} here", manifest.documents_planned));
     }
     if let Some(stats) = &options.stats {
-        differences.push(format!("{}: its own there, those of {} here", opt("stats"), stats.display()));
+        differences.push(format!("`stats`: its own there, those of {} here", stats.display()));
     }
     if differences.is_empty() {
         return Ok(manifest.documents_planned);
@@ -69,8 +68,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let dir = dir.display();
     let option = if options.reference.is_some() { "reference" } else { "index" };
     Err(Error::usage(format!(
-        "{} was made with another recipe: {}; run with the options that it was made with, or make another index",
-        opt(option).with(dir),
+        "`{option}={dir}` was made with another recipe: {}; run with the options that it was made with, or make another index",
         differences.join("; ")
     )))
 }

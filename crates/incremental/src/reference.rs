@@ -11,7 +11,6 @@ use super::recipe::PLANNED;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::run_report::{GuardReport, InputReport, OtherInputReport, RunReport};
 use dupsift_engine::job::write::tables::rejected_table;
@@ -115,14 +114,14 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
     let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let report: RunReport = serde_json::from_slice(&json).map_err(|error| {
         Error::wrong(
-            opt("reference"),
+            "reference",
             format_args!("{}: {error}; expected an index, an output of dupsift run, or files", path.display()),
         )
     })?;
     let stands = |file: &InputReport| match report.input_file(file, reference) {
         Some(place) => Ok(place.to_string_lossy().into_owned()),
         None => Err(Error::wrong_value(
-            opt("reference"),
+            "reference",
             reference.display(),
             format_args!(
                 "its corpus is not there any more: no file {} of {}; expected the files of that run, or the texts that count as the reference",

@@ -11,7 +11,6 @@ use arrow::array::AsArray as _;
 use super::published::state;
 use super::rows::write_run;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::resources::Resources;
 use dupsift_engine::engine::threads::Engine;
@@ -42,7 +41,7 @@ fn look(dir: &Path) -> Result<Index> {
 }
 
 fn no_index(dir: &Path) -> Error {
-    Error::usage(format!("{} is no index; expected the DIR of dupsift run {}", dir.display(), opt("index").with("DIR")))
+    Error::usage(format!("{} is no index; expected a folder that a run was given as `index`", dir.display()))
 }
 
 /// An index, and what it takes.
@@ -176,7 +175,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
                 let names: Vec<&str> = next.batches.iter().map(|batch| batch.name.as_str()).collect();
                 let hint = dupsift_core::error::did_you_mean(name, names.iter().copied());
                 return Err(Error::wrong(
-                    opt("batch"),
+                    "batch",
                     format_args!("there is no night {name:?} in {}{hint}", dir.display()),
                 ));
             };

@@ -20,7 +20,6 @@ use super::manifest::{FORMAT, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
-use dupsift_core::spelling::opt;
 
 /// Generations that are kept.
 pub const KEPT: usize = 8;
@@ -329,7 +328,7 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
     let bytes = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let another_format = |format: u32, dupsift: &str| {
         Error::wrong(
-            opt("index"),
+            "index",
             format_args!(
                 "{} is of format {format}; expected {FORMAT}, that of this version: use the dupsift {dupsift} that wrote it, or make another index",
                 path.display()

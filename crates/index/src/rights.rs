@@ -7,7 +7,6 @@ use super::generations;
 use super::lock::LOCK;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
-use dupsift_core::spelling::opt;
 
 /// Checks that a folder holds nothing but an index.
 pub(super) fn check_ours(dir: &Path) -> Result<()> {
@@ -15,7 +14,7 @@ pub(super) fn check_ours(dir: &Path) -> Result<()> {
     match names(dir)?.into_iter().find(|name| !is_ours(name)) {
         None => Ok(()),
         Some(other) => Err(Error::wrong(
-            opt("index"),
+            "index",
             format_args!(
                 "{} holds {other:?}, which is no part of an index; expected an index, or a new folder",
                 dir.display()
@@ -32,10 +31,10 @@ pub fn check_rights(dir: &Path) -> Result<()> {
     if !dir.is_dir() {
         return Ok(());
     }
-    let wrong = |why: String| Err(Error::wrong_value(opt("index"), dir.display(), why));
+    let wrong = |why: String| Err(Error::wrong_value("index", dir.display(), why));
     let open = |folder: &Path| safe_fs::open_to_all(folder).map_err(Error::io("look at", folder));
     if let Some(why) = open(dir)? {
-        let inside = opt("index").with(dir.join("index").display());
+        let inside = format!("`index={}`", dir.join("index").display());
         return wrong(format!(
             "{why}; expected a folder that is not open to all: chmod o-w {}, or pass a new folder inside it, such as {inside}",
             dir.display()

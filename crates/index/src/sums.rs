@@ -28,14 +28,39 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use dupsift_core::error::{Error, Result};
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: [u8; 8] = *b"dupsums1";
 /// Bytes before the first checksum.
-const HEAD: usize = 20;
+const HEAD: usize = size_of::<Head>();
 /// Bytes of a block.
 const BLOCK: usize = 4 << 10;
 /// Blocks whose checksums are read at once.
 const TOGETHER: u64 = 1 << 10;
+
+/// What stands before the first checksum.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Head {
+    magic: [u8; 8],
+    /// Bytes of the file.
+    bytes: U64,
+    /// CRC-32 of the bytes before.
+    checksum: U32,
+}
+
+impl Head {
+    fn new(bytes: u64) -> Head {
+        let mut head = Head { magic: MAGIC, bytes: bytes.into(), checksum: U32::ZERO };
+        head.checksum = head.own_checksum().into();
+        head
+    }
+
+    fn own_checksum(&self) -> u32 {
+        crc32fast::hash(&self.as_bytes()[..HEAD - size_of::<U32>()])
+    }
+}
 
 /// Returns where the checksums of a file lie.
 pub fn sums_of(path: &Path) -> PathBuf {
@@ -80,9 +105,7 @@ impl Summing {
             self.end_block();
         }
         let mut out = Vec::with_capacity(HEAD + 4 * self.sums.len() + 4);
-        out.extend_from_slice(&MAGIC);
-        out.extend_from_slice(&self.bytes.to_le_bytes());
-        out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
+        out.extend_from_slice(Head::new(self.bytes).as_bytes());
         for (at, group) in self.sums.chunks(TOGETHER as usize).enumerate() {
             let begin = out.len();
             group.iter().for_each(|sum| out.extend_from_slice(&sum.to_le_bytes()));
@@ -148,16 +171,15 @@ impl Checked {
         let length = |file: &File, path: &Path| {
             file.metadata().map(|metadata| metadata.len()).map_err(Error::reading("read", path))
         };
-        let mut head = [0; HEAD];
+        let mut head = Head::new_zeroed();
         if length(&sums, &sums_path)? < HEAD as u64 {
             return Err(damaged(&sums_path, format!("checksums have {HEAD} bytes at least")));
         }
-        sums.read_exact_at(&mut head, 0).map_err(Error::reading("read", &sums_path))?;
-        let [magic @ .., a, b, c, d, e, f, g, h, w, x, y, z] = head;
-        if magic != MAGIC || crc32fast::hash(&head[..HEAD - 4]) != u32::from_le_bytes([w, x, y, z]) {
+        sums.read_exact_at(head.as_mut_bytes(), 0).map_err(Error::reading("read", &sums_path))?;
+        if head.magic != MAGIC || head.checksum != head.own_checksum() {
             return Err(damaged(&sums_path, "it does not begin as checksums do".into()));
         }
-        let bytes = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        let bytes = head.bytes.get();
         let found = length(&file, path)?;
         if found != bytes {
             return Err(damaged(path, format!("it has {found} bytes and not {bytes}")));

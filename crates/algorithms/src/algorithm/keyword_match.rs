@@ -28,7 +28,7 @@ const FACTS: Facts = Facts {
     aliases: &["m_of_n"],
     source: "Manber 1994, Finding similar files in a large file system (signatures); the 2011 survey of page replicas (keywords)",
     summary: "Two documents are duplicates if at least so many of their most frequent words are the same.",
-    when_not_to_use: "without a list of stop words ({stop-words}), unless weight=tf_idf; on texts of one topic",
+    when_not_to_use: "without a list of stop words (`stop-words`), unless weight=tf_idf; on texts of one topic",
     inputs: "text, word counts",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, 32), default: "10", help: "keywords of a document, N" },

@@ -21,7 +21,6 @@ use super::kit::sentences::Sentences;
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Pair, RowShape, Signatures};
-use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{distinct, shingles};
@@ -142,11 +141,10 @@ impl Learner for RepeatsLearner {
         let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {
             return Err(Error::usage(format!(
-                "repeats: a filter of {} MiB for {features} features is more than {memory} has room for; expected {memory} of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
+                "repeats: a filter of {} MiB for {features} features is more than `memory` has room for; expected `memory` of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
                 bytes >> 20,
                 ((bytes - room) * AT_ONCE).div_ceil(1 << 20),
-                room >> 20,
-                memory = opt("memory")
+                room >> 20
             )));
         }
         let filter = CountingBloom::new(features, RATE, self.most_bytes);

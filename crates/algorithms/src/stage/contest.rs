@@ -12,7 +12,6 @@
 use super::preset::{PRESETS, Preset, preset};
 use super::recipe::{Chosen, Named, Recipe, split_list};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 
 /// One of those that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,8 +92,8 @@ impl Contest {
         }
         // What it does beside, to be like another tool, is no part of what was compared.
         let typed = match preset.options {
-            [] => opt("preset").with(preset.name),
-            _ => opt("algorithms").with(preset.algorithms),
+            [] => format!("`preset={}`", preset.name),
+            _ => format!("`algorithms={}`", preset.algorithms),
         };
         self.contestants.push(Contestant { name: preset.name.into(), algorithms, preset: true, typed });
         Ok(())
@@ -138,7 +137,7 @@ fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
         match PRESETS.iter().find(|preset| preset.name == name) {
             Some(_) if !values.is_empty() => {
                 return Err(Error::wrong_value(
-                    opt("algorithms"),
+                    "algorithms",
                     format_args!("{name}:..."),
                     "a preset takes no parameters",
                 ));
@@ -156,7 +155,7 @@ fn alone(at: usize, chosen: &Chosen) -> Result<Contestant> {
     let plain = Recipe::parse_algorithms(name)?;
     let same = plain.iter().any(|plain| plain.params == chosen.params);
     let typed = if same { name.to_string() } else { format!("{name}:{}", chosen.params) };
-    let typed = opt("algorithms").with(typed);
+    let typed = format!("`algorithms={typed}`");
     Ok(Contestant { name: chosen.label.clone(), algorithms: vec![at], preset: false, typed })
 }
 
@@ -185,10 +184,10 @@ mod tests {
         assert_eq!(contestants[2..], [one("balanced", &[1, 2]), one("broad", &[1, 2, 3])]);
         let contest = Contest::of_preset("balanced").unwrap();
         let names: Vec<&str> = contest.contestants.iter().map(|one| one.typed.as_str()).collect();
-        assert!(names[0] == "algorithms=\"exact\"" && names[1].starts_with("algorithms=\"cosine:"), "{names:?}");
-        assert_eq!(names[2], "preset=\"balanced\"");
+        assert!(names[0] == "`algorithms=exact`" && names[1].starts_with("`algorithms=cosine:"), "{names:?}");
+        assert_eq!(names[2], "`preset=balanced`");
         let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
-        assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "algorithms=\"minhash:preset=fineweb\""));
+        assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "`algorithms=minhash:preset=fineweb`"));
         // Each of the last two is related to exact, and to the other.
         assert_eq!(
             related(&Contest::parse("cosine,exact,balanced,broad").unwrap().contestants),
@@ -203,7 +202,7 @@ mod tests {
         let contest = Contest::parse(EVERYTHING).unwrap();
         let count = crate::algorithm::ALGORITHMS.len();
         assert_eq!(contest.contestants.len(), count + PRESETS.len());
-        assert!(contest.contestants[..count].iter().all(|one| one.typed == opt("algorithms").with(&one.name)));
+        assert!(contest.contestants[..count].iter().all(|one| one.typed == format!("`algorithms={}`", &one.name)));
         let presets = contest.contestants[count..].iter().map(|one| one.name.as_str());
         assert!(presets.eq(PRESETS.iter().map(|preset| preset.name)));
         // What is typed for the list itself is taken by a run.

@@ -4,7 +4,6 @@
 //! little, or so much goes or is a pair, that the result may say more of the input's damage than of its duplicates.
 
 use dupsift_core::number::{counted, counted_as, thousands};
-use dupsift_core::spelling::opt;
 
 /// Fewer pairs tell nothing of how many there are a document.
 const FEW_PAIRS: u64 = 1000;
@@ -110,12 +109,7 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
 }
 
 fn more(measured: f64, limit: f64) -> String {
-    format!(
-        "{:.1} %: more than the {} % of {max_rejected_share}",
-        100.0 * measured,
-        100.0 * limit,
-        max_rejected_share = opt("max-rejected-share")
-    )
+    format!("{:.1} %: more than the {} % of `max-rejected-share`", 100.0 * measured, 100.0 * limit)
 }
 
 /// Whether a guard of that name holds a result back.
@@ -132,13 +126,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
         measured,
         limit: share,
         sentence: format!(
-            "{} of the {} of {whose} are to be removed, {:.1} %: more than the {} % of {}; look at clusters/ first",
-            thousands(removed),
-            counted(rows, "document"),
-            100.0 * measured,
-            100.0 * share,
-            opt("max-removed-share")
-        ),
+            "{} of the {} of {whose} are to be removed, {:.1} %: more than the {} % of `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
     })
 }
 
@@ -164,11 +152,7 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{} of text {whose}were read, {measured:.1} times less than the {} of the previous run: more than the {factor} of {}",
-            counted(of(now).round() as u64, "byte"),
-            thousands(of(before).round() as u64),
-            opt("max-shrink-factor")
-        ),
+            "{} of text {whose}were read, {measured:.1} times less than the {} of the previous run: more than the {factor} of `max-shrink-factor`", counted(of(now).round() as u64, "byte"), thousands(of(before).round() as u64)),
     })
 }
 
@@ -197,11 +181,7 @@ pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> O
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{label} has {:.3} pairs a document, {measured:.1} times the {:.3} of the previous run: more than the {factor} of {}",
-            a_document,
-            before.a_document(),
-            opt("max-pairs-factor")
-        ),
+            "{label} has {:.3} pairs a document, {measured:.1} times the {:.3} of the previous run: more than the {factor} of `max-pairs-factor`", a_document, before.a_document()),
     })
 }
 
@@ -213,9 +193,7 @@ pub fn candidates(label: &str, a_document: f64, expected: f64, factor: u64) -> O
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{label} has {a_document:.2} candidates a document, {measured:.1} times the {expected:.2} that were to be expected by earlier nights: more than the {factor} of {}; the statistics of the index may not be of these documents any more",
-            opt("max-candidates-factor")
-        ),
+            "{label} has {a_document:.2} candidates a document, {measured:.1} times the {expected:.2} that were to be expected by earlier nights: more than the {factor} of `max-candidates-factor`; the statistics of the index may not be of these documents any more"),
     })
 }
 
@@ -251,7 +229,7 @@ mod tests {
         assert_eq!(names(&read(99, 1), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&read(1000, 999), Some(1.0)), [""; 0]);
         let sentence = &reading(&read(500, 498), None)[0].sentence;
-        assert_eq!(sentence, "498 of 500 rows are broken, 99.6 %: more than the 5 % of max_rejected_share=");
+        assert_eq!(sentence, "498 of 500 rows are broken, 99.6 %: more than the 5 % of `max-rejected-share`");
     }
 
     #[test]
@@ -262,7 +240,7 @@ mod tests {
         let sentence = &reading(&with(51), None)[0].sentence;
         assert_eq!(
             sentence,
-            "1 file was set aside, 51 of the 1,000 bytes of the input, 5.1 %: more than the 5 % of max_rejected_share="
+            "1 file was set aside, 51 of the 1,000 bytes of the input, 5.1 %: more than the 5 % of `max-rejected-share`"
         );
     }
 
@@ -276,7 +254,7 @@ mod tests {
         assert_eq!(names(&with(1, 1, 20), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&ReadCounts { bytes: 0, ..with(1, 1, 1) }, None), ["max-rejected-share"]);
         let sentence = &reading(&with(4, 4, 5), None)[0].sentence;
-        assert_eq!(sentence, "4 of 5 files were set aside, 80.0 %: more than the 5 % of max_rejected_share=");
+        assert_eq!(sentence, "4 of 5 files were set aside, 80.0 %: more than the 5 % of `max-rejected-share`");
     }
 
     #[test]

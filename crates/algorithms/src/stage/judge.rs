@@ -16,7 +16,6 @@ use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{LCS_CHARACTERS, pack};
 use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_common};
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::opt;
 use dupsift_text::Analysis;
 
 /// What a judge compares, with the names as they are typed.
@@ -54,7 +53,7 @@ impl Judge {
         let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
             let hint = did_you_mean(name, KINDS.iter().map(|(known, _)| *known));
             return Err(Error::wrong(
-                opt("judge"),
+                "judge",
                 format_args!(
                     "there is no judge {name:?}{hint}; expected versions, versions:T, lcs:T, words:T or jaccard:T"
                 ),
@@ -68,7 +67,7 @@ impl Judge {
                 Ok(Judge { kind, threshold, shingling: Shingling::DEFAULT })
             }
             _ => Err(Error::wrong_value(
-                opt("judge"),
+                "judge",
                 typed,
                 format_args!("expected a threshold above 0 and at most 1, such as {name}:0.85"),
             )),

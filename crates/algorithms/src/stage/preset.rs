@@ -2,7 +2,6 @@
 
 use crate::algorithm::by_name;
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::opt;
 
 /// A recipe with a name.
 #[derive(Clone, Copy, Debug)]
@@ -55,13 +54,13 @@ pub const PRESETS: &[Preset] = &[
 pub fn preset(name: &str) -> Result<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
         if by_name(name).is_ok() {
-            let typed = opt("algorithms").with(name);
-            return Error::wrong(opt("preset"), format_args!("{name} is an algorithm; expected {typed}"));
+            let typed = format!("`algorithms={name}`");
+            return Error::wrong("preset", format_args!("{name} is an algorithm; expected {typed}"));
         }
         let names = PRESETS.iter().map(|preset| preset.name);
         let hint = did_you_mean(name, names.clone());
         let names = names.collect::<Vec<_>>().join(", ");
-        Error::wrong(opt("preset"), format_args!("there is no preset {name:?}{hint}; there are: {names}"))
+        Error::wrong("preset", format_args!("there is no preset {name:?}{hint}; there are: {names}"))
     })
 }
 
@@ -81,7 +80,7 @@ mod tests {
             preset("minhash")
                 .unwrap_err()
                 .to_string()
-                .ends_with("minhash is an algorithm; expected algorithms=\"minhash\"")
+                .ends_with("minhash is an algorithm; expected `algorithms=minhash`")
         );
         assert!(preset("fineweb2").unwrap_err().to_string().contains("did you mean \"fineweb\"?"));
     }

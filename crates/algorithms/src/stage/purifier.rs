@@ -6,7 +6,6 @@
 
 use crate::algorithm::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::opt;
 use dupsift_pages::{Fallback, Method, PurifyOptions};
 
 /// A way to find the main text of a page, as the user names it.
@@ -84,19 +83,19 @@ pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
         let names = PURIFY_METHODS.iter().map(|known| known.name);
         let hint = did_you_mean(name, names.clone());
         let names = names.collect::<Vec<_>>().join(", ");
-        return Err(Error::wrong(opt("purify"), format_args!("there is no method {name:?}{hint}; there are: {names}")));
+        return Err(Error::wrong("purify", format_args!("there is no method {name:?}{hint}; there are: {names}")));
     };
     let mut pairs = Vec::new();
     for item in values.split(',').map(str::trim).filter(|item| !item.is_empty()) {
         let Some((parameter, value)) = item.split_once('=') else {
             return Err(Error::wrong(
-                opt("purify"),
+                "purify",
                 format_args!("{item:?} is not parameter=value; expected {name}:{item}=VALUE"),
             ));
         };
         pairs.push((parameter.trim().to_owned(), value.trim().to_owned()));
     }
-    let params = Params::check(&opt("purify").with(name), PURIFY_PARAMS, &pairs)?;
+    let params = Params::check(&format!("`purify={name}`"), PURIFY_PARAMS, &pairs)?;
     Ok(PurifyOptions {
         method: known.method,
         fallback: if params.word("other") == "skip" { Fallback::Skip } else { Fallback::Visible },
@@ -161,13 +160,13 @@ mod tests {
         let message = |typed: &str| parse_purify(typed).unwrap_err().to_string();
         assert_eq!(
             message("docviev"),
-            "purify: there is no method \"docviev\"; did you mean \"docview\"?; there are: docview, readability, visible"
+            "`purify`: there is no method \"docviev\"; did you mean \"docview\"?; there are: docview, readability, visible"
         );
         assert!(message("").contains("there is no method \"\""));
         assert!(message("docview:max_dept=3").contains("did you mean \"max_depth\"?; it has: other, max_bytes"));
         assert_eq!(
             message("docview:max_depth=5"),
-            "purify=\"docview\": max_depth=5 is not a whole number from 16 to 1024"
+            "`purify=docview`: max_depth=5 is not a whole number from 16 to 1024"
         );
         assert!(message("docview:other=skipp").contains("is not one of visible, skip; did you mean \"skip\"?"));
         assert!(message("docview:skip").contains("expected docview:skip=VALUE"));

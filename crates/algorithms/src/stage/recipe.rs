@@ -11,7 +11,6 @@ use crate::algorithm::kit::versions::RELATE;
 use crate::algorithm::{ALGORITHMS, Algorithm, Corpus, FeatureKind, Learner, Params, Reads, Stats, by_name, specs};
 use dupsift_core::error::{Error, Result, did_you_mean, nearest};
 use dupsift_core::hash::hash64;
-use dupsift_core::spelling::opt;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
@@ -83,10 +82,7 @@ impl Recipe {
             }
         }
         if chosen.is_empty() {
-            return Err(Error::usage(format!(
-                "{:#} is empty; name at least one, see `dupsift algorithms`",
-                opt("algorithms")
-            )));
+            return Err(Error::usage("`algorithms` is empty; name at least one, see `dupsift algorithms`"));
         }
         for (at, one) in chosen.iter().enumerate() {
             if chosen[..at].iter().any(|other| other.label == one.label) {
@@ -226,12 +222,12 @@ pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
         };
         let Some((_, values)) = list.last_mut() else {
             return Err(Error::wrong(
-                opt("algorithms"),
+                "algorithms",
                 format_args!("{item:?} stands before any algorithm; expected NAME:{item}"),
             ));
         };
         let Some((name, value)) = value.split_once('=') else {
-            return Err(Error::wrong(opt("algorithms"), format_args!("{item:?} is not NAME or NAME:parameter=value")));
+            return Err(Error::wrong("algorithms", format_args!("{item:?} is not NAME or NAME:parameter=value")));
         };
         values.push((name.trim().to_string(), value.trim().to_string()));
     }
@@ -243,7 +239,7 @@ fn member(name: &str) -> Result<&'static dyn Algorithm> {
     let algorithms = ALGORITHMS.iter().map(|one| one.name());
     match nearest(name, PRESETS.iter().map(|preset| preset.name)) {
         Some(meant) if by_name(name).is_err() && nearest(name, algorithms).is_none() => {
-            let meant = opt("preset").with(meant);
+            let meant = format!("`preset={meant}`");
             Err(Error::usage(format!("there is no algorithm {name:?}; did you mean {meant}?")))
         }
         _ => by_name(name),
@@ -337,7 +333,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_explained() {
-        assert!(parse("balancd").unwrap_err().ends_with("did you mean preset=\"balanced\"?"));
+        assert!(parse("balancd").unwrap_err().ends_with("did you mean `preset=balanced`?"));
         assert!(parse("minhahs").unwrap_err().contains("did you mean \"minhash\"?"));
         assert!(parse("minhash,minhash:bands=3").unwrap_err().contains("minhash:as=NAME"));
         assert!(parse("bands=3").unwrap_err().contains("before any algorithm"));

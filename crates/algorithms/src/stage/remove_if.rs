@@ -12,7 +12,6 @@ use std::fmt;
 
 use crate::measure::Contained;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 
 /// A document is held against so many of its kept partners, the most similar ones first.
 pub const MOST_LOOKED_AT: usize = 20;
@@ -89,7 +88,7 @@ impl RemoveIf {
     pub fn parse(typed: &str) -> Result<RemoveIf> {
         let wrong = |why: String| {
             Error::wrong_value(
-                opt("remove-if"),
+                "remove-if",
                 format_args!("{typed:?}"),
                 format_args!(
                     "{why}; expected pair, or contained:T or contained:T:N with shares from 0 to 1, such as contained:0.8:0.9"

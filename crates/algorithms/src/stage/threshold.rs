@@ -8,7 +8,6 @@ use super::recipe::{Named, split_list};
 use crate::algorithm::params::THRESHOLDS;
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 
 /// The parameter.
 const THRESHOLD: &str = "threshold";
@@ -22,17 +21,15 @@ const BESIDE: &str = "exact";
 /// # Errors
 /// No algorithm, several, or one without such a parameter, with what could be typed instead.
 pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
-    let wrong = |why: String| Error::wrong_value(opt(THRESHOLD), threshold, why);
+    let wrong = |why: String| Error::wrong_value(THRESHOLD, threshold, why);
     let known = || {
         let all: Vec<&str> = ALGORITHMS.iter().filter(|one| has_threshold(**one)).map(|one| one.name()).collect();
         all.join(", ")
     };
     let Some(list) = list else {
         return Err(wrong(format!(
-            "expected {} beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; there are: {}. To take away less than the default: {}",
-            opt("algorithms").with("NAME"),
-            known(),
-            opt("remove-if").with("contained:0.95:1")
+            "expected `algorithms=NAME` beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; there are: {}. To take away less than the default: `remove-if=contained:0.95:1`",
+            known()
         )));
     };
     let mut named = split_list(list)?;
@@ -53,16 +50,14 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
         let own = if own.is_empty() { String::new() } else { format!(" has {}, and", own.join(", ")) };
         let name = algorithm.name();
         return Err(wrong(format!(
-            "{name}{own} has no threshold of similarity; expected {}, which checks its pairs on the texts, or one of: {}",
-            opt("algorithms").with(format_args!("{name}:verify=jaccard:{threshold}")),
+            "{name}{own} has no threshold of similarity; expected `algorithms={name}:verify=jaccard:{threshold}`, which checks its pairs on the texts, or one of: {}",
             known()
         )));
     }
     if let Some((name, value, given)) = not_in_force(algorithm, &named[at].1) {
         let algorithm = algorithm.name();
         return Err(wrong(format!(
-            "{algorithm} compares by a threshold with {name}={value} alone, and {name} is {given} here; expected {}",
-            opt("algorithms").with(format_args!("{algorithm}:{name}={value}"))
+            "{algorithm} compares by a threshold with {name}={value} alone, and {name} is {given} here; expected `algorithms={algorithm}:{name}={value}`"
         )));
     }
     named[at].1.push((THRESHOLD.into(), threshold.to_string()));
@@ -125,7 +120,7 @@ mod tests {
 
     #[test]
     fn where_it_means_nothing_the_parameter_that_does_is_named() {
-        assert!(fail(None).contains("expected algorithms=\"NAME\" beside it"), "{}", fail(None));
+        assert!(fail(None).contains("expected `algorithms=NAME` beside it"), "{}", fail(None));
         assert!(
             fail(None).contains("there are: cosine, log_shingles, lsi, minhash, shingles. To take away less"),
             "{}",

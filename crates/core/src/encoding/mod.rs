@@ -3,7 +3,6 @@
 pub mod detect;
 
 use crate::error::{Error, Result, did_you_mean};
-use crate::spelling::opt;
 
 /// The encoding of files that do not say it themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,7 +46,7 @@ impl Encoding {
             Some(encoding) if encoding == encoding_rs::UTF_8 => Ok(Encoding::Utf8),
             Some(encoding) => Ok(Encoding::Named(encoding)),
             None => Err(Error::wrong(
-                opt("encoding"),
+                "encoding",
                 format_args!(
                     "there is no encoding {typed:?}{}; expected utf-8, auto, or a label of the WHATWG Encoding \
                  Standard such as gbk, big5 or windows-1251",

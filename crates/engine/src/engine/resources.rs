@@ -12,7 +12,6 @@ use super::progress::Progress;
 use super::threads::Engine;
 use dupsift_core::allocator;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_spill::shuffle::Memory;
 
 /// How often one thread is asked for, where several could not be started.
@@ -70,8 +69,7 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
         match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
             Ok(pool) if threads < asked => {
                 tracing::warn!(
-                    "{}: only {threads} can be started; is there a limit of processes (ulimit -u)?",
-                    opt("threads").with(asked)
+                    "`threads={asked}`: only {threads} can be started; is there a limit of processes (ulimit -u)?"
                 );
                 return Ok(pool);
             }

@@ -9,7 +9,6 @@ use super::{folders, guards};
 use crate::engine::budget::Budget;
 use crate::options::{RunOptions, memory_allowed};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_files::io::{Stage, may_write};
 
 /// Checks all of it. What is asked for and can be had, but not wisely, is told.
@@ -36,8 +35,8 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
     if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
         return Err(Error::wrong(
-            opt("scope"),
-            format_args!("the documents of {with:#} have no scope; leave one of the two out", with = opt(with)),
+            "scope",
+            format_args!("the documents of `{with}` have no scope; leave one of the two out"),
         ));
     }
     if let Some(previous) = &options.previous {
@@ -57,8 +56,8 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
     }
     if let Some(allowed) = memory_allowed().filter(|&allowed| options.memory > allowed) {
         tracing::warn!(
-            "{} is more than the {} that the machine or its cgroup allows; the system may end the run for it",
-            opt("memory").with(ByteSize(options.memory)),
+            "`memory={}` is more than the {} that the machine or its cgroup allows; the system may end the run for it",
+            ByteSize(options.memory),
             ByteSize(allowed)
         );
     }
@@ -69,17 +68,12 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
 fn check_work(work: &Path) -> Result<()> {
     let shown = work.display();
     let wrong = |what: String| {
-        Error::wrong_value(
-            opt("work"),
-            &shown,
-            format_args!("{what}; expected a folder that stands and can be written to"),
-        )
+        Error::wrong_value("work", &shown, format_args!("{what}; expected a folder that stands and can be written to"))
     };
     match work.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::usage(format!(
-                "{} is not there; expected a folder that stands: mkdir -p {shown} makes it, if the name is right",
-                opt("work").with(&shown)
+                "`work={shown}` is not there; expected a folder that stands: mkdir -p {shown} makes it, if the name is right"
             )));
         }
         Err(error) => return Err(wrong(format!("cannot be looked at: {error}"))),
@@ -104,6 +98,6 @@ mod tests {
         assert!(!at("wrok").exists());
         std::fs::write(at("file"), b"").unwrap();
         assert!(fail(&at("file")).contains("is a file"));
-        assert!(fail(&at("file/in")).contains("work="));
+        assert!(fail(&at("file/in")).contains("`work="));
     }
 }

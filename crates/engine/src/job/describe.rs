@@ -19,7 +19,6 @@ use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
-use dupsift_core::spelling::opt;
 
 /// What was removed, of the documents that were taken in.
 pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
@@ -173,16 +172,14 @@ fn warnings(report: &RunReport) -> Vec<String> {
     for one in &report.algorithms {
         if one.left_out > 0 {
             warnings.push(format!(
-                "{}: {} left out within large groups; raise {max_candidates} to make them{}",
+                "{}: {} left out within large groups; raise `max-candidates` to make them{}",
                 one.label,
-                counted_as(one.left_out, "comparison was|comparisons were"),
-                // What was not met is no next best.
+                counted_as(one.left_out, "comparison was|comparisons were"), // What was not met is no next best.
                 if one.relations.is_some() {
                     ", for without all of them forms may pass for versions and be removed"
                 } else {
                     ""
-                },
-                max_candidates = opt("max-candidates")
+                }
             ));
         }
         if one.undecided > 0 {
@@ -194,8 +191,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {} larger than {max_group}; of these only the pairs with the best document are written ({} in all, {} written)",
-                one.label, counted_as(one.large_groups, "group is|groups are"), counted(one.pairs, "pair"), thousands(one.pairs_written), max_group = opt("max-group")));
+                "{}: {} larger than `max-group`; of these only the pairs with the best document are written ({} in all, {} written)", one.label, counted_as(one.large_groups, "group is|groups are"), counted(one.pairs, "pair"), thousands(one.pairs_written)));
         }
     }
     let Some(removal) = &report.removal else { return warnings };

@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_core::spelling::{Opt, opt};
 use dupsift_files::io::{Ours, held_path, real_path};
 
 /// A folder of a run, by the option that names it.
 struct Folder {
-    option: Opt,
+    option: &'static str,
     shown: PathBuf,
     real: PathBuf,
 }
@@ -20,7 +19,7 @@ struct Folder {
 impl Folder {
     fn new(option: &'static str, path: &Path) -> Folder {
         let real = real_path(path).unwrap_or_else(|_| path.to_path_buf());
-        Folder { option: opt(option), shown: path.to_path_buf(), real }
+        Folder { option, shown: path.to_path_buf(), real }
     }
 
     fn refused<T>(&self, what: impl Display) -> Result<T> {
@@ -52,8 +51,9 @@ impl Folder {
             _ => return Ok(()),
         };
         self.refused(format_args!(
-            "it {how} {}; expected two folders of which none lies in the other",
-            other.option.with(other.shown.display())
+            "it {how} `{}={}`; expected two folders of which none lies in the other",
+            other.option,
+            other.shown.display()
         ))
     }
 }
@@ -106,9 +106,8 @@ fn warn_of_batch(options: &RunOptions) {
         return;
     }
     tracing::warn!(
-        "{} is the result of batch {batch} of the index {folder}; when it is replaced, new documents of that batch are in the index and in no \
-         result; to have them count as new: dupsift index forget {folder} {}",
-        opt("out").with(options.out.display()),
-        opt("batch").with(&batch)
+        "`out={}` is the result of batch {batch} of the index {folder}; when it is replaced, new documents of that batch are in the index and in no \
+         result; to have them count as new: `dupsift index forget {folder} --batch {batch}`",
+        options.out.display()
     );
 }

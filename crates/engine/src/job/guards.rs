@@ -14,7 +14,6 @@ use crate::session::Session;
 use dupsift_algorithms::stage::guard::{Fired, PairCounts, TextCounts, holds, pairs, reading, removal, shrunk};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_core::spelling::opt;
 use dupsift_files::io::{Stage, held_path};
 
 /// A record of a job whose guards decide where its result goes.
@@ -97,7 +96,7 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
     let wrong = |why: &dyn Display| {
         let shown = folder.display();
         Error::wrong(
-            opt("previous"),
+            "previous",
             format!("{shown} is no output of dupsift run ({why}); expected the folder of an earlier one"),
         )
     };

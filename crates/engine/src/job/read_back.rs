@@ -15,7 +15,6 @@ use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_core::spelling::opt;
 use dupsift_files::io::{SUCCESS, TableReader, absolute};
 use dupsift_files::tables::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use dupsift_index::{Index, State, statistics_in};
@@ -86,11 +85,8 @@ pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, need
     let id = snapshot(identity, known.documents, known.tokens, &words, &features);
     if format!("{id:016x}") != known.snapshot {
         return Err(Error::usage(format!(
-            "the statistics in {} are not those of this run: damaged, or of words that are cut otherwise than here ({tokenizer}, {stem}, lists of words, version); run again with {overwrite}",
-            dir.join("stats").display(),
-            tokenizer = opt("tokenizer"),
-            stem = opt("stem"),
-            overwrite = opt("overwrite")
+            "the statistics in {} are not those of this run: damaged, or of words that are cut otherwise than here (`tokenizer`, `stem`, lists of words, version); run again with `overwrite`",
+            dir.join("stats").display()
         )));
     }
     Ok(CorpusStats::new(known.documents, known.tokens, id, words, features))
@@ -123,9 +119,8 @@ pub fn models(session: &Session<'_>, run: Of<'_>, corpus: &Corpus<'_>) -> Result
         let recorded = run.report.algorithms.iter().find(|one| one.label == *label);
         if recorded.and_then(|one| one.model.as_ref()).is_some_and(|recorded| *recorded != digest(&models[at])) {
             return Err(Error::usage(format!(
-                "{} is not what this run learnt, as its record says; run again with {overwrite}",
-                path.display(),
-                overwrite = opt("overwrite")
+                "{} is not what this run learnt, as its record says; run again with `overwrite`",
+                path.display()
             )));
         }
     }
@@ -191,7 +186,7 @@ impl Frozen {
 }
 
 fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
-    Error::wrong(opt("stats"), format!("{}: {why}", dir.display()))
+    Error::wrong("stats", format!("{}: {why}", dir.display()))
 }
 
 /// The record of a run that is done.

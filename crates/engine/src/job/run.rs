@@ -22,7 +22,6 @@ use dupsift_core::number::thousands;
 use serde::Serialize;
 
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
@@ -102,8 +101,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let disk = Disk::of(stage.work().path());
     let known = products.known_bad();
     if !options.strict {
-        let why =
-            format!("an earlier run found that, and {resume} reads it again", resume = opt("resume").with("false"));
+        let why = "an earlier run found that, and `resume=false` reads it again".to_owned();
         leave_out(&mut source, &mut bad, &known, &why);
     }
     let mut again = 0;
@@ -176,7 +174,7 @@ fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
 fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&Stage) -> Result<()>) -> Result<()> {
     if report.is_held() {
         let folder = stage.hold()?;
-        tracing::warn!("the result is held back in {}; what stands at {out} stays", folder.display(), out = opt("out"));
+        tracing::warn!("the result is held back in {}; what stands at `out` stays", folder.display());
         return Ok(());
     }
     before(&stage)?;

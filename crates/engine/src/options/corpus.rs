@@ -3,7 +3,6 @@
 use std::fmt;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::opt;
 
 /// What is written of the corpus, beside the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +37,7 @@ impl CorpusFiles {
                     let hint = did_you_mean(other, WORDS);
                     let expected = "expected some of these with commas between, or none";
                     let why = format!("{other:?} is none of annotate, keep and drop{hint}; {expected}");
-                    return Err(Error::wrong(opt("corpus"), why));
+                    return Err(Error::wrong("corpus", why));
                 }
             }
         }

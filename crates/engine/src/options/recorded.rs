@@ -87,7 +87,6 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
 mod tests {
     use super::*;
     use crate::options::Kind;
-    use dupsift_core::spelling::Spelling;
 
     fn report(options: &[(&str, Json)]) -> BTreeMap<String, Json> {
         options.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
@@ -205,7 +204,7 @@ mod tests {
             for option in OPTIONS.iter().filter(|option| option.verbs.contains(&verb)) {
                 let default = option.default_of(verb);
                 assert_eq!(default.value.is_some(), settings.value(option.name).is_some(), "{}", option.name);
-                let help = option.help_of(verb, Spelling::Flags);
+                let help = option.help_of(verb);
                 assert!(!help.is_empty() && !help.contains("[default"), "{help}");
             }
         }

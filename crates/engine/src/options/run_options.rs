@@ -10,7 +10,6 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_files::io::{Coding, Quoting, Taking};
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, TextOptions};
@@ -241,7 +240,7 @@ impl Keep {
                 // Nearly all who type that mean the longest, and would get the shortest.
                 ["length"] => {
                     return Err(Error::wrong_value(
-                        opt("keep"),
+                        "keep",
                         "length",
                         "expected length desc, which keeps the longest, or length asc, which keeps the shortest",
                     ));
@@ -250,7 +249,7 @@ impl Keep {
                 [column, "desc"] => (column, true),
                 _ => {
                     return Err(Error::wrong(
-                        opt("keep"),
+                        "keep",
                         format_args!(
                             "{:?} is not COLUMN, COLUMN asc or COLUMN desc; expected such keys with commas between",
                             item.trim()
@@ -302,7 +301,7 @@ impl Decide {
             return match count.parse() {
                 Ok(count) if (1..=labels.len()).contains(&count) => Ok(Decide::AtLeast(count)),
                 _ => Err(Error::wrong_value(
-                    opt("decide"),
+                    "decide",
                     typed,
                     format_args!("expected a number from 1 to {}, the algorithms of this run", labels.len()),
                 )),
@@ -317,8 +316,7 @@ impl Decide {
                 let hint = dupsift_core::error::did_you_mean(other, known);
                 let names = labels.join(", ");
                 Err(Error::usage(format!(
-                    "{} is neither any, all, at-least:K nor an algorithm of this run{hint}; they are: {names}",
-                    opt("decide").with(format_args!("{other:?}"))
+                    "`decide={other:?}` is neither any, all, at-least:K nor an algorithm of this run{hint}; they are: {names}"
                 )))
             }
         }

@@ -14,7 +14,6 @@ use dupsift_algorithms::stage::recipe::{Preset, preset};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::opt;
 
 /// Options of which one takes the place of the other, and what both do.
 const RIVALS: &[(&str, &str, &str)] = &[
@@ -123,14 +122,12 @@ impl Settings {
             if let (Some(one_value), Some(other_value)) = (self.value(one), self.value(other)) {
                 let same = match (other, other_value) {
                     ("preset", Value::Text(name)) => {
-                        format!(" (the preset is {})", opt("algorithms").with(preset(name)?.algorithms))
+                        format!(" (the preset is `algorithms={}`)", preset(name)?.algorithms)
                     }
                     _ => String::new(),
                 };
                 return Err(Error::usage(format!(
-                    "{} and {} both {both}; expected one of the two{same}",
-                    opt(one).with(one_value),
-                    opt(other).with(other_value)
+                    "`{one}={one_value}` and `{other}={other_value}` both {both}; expected one of the two{same}"
                 )));
             }
         }
@@ -143,10 +140,9 @@ impl Settings {
         match list.map_or(Ok(None), names_preset)? {
             None => Ok(()),
             Some(Preset { name, algorithms, .. }) => Err(Error::wrong(
-                opt("algorithms"),
+                "algorithms",
                 format_args!(
-                    "{name} is a preset; expected {}, or the algorithms that it stands for: {algorithms}",
-                    opt("preset").with(name)
+                    "{name} is a preset; expected `preset={name}`, or the algorithms that it stands for: {algorithms}"
                 ),
             )),
         }
@@ -212,11 +208,9 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
 /// A list of words that cannot be read, options that contradict each other, no output folder.
 pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     if settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
-        return Err(Error::usage(format!(
-            "the output folder is missing; expected {}, or out = \"DIR\" in the file of {}",
-            opt("out").with("DIR"),
-            opt("config")
-        )));
+        return Err(Error::usage(
+            "the output folder is missing; expected `out=DIR`, or out = \"DIR\" in the file of `config`",
+        ));
     }
     let mut run = RunOptions::blank(inputs);
     for option in OPTIONS {
@@ -226,11 +220,8 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     }
     if run.remove_chains && run.remove_if != RemoveIf::Pair {
         return Err(Error::usage(format!(
-            "{} takes documents that form no pair with the kept one, so that {} cannot hold for them; expected {} beside it, or {}",
-            opt("chain").with("remove"),
-            opt("remove-if").with(run.remove_if),
-            opt("remove-if").with("pair"),
-            opt("chain").with("keep")
+            "`chain=remove` takes documents that form no pair with the kept one, so that `remove-if={}` cannot hold for them; expected `remove-if=pair` beside it, or `chain=keep`",
+            run.remove_if
         )));
     }
     Ok(run)
@@ -302,12 +293,12 @@ mod tests {
 
     #[test]
     fn ranges_are_held_and_named() {
-        assert_eq!(fail(&[("threads", "0")]), "threads: expected a whole number from 1 to 1024, got \"0\"");
+        assert_eq!(fail(&[("threads", "0")]), "`threads`: expected a whole number from 1 to 1024, got \"0\"");
         assert!(fail(&[("threads", "1025")]).contains("1 to 1024"));
         assert!(fail(&[("max-group", "1")]).contains("at least 2"));
         assert!(fail(&[("max-candidates", "0")]).contains("at least 1"));
-        assert!(fail(&[("max-rejected-share", "1.5")]).contains("max_rejected_share: expected a share from 0 to 1"));
-        assert!(fail(&[("limit", "many")]).contains("limit: expected a whole number of at least 1"));
+        assert!(fail(&[("max-rejected-share", "1.5")]).contains("`max-rejected-share`: expected a share from 0 to 1"));
+        assert!(fail(&[("limit", "many")]).contains("`limit`: expected a whole number of at least 1"));
         assert!(run(&[("threads", "1024")]).is_ok());
     }
 
@@ -318,11 +309,11 @@ mod tests {
         assert!(fail(&[("decide", "cosin")]).contains("did you mean \"cosine\"?"));
         assert!(fail(&[("preset", "brod")]).contains("did you mean \"broad\"?"));
         let both = fail(&[("preset", "broad"), ("algorithms", "tf")]);
-        assert!(both.contains("expected one of the two (the preset is algorithms=\"exact,"), "{both}");
+        assert!(both.contains("expected one of the two (the preset is `algorithms=exact,"), "{both}");
         assert!(fail(&[("keep", "score down")]).contains("COLUMN desc"));
         assert!(fail(&[("id-column", "")]).contains("name of a column"));
-        assert!(fail(&[("out", "")]).contains("out=\"DIR\""));
-        assert!(resolve(vec![], &Settings::default()).err().unwrap().to_string().contains("out=\"DIR\""));
+        assert!(fail(&[("out", "")]).contains("`out=DIR`"));
+        assert!(resolve(vec![], &Settings::default()).err().unwrap().to_string().contains("`out=DIR`"));
     }
 
     #[test]
@@ -333,7 +324,7 @@ mod tests {
         std::fs::write(&path, "\u{feff}и\r\n\n  the \n的").unwrap();
         assert_eq!(run(&[("stop-words", name)]).unwrap().recipe.text.stop_words, ["и", "the", "的"]);
         std::fs::write(&path, b"a\n\xff").unwrap();
-        assert!(fail(&[("stop-words", name)]).contains("words.txt\", line 2: expected text in UTF-8"));
+        assert!(fail(&[("stop-words", name)]).contains("words.txt`, line 2: expected text in UTF-8"));
         std::fs::write(&path, "词语 many\n").unwrap();
         let message = fail(&[("dictionary", name)]);
         assert!(message.contains("words.txt") && message.contains("line 1"), "{message}");

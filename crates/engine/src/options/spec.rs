@@ -4,7 +4,6 @@
 use super::RunOptions;
 use super::value::{Given, Kind, Value};
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::{Spelling, opt};
 
 /// The verbs that have options of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,14 +138,14 @@ impl OptionSpec {
     }
 
     /// What help says of its default.
-    pub fn shown_of(&self, verb: Verb, spelling: Spelling) -> Option<String> {
-        self.default_of(verb).shown.map(|shown| spelling.fill(shown))
+    pub fn shown_of(&self, verb: Verb) -> Option<&'static str> {
+        self.default_of(verb).shown
     }
 
     /// What help says of it, without the default.
-    pub fn help_of(&self, verb: Verb, spelling: Spelling) -> String {
+    pub fn help_of(&self, verb: Verb) -> &'static str {
         let own = self.but.iter().find(|(other, words, _)| *other == verb && !words.is_empty());
-        spelling.fill(own.map_or(self.help, |(_, words, _)| words))
+        own.map_or(self.help, |(_, words, _)| words)
     }
 
     /// Whether it may be typed without a value.
@@ -173,10 +172,10 @@ impl OptionSpec {
                 (Kind::Choice(words), Value::Text(text)) => did_you_mean(text, words.iter().map(|(word, _)| *word)),
                 _ => String::new(),
             };
-            let option = opt(self.name);
+            let option = self.name;
             return Err(match (self.kind, value) {
                 (Kind::Column, Value::Text(_)) => {
-                    Error::Usage { option: Some(option), said: format!("{option:#} is empty; expected {}", self.kind) }
+                    Error::Usage { option: Some(option), said: format!("`{option}` is empty; expected {}", self.kind) }
                 }
                 _ => Error::wrong(option, format_args!("expected {}, got {got}{hint}", self.kind)),
             });
@@ -230,15 +229,15 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_answered_with_what_is_right() {
-        assert_eq!(fail(Kind::Whole(1, 1024), "0"), "it: expected a whole number from 1 to 1024, got \"0\"");
-        assert_eq!(fail(Kind::Whole(2, u64::MAX), 1), "it: expected a whole number of at least 2, got 1");
-        assert_eq!(fail(Kind::Share, 1.5), "it: expected a share from 0 to 1, got 1.5");
-        assert_eq!(fail(Kind::Share, "nan"), "it: expected a share from 0 to 1, got \"nan\"");
-        assert_eq!(fail(Kind::Rate, 1.0), "it: expected a number between 0 and 1, got 1");
-        assert_eq!(fail(Kind::Switch, "yes"), "it: expected true or false, got \"yes\"");
-        assert_eq!(fail(Kind::Column, ""), "it is empty; expected the name of a column");
-        assert_eq!(fail(Kind::Path, 3), "it: expected a path, got 3");
+        assert_eq!(fail(Kind::Whole(1, 1024), "0"), "`it`: expected a whole number from 1 to 1024, got \"0\"");
+        assert_eq!(fail(Kind::Whole(2, u64::MAX), 1), "`it`: expected a whole number of at least 2, got 1");
+        assert_eq!(fail(Kind::Share, 1.5), "`it`: expected a share from 0 to 1, got 1.5");
+        assert_eq!(fail(Kind::Share, "nan"), "`it`: expected a share from 0 to 1, got \"nan\"");
+        assert_eq!(fail(Kind::Rate, 1.0), "`it`: expected a number between 0 and 1, got 1");
+        assert_eq!(fail(Kind::Switch, "yes"), "`it`: expected true or false, got \"yes\"");
+        assert_eq!(fail(Kind::Column, ""), "`it` is empty; expected the name of a column");
+        assert_eq!(fail(Kind::Path, 3), "`it`: expected a path, got 3");
         let words = Kind::Choice(&[("keep", "They stay"), ("remove", "They go")]);
-        assert_eq!(fail(words, "remov"), "it: expected keep or remove, got \"remov\"; did you mean \"remove\"?");
+        assert_eq!(fail(words, "remov"), "`it`: expected keep or remove, got \"remov\"; did you mean \"remove\"?");
     }
 }

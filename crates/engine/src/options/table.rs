@@ -93,39 +93,39 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Publish the result even where a guard would hold it back; the guards are reported all the same")
         .field(|run, given| Ok(run.accept = given.switch()), |run| Some(run.accept.into())),
     OptionSpec::new(FILES, MAKING, "max-rejected-share", "SHARE", Kind::Share,
-        "Hold the result back where more than this share of the rows is broken and an earlier output stands at {out}")
+        "Hold the result back where more than this share of the rows is broken and an earlier output stands at `out`")
         .default(depends("0.05; 0.5 of fewer than 100 rows"))
         .field(
             |run, given| Ok(run.max_rejected_share = Some(given.real())),
             |run| run.max_rejected_share.map(Value::from),
         ),
     OptionSpec::new(FILES, RUN, "max-removed-share", "SHARE", Kind::Share,
-        "Hold the result back where more than this share of a file is to be removed and an earlier output stands at {out}, or \
-         {previous} is given")
+        "Hold the result back where more than this share of a file is to be removed and an earlier output stands at `out`, or \
+         `previous` is given")
         .default(is("0.5"))
         .field(|run, given| Ok(run.max_removed_share = given.real()), |run| Some(run.max_removed_share.into())),
-    OptionSpec::new(FILES, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Rows from which on {max-removed-share} guards a file")
+    OptionSpec::new(FILES, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Rows from which on `max-removed-share` guards a file")
         .default(is("10000"))
         .field(|run, given| Ok(run.guard_rows = given.number()), |run| Some(run.guard_rows.into())),
     OptionSpec::new(FILES, RUN, "previous", "DIR", Kind::Path,
-        "Output of an earlier run; where a guard fires the result is held back, even if nothing stands at {out}")
+        "Output of an earlier run; where a guard fires the result is held back, even if nothing stands at `out`")
         .field(|run, given| Ok(run.previous = Some(given.path())), |run| run.previous.clone().map(Value::from)),
     OptionSpec::new(FILES, RUN, "source-column", "COLUMN", Kind::Column,
-        "Column that says where a row comes from: {max-removed-share} guards each of its values too, run.json says what goes of each with \
-         {guard-rows} rows, and attributes/ how many meet in a cluster")
+        "Column that says where a row comes from: `max-removed-share` guards each of its values too, run.json says what goes of each with \
+         `guard-rows` rows, and attributes/ how many meet in a cluster")
         .field(|run, given| Ok(run.source_column = Some(given.text().to_owned())), |run| run.source_column.clone().map(Value::from)),
     OptionSpec::new(FILES, RUN, "max-pairs-factor", "N", Kind::Whole(1, u64::MAX),
-        "Hold the result back where an algorithm has more than so many times the pairs a document that it has in {previous}; from \
+        "Hold the result back where an algorithm has more than so many times the pairs a document that it has in `previous`; from \
          1,000 pairs on")
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
     OptionSpec::new(FILES, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
-        "Hold the result back where there is so many times less text than {previous} had, from 100 documents there on; of a night of an {index}: \
+        "Hold the result back where there is so many times less text than `previous` had, from 100 documents there on; of a night of an `index`: \
          less text a document")
         .default(is("10"))
         .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
     OptionSpec::new(FILES, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
-        "Hold a night with {index} back where an algorithm has more than so many times the candidates a document that earlier nights let \
+        "Hold a night with `index` back where an algorithm has more than so many times the candidates a document that earlier nights let \
          expect; from 1,000 candidates on")
         .default(is("10"))
         .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
@@ -147,7 +147,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("double"))
         .field(|run, given| Ok(run.quotes = Quoting::of(given.text())), |run| Some(run.quotes.name().into())),
     OptionSpec::new(FILES, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
-        "Quotes in labels that are separated values: double or none, as {quotes} of a run")
+        "Quotes in labels that are separated values: double or none, as `quotes` of a run")
         .default(is("double")),
     OptionSpec::new(FILES, SIFTING, "text-column", "COLUMN", Kind::Column,
         "Column of texts; of several, as title,text, the values become one text, one below the other, where no column has that whole name")
@@ -215,7 +215,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FINDING, SIFTING, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
         "Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`")
         .list()
-        .default(in_words(DEFAULT_PRESET.algorithms, "those of {preset balanced}"))
+        .default(in_words(DEFAULT_PRESET.algorithms, "those of `preset=balanced`"))
         .but(&[
             (Verb::Compare, "Algorithms and presets to compare, such as balanced,strict,minhash:bands=20,rows=5; see `dupsift algorithms`",
                 in_words(EVERYTHING, "all of both")),
@@ -231,15 +231,15 @@ pub static OPTIONS: &[OptionSpec] = &[
             },
         ),
     OptionSpec::new(FINDING, SIFTING, "preset", "NAME", Kind::Text(|typed| preset(typed).map(drop)),
-        "Algorithms by need, in place of {algorithms}: balanced, strict, broad or fineweb; see `dupsift algorithms`")
-        .but(&[(Verb::Compare, "A preset and its algorithms, in place of {algorithms}: balanced, strict, broad or fineweb", NONE)])
+        "Algorithms by need, in place of `algorithms`: balanced, strict, broad or fineweb; see `dupsift algorithms`")
+        .but(&[(Verb::Compare, "A preset and its algorithms, in place of `algorithms`: balanced, strict, broad or fineweb", NONE)])
         .field(
             |run, given| Ok(run.recipe.algorithms = Recipe::parse_algorithms(preset(given.text())?.algorithms)?),
             |_| None,
         ),
     OptionSpec::new(FINDING, DECIDING, "threshold", "T", Kind::Share,
-        "Similarity from which on two documents are duplicates, for the one algorithm of {algorithms}: {algorithms minhash} \
-         {threshold 0.8} is {algorithms minhash:threshold=0.8}"),
+        "Similarity from which on two documents are duplicates, for the one algorithm of `algorithms`: `algorithms=minhash` \
+         `threshold=0.8` is `algorithms=minhash:threshold=0.8`"),
     OptionSpec::new(FINDING, SIFTING, "count-copies", "", Kind::Switch,
         "Whether exact copies count in word statistics")
         .default(is("true"))
@@ -258,7 +258,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Match against an index, an earlier output, or files, whose documents never go; nothing is added to an index")
         .field(|run, given| Ok(run.reference = Some(given.path())), |run| run.reference.clone().map(Value::from)),
     OptionSpec::new(FINDING, RUN, "batch", "NAME", Kind::Text(any), "Name of this run in the index")
-        .default(depends("the last part of {out}"))
+        .default(depends("the last part of `out`"))
         .field(|run, given| Ok(run.batch = Some(given.text().into())), |run| run.batch.clone().map(Value::from)),
     OptionSpec::new(FINDING, RUN, "planned-documents", "N", Kind::Whole(1, u64::MAX),
         "Documents that a new index is made for: what table schemes are chosen by")
@@ -329,7 +329,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "What stands before the names of the columns of the page")
         .default(is("page_")),
 
-    OptionSpec::new(ELEMENTS, PURIFY, "model", "DIR", Kind::Path, "Output of {train}: each page gets a category"),
+    OptionSpec::new(ELEMENTS, PURIFY, "model", "DIR", Kind::Path, "Output of `train`: each page gets a category"),
     OptionSpec::new(ELEMENTS, PURIFY, "train", "COLUMN", Kind::Column,
         "Learn categories from this column of labels and write the model instead of pages"),
 

@@ -8,7 +8,6 @@ use super::RunOptions;
 use super::value::Given;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::{Opt, opt};
 use dupsift_text::{Pipeline, TokenizerKind};
 
 /// What becomes of documents that are linked to the kept one by a chain of pairs alone.
@@ -27,8 +26,7 @@ pub fn prefix(typed: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{} stands before the names of columns; expected letters, digits and _ only",
-        opt("prefix").with(format_args!("{typed:?}"))
+        "`prefix={typed:?}` stands before the names of columns; expected letters, digits and _ only"
     )))
 }
 
@@ -37,7 +35,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     TokenizerKind::by_name(typed).ok_or_else(|| {
         let hint = did_you_mean(typed, TokenizerKind::NAMES.iter().copied());
         let names = TokenizerKind::NAMES.join(", ");
-        Error::wrong(opt("tokenizer"), format_args!("there is no tokenizer {typed:?}{hint}; there are: {names}"))
+        Error::wrong("tokenizer", format_args!("there is no tokenizer {typed:?}{hint}; there are: {names}"))
     })
 }
 
@@ -46,7 +44,7 @@ pub fn within(typed: &str) -> Result<Option<String>> {
     match typed.split_once(':') {
         None if typed == "all" => Ok(None),
         Some(("within", column)) if !column.is_empty() => Ok(Some(column.to_owned())),
-        _ => Err(Error::wrong_value(opt("scope"), format_args!("{typed:?}"), "expected within:COLUMN or all")),
+        _ => Err(Error::wrong_value("scope", format_args!("{typed:?}"), "expected within:COLUMN or all")),
     }
 }
 
@@ -70,7 +68,7 @@ pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
     let time = number.parse::<u64>().ok().zip(seconds).and_then(|(number, seconds)| number.checked_mul(seconds));
     let time = time.ok_or_else(|| {
         Error::wrong_value(
-            opt("checkpoint"),
+            "checkpoint",
             format_args!("{typed:?}"),
             "expected a whole number of seconds, minutes or hours, such as 30s, 5m or 1h, or never",
         )
@@ -86,7 +84,7 @@ pub fn of_checkpoint(every: Option<Duration>) -> String {
 /// One word a line; blank lines say nothing.
 pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
-    let text = read_text(opt("stop-words"), &path)?;
+    let text = read_text("stop-words", &path)?;
     run.recipe.text.stop_words =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect();
     Ok(run.stop_words_file = Some(path))
@@ -95,8 +93,8 @@ pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
 /// The dictionary is checked line by line here, where its name is still known.
 pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
-    run.recipe.text.dictionary = Some(read_text(opt("dictionary"), &path)?);
-    Pipeline::new(&run.recipe.text).map_err(|error| Error::wrong_value(opt("dictionary"), path.display(), error))?;
+    run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);
+    Pipeline::new(&run.recipe.text).map_err(|error| Error::wrong_value("dictionary", path.display(), error))?;
     Ok(run.dictionary_file = Some(path))
 }
 
@@ -104,9 +102,9 @@ pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Missing`]; [`Error::Usage`]: another file under this name would do.
-pub fn read_text(option: Opt, path: &Path) -> Result<String> {
+pub fn read_text(option: &'static str, path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|error| {
-        let said = format!("{}: expected a file that can be read, got: {error}", option.with(path.display()));
+        let said = format!("`{option}={}`: expected a file that can be read, got: {error}", path.display());
         match error.kind() {
             ErrorKind::NotFound => Error::Missing { path: path.to_path_buf(), said },
             _ => Error::Usage { option: Some(option), said },
@@ -118,10 +116,7 @@ pub fn read_text(option: Opt, path: &Path) -> Result<String> {
         let path = path.display();
         Error::Usage {
             option: Some(option),
-            said: format!(
-                "{}, line {line}: expected text in UTF-8, got other bytes; convert the file",
-                option.with(path)
-            ),
+            said: format!("`{option}={path}`, line {line}: expected text in UTF-8, got other bytes; convert the file"),
         }
     })?;
     if text.starts_with('\u{feff}') {

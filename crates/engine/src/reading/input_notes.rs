@@ -4,7 +4,6 @@
 use super::RejectionsReport;
 use crate::session::Session;
 use dupsift_core::encoding::Encoding;
-use dupsift_core::spelling::opt;
 use dupsift_files::io::Source;
 use dupsift_files::tables::RejectReason;
 
@@ -14,7 +13,7 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if !unread.is_empty() {
         let hint = if unread.whole_files_would_be_read() {
-            format!("; {} takes each text and page file as one document", opt("whole-files"))
+            "; `whole-files` takes each text and page file as one document".to_owned()
         } else {
             String::new()
         };
@@ -41,9 +40,7 @@ pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsRepor
     (is_asked && may_be_other).then(|| {
         let are = if rows == 1 { "row is" } else { "rows are" };
         format!(
-            "{rows} {are} not UTF-8; {} finds out the encoding of each file, or name it, as {}",
-            opt("encoding").with("auto"),
-            opt("encoding").with("gbk")
+            "{rows} {are} not UTF-8; `encoding=auto` finds out the encoding of each file, or name it, as `encoding=gbk`"
         )
     })
 }

@@ -13,7 +13,6 @@ use crate::engine::heard::heard;
 use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::{Opt, opt};
 use dupsift_files::io::several_texts::several;
 use dupsift_files::io::{
     Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all_in,
@@ -96,7 +95,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     }
     if writes == Writes::Nothing {
         return Err(Error::wrong(
-            opt("dry-run"),
+            "dry-run",
             "nothing is written without a run, and standard input can be read only once; expected files, folders or globs",
         ));
     }
@@ -170,14 +169,14 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
 
 /// Whether that is a list of columns that texts are put together from.
 fn is_several(options: &RunOptions, asked: &Asked) -> bool {
-    asked.option == opt("text-column") && asked.column == options.text_column && !several(&asked.column).is_empty()
+    asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
 /// The columns of texts and ids that the user named. Every file has to have them: opening it tells whether it has.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
-    let text = opt(if options.html { "html-column" } else { "text-column" });
+    let text = if options.html { "html-column" } else { "text-column" };
     let text = (text, &options.text_column, options.text_required);
-    let both = [text, (opt("id-column"), &options.id_column, options.id_required)].into_iter();
+    let both = [text, ("id-column", &options.id_column, options.id_required)].into_iter();
     let both = both.filter(|(.., required)| *required);
     both.map(|(option, column, _)| Asked { option, column: column.clone(), plain: false })
 }
@@ -189,24 +188,24 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
         column: options.field_columns[field as usize].clone(),
         plain: false,
     });
-    let pages = [opt("content-type-column"), opt("url-column")].into_iter().zip(page_columns(options));
+    let pages = ["content-type-column", "url-column"].into_iter().zip(page_columns(options));
     let pages = pages.zip(options.page_columns_required).filter(|(_, required)| *required);
     let pages = pages.map(|((option, column), _)| Asked { option, column, plain: false });
-    let keep = options.keep.columns().into_iter().map(|column| Asked { option: opt("keep"), column, plain: true });
+    let keep = options.keep.columns().into_iter().map(|column| Asked { option: "keep", column, plain: true });
     let source = options.source_column.iter();
-    let source = source.map(|column| Asked { option: opt("source-column"), column: column.clone(), plain: true });
+    let source = source.map(|column| Asked { option: "source-column", column: column.clone(), plain: true });
     let scope = options.recipe.within.iter();
-    let scope = scope.map(|column| Asked { option: opt("scope"), column: column.clone(), plain: true });
+    let scope = scope.map(|column| Asked { option: "scope", column: column.clone(), plain: true });
     keep.chain(source).chain(scope).chain(fields).chain(pages)
 }
 
 /// The option that names the column of this field.
-fn column_option(field: Field) -> Opt {
-    opt(match field {
+fn column_option(field: Field) -> &'static str {
+    match field {
         Field::Title => "title-column",
         Field::Keywords => "keywords-column",
         Field::Description => "description-column",
-    })
+    }
 }
 
 /// What a reader should know of the inputs, when all is read.

@@ -25,7 +25,6 @@ use super::keep_number::{Read, put_float, put_number, put_text};
 use crate::engine::checkpoints::Recorder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::thousands;
-use dupsift_core::spelling::opt;
 use dupsift_files::tables::{read_as, utf8};
 
 /// Bits of the first byte of a value: what follows it.
@@ -203,7 +202,7 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
     };
     let unordered = || {
         Error::wrong(
-            opt("keep"),
+            "keep",
             format_args!(
                 "the column {name:?} holds {}, which has no order here; expected numbers, times, texts or booleans",
                 array.data_type()

@@ -14,7 +14,6 @@ use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_files::io::find_all;
 use dupsift_text::Pipeline;
 
@@ -24,10 +23,9 @@ use dupsift_text::Pipeline;
 /// None or several of them, and those that have no one key or need statistics.
 pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let [chosen] = recipe.algorithms.as_slice() else {
-        return Err(Error::usage(format!(
-            "stream takes one algorithm, whose signatures are the keys; expected {}",
-            opt("algorithms").with("NAME")
-        )));
+        return Err(Error::usage(
+            "stream takes one algorithm, whose signatures are the keys; expected `algorithms=NAME`",
+        ));
     };
     let corpus = Corpus::new(1, none);
     let needs = recipe.needs_stats().any() || !recipe.learners(&corpus)?.is_empty();
@@ -76,7 +74,7 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
         return Ok(());
     }
     let old = RunOptions { inputs: forget.to_vec(), ..run.clone() };
-    heard(cancel, move || find_all(&old.inputs, old.taking()).map(|_| ())).map_err(|error| error.of(opt("forget")))
+    heard(cancel, move || find_all(&old.inputs, old.taking()).map(|_| ())).map_err(|error| error.of("forget"))
 }
 
 /// The algorithm, and the size of a new filter.

@@ -15,7 +15,6 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::safe_fs;
-use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::CountingBloom;
 
 /// The first line of the file.
@@ -89,25 +88,23 @@ pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Re
     if bytes <= most_bytes as u64 {
         return Ok(());
     }
-    let option = opt("memory");
     let why = format!(
-        "the filter would take {}, and may take half of {}; expected at most {}, or {option} of {}",
+        "the filter would take {}, and may take half of `memory={}`; expected at most {}, or `memory={}`",
         ByteSize(bytes),
-        option.with(ByteSize(memory)),
+        ByteSize(memory),
         counted(sizing.documents_within(most_bytes as u64), if sizing.each == 1 { "key" } else { "document" }),
         ByteSize(bytes.saturating_mul(2))
     );
-    Err(Error::wrong_value(opt("keys"), keys, why))
+    Err(Error::wrong_value("keys", keys, why))
 }
 
 /// What is said of a new filter that is smaller than so many keys would have it.
 pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
     (sizing.bytes_for(keys) > filter.bytes()).then(|| {
         format!(
-            "the filter is made for {}, not for {}, ten times the documents: {memory} has no room for more",
+            "the filter is made for {}, not for {}, ten times the documents: `memory` has no room for more",
             counted(sizing.documents_within(filter.bytes()), if sizing.each == 1 { "key" } else { "document" }),
-            thousands(keys),
-            memory = opt("memory")
+            thousands(keys)
         )
     })
 }
@@ -162,17 +159,16 @@ fn open(
     // A number more than the counters, which may just fill what is allowed.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
-            "{} of counters, of which {memory} allows {}; raise {memory}",
+            "{} of counters, of which `memory` allows {}; raise `memory`",
             counted(bytes, "byte"),
-            thousands(most_bytes as u64),
-            memory = opt("memory")
+            thousands(most_bytes as u64)
         )));
     }
     Ok((file, held, line))
 }
 
 fn wrong(path: &Path, why: String) -> Error {
-    Error::wrong_value(opt("filter"), path.display(), why)
+    Error::wrong_value("filter", path.display(), why)
 }
 
 fn strange(path: &Path) -> Error {
@@ -227,7 +223,7 @@ mod tests {
         let one = Sizing { each: 1, rate: 1e-3 };
         assert!(has_room(72_000, one, 1 << 20, 1 << 19).is_ok());
         let message = has_room(1_000_000_000_000_000, one, 1 << 20, 1 << 19).unwrap_err().to_string();
-        assert!(message.contains("expected at most 72,931 keys, or memory= of 12.8 PiB"), "{message}");
+        assert!(message.contains("expected at most 72,931 keys, or `memory=12.8 PiB`"), "{message}");
         let filter = CountingBloom::new(1_000_000, 1e-3, 1 << 19);
         assert!(cut(1_000_000, one, &filter).unwrap().contains("for 72,931 keys, not for 1,000,000"));
         assert_eq!(cut(1_000, one, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
@@ -254,7 +250,7 @@ mod tests {
         assert!((0..100).all(|key| again.count(key) > 0) && read_back.keys == 100);
         let refused = |identity: &str, most: usize| read(&path, "tf", identity, most).unwrap_err().to_string();
         assert!(refused("cd", 1 << 20).contains("exact:form=raw"));
-        assert!(refused("ab", 10).contains("raise memory="));
+        assert!(refused("ab", 10).contains("raise `memory`"));
         let bytes = std::fs::read(&path).unwrap();
         let mut other = bytes.clone();
         *other.last_mut().unwrap() ^= 1;
@@ -269,7 +265,7 @@ mod tests {
             std::fs::write(&path, &other).unwrap();
             let message = refused("ab", 1 << 20);
             assert!(
-                ["damaged", "cut off", "filter.bloom", "made with other words", "raise memory="]
+                ["damaged", "cut off", "filter.bloom", "made with other words", "raise `memory`"]
                     .iter()
                     .any(|said| message.contains(said)),
                 "{at}: {message}"

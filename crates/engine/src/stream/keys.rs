@@ -9,7 +9,6 @@ use bytesize::ByteSize;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::combine;
 use dupsift_core::row::{Reason, Signatures};
-use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::{CountingBloom, rate_of_any, rate_of_each};
 use dupsift_text::Analysis;
 
@@ -89,7 +88,7 @@ impl Sizing {
         CountingBloom::try_new(documents.saturating_mul(self.each), self.of_one(), most_bytes).ok_or_else(|| {
             let bytes = self.bytes_for(documents).min(most_bytes as u64);
             let why = format!("the system has no memory for a filter of {}; expected fewer keys", ByteSize(bytes));
-            Error::wrong_value(opt("keys"), documents, why)
+            Error::wrong_value("keys", documents, why)
         })
     }
 

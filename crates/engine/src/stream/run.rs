@@ -38,7 +38,6 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::guard;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Signatures;
-use dupsift_core::spelling::opt;
 use dupsift_files::io::{REJECTED, Stage, TableWriter, Want};
 use dupsift_files::tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use dupsift_spill::bloom::CountingBloom;
@@ -163,7 +162,7 @@ fn take_out(
     // --limit is about the documents that come in.
     let whole = RunOptions { limit: None, ..session.options.clone() };
     if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
-        return Err(Error::wrong_value(opt("forget"), first.path.display(), &first.why));
+        return Err(Error::wrong_value("forget", first.path.display(), &first.why));
     }
     let old = Session::new(session.engine, &whole, &forget.source, session.pipeline);
     old.check_pages()?;
@@ -171,17 +170,16 @@ fn take_out(
         // Half of the old versions taken out would be worse than none: the filter must stay what it was.
         Error::BadFile { path, why } => {
             let why = format!("{why}; expected files that can be read whole");
-            Error::wrong_value(opt("forget"), path.display(), why)
+            Error::wrong_value("forget", path.display(), why)
         }
         other => other,
     })?;
     let without: u64 = read.unsigned.values().sum();
     if without > 0 {
         report.warnings.push(format!(
-            "{} of {forget} without a key; nothing was taken out for {}",
+            "{} of `forget` without a key; nothing was taken out for {}",
             counted(without, "row"),
-            if without == 1 { "it" } else { "them" },
-            forget = opt("forget")
+            if without == 1 { "it" } else { "them" }
         ));
     }
     for doc in 0..old.documents() {
@@ -222,17 +220,10 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.false_positives > 2.0 * rate {
         warnings.push(format!(
-            "the filter holds {} in {}: {:.2} % of new documents are flagged by chance; start again with a larger {keys} or {memory}",
-            counted(report.keys, "key"),
-            counted(report.filter_bytes, "byte"),
-            100.0 * report.false_positives, memory = opt("memory"), keys = opt("keys")));
+            "the filter holds {} in {}: {:.2} % of new documents are flagged by chance; start again with a larger `keys` or `memory`", counted(report.keys, "key"), counted(report.filter_bytes, "byte"), 100.0 * report.false_positives));
     }
     if report.unknown > 0 {
-        warnings.push(format!(
-            "{} of {forget} not found in the filter",
-            counted(report.unknown, "document"),
-            forget = opt("forget")
-        ));
+        warnings.push(format!("{} of `forget` not found in the filter", counted(report.unknown, "document")));
     }
     warnings
 }

@@ -13,7 +13,6 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::Signatures;
-use dupsift_core::spelling::opt;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Pipeline;
 
@@ -39,13 +38,13 @@ impl Seen {
         static NONE: OnceLock<CorpusStats> = OnceLock::new();
         let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;
         if !(rate > 0.0 && rate < 1.0) {
-            return Err(Error::wrong(opt("rate"), format!("expected a number between 0 and 1, got {rate}")));
+            return Err(Error::wrong("rate", format!("expected a number between 0 and 1, got {rate}")));
         }
         let sizing = sizing(&bound, rate);
         let bytes = sizing.bytes_for(keys);
         if bytes > most_bytes as u64 {
             return Err(Error::wrong(
-                opt("keys"),
+                "keys",
                 format!(
                     "a filter for {} takes {}, more than the {} allowed; expected fewer keys, or more memory",
                     counted(keys, "key"),
@@ -57,7 +56,7 @@ impl Seen {
         let allowed = memory_allowed().unwrap_or(u64::MAX);
         if bytes > allowed {
             return Err(Error::wrong_value(
-                opt("keys"),
+                "keys",
                 keys,
                 format!(
                     "the filter would take {}, and the machine or its cgroup allows {}; expected at most {}",

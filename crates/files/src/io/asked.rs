@@ -7,7 +7,6 @@ use super::find::FoundFile;
 use super::parallel;
 use super::schema::{self, KnownColumns, Shown};
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::Opt;
 use std::collections::BTreeSet;
 use std::fs::File;
 
@@ -15,7 +14,7 @@ use std::fs::File;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The option that names it.
-    pub option: Opt,
+    pub option: &'static str,
     /// The column.
     pub column: String,
     /// Whether lists of JSON lines will not do.
@@ -73,7 +72,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     match missing.first() {
         Some(asked) if any => {
             // A text never comes from a folder.
-            let is_text = ["text-column", "html-column"].contains(&asked.option.name());
+            let is_text = ["text-column", "html-column"].contains(&asked.option);
             let of_folder = |shown: &Shown| found.iter().any(|file| file.has_partition(&shown.name));
             there.retain(|shown| !is_text || !of_folder(shown));
             Err(Error::usage(said(asked, &there)))
@@ -94,14 +93,14 @@ pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Resul
 fn said(asked: &Asked, there: &[Shown]) -> String {
     let Asked { option, column, .. } = asked;
     if let Some(known) = there.iter().find(|known| known.name == *column) {
-        return format!("{option:#} names the column {column:?}, which is {}; expected a plain column", known.says);
+        return format!("`{option}` names the column {column:?}, which is {}; expected a plain column", known.says);
     }
     let plain = || there.iter().filter(|known| known.is_plain()).map(|known| known.name.as_str());
     let inside = plain().find(|name| name.strip_prefix(column.as_str()).is_some_and(|rest| rest.starts_with('.')));
-    let hint = schema::likely_of(*option, column, there).filter(|hint| !hint.is_empty());
+    let hint = schema::likely_of(option, column, there).filter(|hint| !hint.is_empty());
     let hint = hint.or_else(|| inside.map(|name| format!("; did you mean {name:?}?")));
     let hint = hint.unwrap_or_else(|| did_you_mean(column, plain()));
-    format!("{option:#} names the column {column:?}, which no input file has; {}{hint}", schema::list(there))
+    format!("`{option}` names the column {column:?}, which no input file has; {}{hint}", schema::list(there))
 }
 
 #[cfg(test)]
@@ -111,7 +110,6 @@ mod tests {
     use super::*;
     use ::parquet::file::properties::WriterProperties;
     use arrow::array::{ArrayRef, Int32Array, ListArray, StringArray, types::Int32Type};
-    use dupsift_core::spelling::opt;
     use std::sync::Arc;
 
     #[test]
@@ -120,7 +118,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let check = |column: &str| {
             let found = super::super::find(&[folder.path().to_string_lossy().into_owned()])?;
-            check_asked(&found, &[Asked { option: opt("url-column"), column: column.into(), plain: true }], 2)
+            check_asked(&found, &[Asked { option: "url-column", column: column.into(), plain: true }], 2)
         };
         let message = |column: &str| check(column).expect_err("not there").to_string();
         std::fs::write(at("none.jsonl"), "\n").expect("written");
@@ -130,7 +128,7 @@ mod tests {
             .expect("written");
         assert_eq!(
             message("url"),
-            "url_column names the column \"url\", which no input file has; there are uri; did you mean \"uri\"?"
+            "`url-column` names the column \"url\", which no input file has; there are uri; did you mean \"uri\"?"
         );
         assert!(message("late").contains("which no input file has"), "beyond the first lines");
         let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)])]));
@@ -145,7 +143,10 @@ mod tests {
             assert!(check(column).is_ok(), "{column}");
         }
         std::fs::write(at("b.jsonl"), "{\"votes\": null}\n{\"votes\": [1]}\n").expect("written");
-        assert_eq!(message("votes"), "url_column names the column \"votes\", which is a list; expected a plain column");
+        assert_eq!(
+            message("votes"),
+            "`url-column` names the column \"votes\", which is a list; expected a plain column"
+        );
         std::fs::write(at("c.jsonl"), "{\"votes\": [1]}\n{\"votes\": 1}\n").expect("written");
         assert!(check("votes").is_ok());
         let said = message("lnag");
@@ -156,17 +157,17 @@ mod tests {
         std::fs::write(at("long.jsonl"), long).expect("written");
         assert!(check("raw").is_ok());
         std::fs::remove_file(at("long.jsonl")).expect("it is there");
-        assert_eq!(message("tags"), "url_column names the column \"tags\", which is a list; expected a plain column");
+        assert_eq!(message("tags"), "`url-column` names the column \"tags\", which is a list; expected a plain column");
     }
 
     #[test]
     fn the_usual_names_of_texts_and_ids_are_tried() {
         let named = |option: &'static str, column: &str| {
-            let asked = Asked { option: opt(option), column: column.into(), plain: false };
+            let asked = Asked { option, column: column.into(), plain: false };
             said(&asked, &["uid", "raw_content"].map(Shown::named))
         };
-        assert!(named("text-column", "text").ends_with("there are uid, raw_content; try text_column=\"raw_content\""));
-        assert!(named("id-column", "id").ends_with("; try id_column=\"uid\""));
+        assert!(named("text-column", "text").ends_with("there are uid, raw_content; try `text-column=raw_content`"));
+        assert!(named("id-column", "id").ends_with("; try `id-column=uid`"));
         assert!(named("keep", "text").ends_with("there are uid, raw_content"));
     }
 }

@@ -10,7 +10,6 @@ use super::standard_input::is_standard_input;
 use super::work_files::STANDARD_INPUT;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
-use dupsift_core::spelling::opt;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -33,7 +32,7 @@ impl InputFile {
     /// column that nothing here can read.
     pub fn check_copying(&self, fits: &Fits<'_>) -> Result<Option<LargePage>> {
         if let Err(why) = self.format.copies(self.coding) {
-            return Err(Error::wrong(opt("corpus"), format!("{}: {why}", self.path.display())));
+            return Err(Error::wrong("corpus", format!("{}: {why}", self.path.display())));
         }
         let large = self.format.check_copying(self.reopen()?, fits).map_err(|why| self.bad(why))?;
         Ok(large.map(|Stretch { column, bytes, longest, .. }| LargePage {
@@ -91,7 +90,7 @@ impl Source {
         match places.iter().find(|place| !known.insert(place.as_str())) {
             None => Ok(places),
             Some(place) => Err(Error::wrong(
-                opt("corpus"),
+                "corpus",
                 format!("two files of the input are called {place:?}; give one of them another name"),
             )),
         }

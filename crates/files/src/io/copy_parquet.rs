@@ -8,8 +8,7 @@ use super::copying::{Copying, Fits, Output, Stop};
 use super::format::Stretch;
 use super::page_headers;
 use super::page_memory::{Column, stretches};
-use super::parquet::guarded;
-use super::parquet_crypto::encrypted_columns;
+use super::parquet::{check_plain, guarded};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::bloom_filter::Sbbf;
 use ::parquet::column::writer::ColumnCloseResult;
@@ -38,13 +37,7 @@ const ENCODINGS: [Encoding; 4] = [
 pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
     let metadata = load(file)?;
     let name = |leaf: usize| metadata.file_metadata().schema_descr().column(leaf).path().string();
-    let bytes = file.metadata().map_err(|error| error.to_string())?.len();
-    if let Some(&leaf) = encrypted_columns(file, bytes).first() {
-        return Err(format!(
-            "column {:?} is encrypted, so rows cannot be left out of it; decrypt the file first",
-            name(leaf)
-        ));
-    }
+    check_plain(file, &metadata)?;
     for group in metadata.row_groups() {
         for (leaf, chunk) in group.columns().iter().enumerate() {
             if chunk.compression() == Compression::LZO {

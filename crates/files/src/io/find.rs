@@ -14,7 +14,6 @@ use super::names::refuse_standard_input;
 use super::ours::{Ours, Owners};
 use super::unread::{Unread, special};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -183,7 +182,7 @@ fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     let hint = if there.whole_files_would_be_read() && !taking.whole_files {
-        format!("; {} takes each text and page file as one document", opt("whole-files"))
+        "; `whole-files` takes each text and page file as one document".to_owned()
     } else {
         String::new()
     };
@@ -201,10 +200,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
     Error::usage(match special {
         Some(kind) => format!("{shown} is {kind}; expected a regular file, a folder or a glob"),
         None if formats::of(path, true).is_some() => {
-            format!(
-                "{shown} is not read as a table of documents; {whole_files} takes each such file as one document",
-                whole_files = opt("whole-files")
-            )
+            format!("{shown} is not read as a table of documents; `whole-files` takes each such file as one document")
         }
         None => format!("{shown} has an unknown ending; expected {}", formats::endings()),
     })
@@ -529,9 +525,9 @@ mod tests {
         let folder = tree(&["a.txt", "d/b.htm", "d/c.xls"]);
         let at = |rest: &str| format!("{}/{rest}", folder.path().display());
         let message = |input: String| find(&[input]).expect_err("nothing").to_string();
-        assert!(message(at("a.txt")).contains("whole_files="), "{}", message(at("a.txt")));
+        assert!(message(at("a.txt")).contains("`whole-files`"), "{}", message(at("a.txt")));
         let said = message(at("d"));
-        assert!(said.contains(".htm 1, .xls 1") && said.contains("whole_files="), "{said}");
+        assert!(said.contains(".htm 1, .xls 1") && said.contains("`whole-files`"), "{said}");
     }
 
     #[cfg(unix)]

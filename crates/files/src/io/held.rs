@@ -17,7 +17,6 @@ use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder, write_durably};
-use dupsift_core::spelling::opt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -99,10 +98,9 @@ impl Held {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "{} was held back, and another run has written {} since; move that one away, or run this one again with {}",
+            "{} was held back, and another run has written {} since; move that one away, or run this one again with `accept`",
             self.folder.path.display(),
-            output.path.display(),
-            opt("accept")
+            output.path.display()
         )))
     }
 
@@ -176,11 +174,9 @@ pub(super) fn check(output: &Place) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{} is where a result would be held back that must not replace {}, and it is no such result; move it away, give another {out}, or {accept}",
+        "{} is where a result would be held back that must not replace {}, and it is no such result; move it away, give another `out`, or `accept`",
         folder.path.display(),
-        output.path.display(),
-        out = opt("out"),
-        accept = opt("accept")
+        output.path.display()
     )))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A field whose own name has the dot wins over one inside of an object.
 
+use super::json_walk::{self, By, Plain, skip_list};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
@@ -156,7 +157,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
             self.found.push(Path { name: self.path.clone(), kind: Kind::Plain });
             self.path.push('.');
             self.depth += 1;
-            let kind = object.next_value_seed(Inner(self))?;
+            let kind = object.next_value_seed(By(Inner(self)))?;
             self.depth -= 1;
             self.found[at].kind = kind;
             self.path.truncate(before);
@@ -189,44 +190,17 @@ impl Visitor<'_> for Name<'_, '_> {
 /// A value, which is walked through if it is an object; says what it is.
 struct Inner<'w, 'a>(&'w mut Walk<'a>);
 
-impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
-    type Value = Kind;
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Kind, D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Inner<'_, '_> {
+impl<'de> json_walk::Walk<'de> for Inner<'_, '_> {
     type Value = Kind;
 
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
+    fn plain<E>(self, value: Plain<'de, '_>) -> Result<Kind, E> {
+        Ok(if value == Plain::Null { Kind::Null } else { Kind::Plain })
     }
-    fn visit_unit<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Kind, A::Error> {
+        skip_list(list).map(|()| Kind::List)
     }
-    fn visit_str<E>(self, _: &str) -> Result<Kind, E> {
-        Ok(Kind::Plain)
-    }
-    fn visit_i64<E>(self, _: i64) -> Result<Kind, E> {
-        Ok(Kind::Plain)
-    }
-    fn visit_u64<E>(self, _: u64) -> Result<Kind, E> {
-        Ok(Kind::Plain)
-    }
-    fn visit_f64<E>(self, _: f64) -> Result<Kind, E> {
-        Ok(Kind::Plain)
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Kind, E> {
-        Ok(Kind::Plain)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Kind, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Kind::List)
-    }
-    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Kind, A::Error> {
-        self.0.visit_map(object)?;
-        Ok(Kind::Object)
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Kind, A::Error> {
+        self.0.visit_map(object).map(|()| Kind::Object)
     }
 }
 

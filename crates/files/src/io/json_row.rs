@@ -4,7 +4,8 @@
 //! reading parses the same fields, and checks the whole line for UTF-8.
 
 use super::json_paths::leads_to;
-use super::json_value::{JsonValue, Take, ValueSeed};
+use super::json_value::{JsonValue, Take};
+use super::json_walk::{By, Plain, Walk, skip_list};
 use super::schema::Columns;
 use crate::tables::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -104,13 +105,13 @@ impl<'de> Filled<'_, 'de> {
         let (columns, by_path) = (self.columns, !self.depths.is_empty());
         while let Some(field) = map.next_key_seed(FieldSeed { columns, before, by_path })? {
             match field {
-                Field::Text if self.wins(0, depth) => match map.next_value_seed(ScalarSeed)? {
+                Field::Text if self.wins(0, depth) => match map.next_value_seed(By(ReadScalar))? {
                     Scalar::Text(text) => self.row.text = Some(text),
                     Scalar::Null => self.row.text = None,
                     other => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
                 },
                 Field::Id if self.wins(1, depth) => {
-                    let value = map.next_value_seed(ScalarSeed)?;
+                    let value = map.next_value_seed(By(ReadScalar))?;
                     if columns.parts.contains(&columns.id) {
                         let at = columns.others.iter().position(|name| *name == columns.id);
                         at.into_iter().for_each(|at| self.row.others[at] = value.as_part());
@@ -127,7 +128,7 @@ impl<'de> Filled<'_, 'de> {
                     let name = &columns.others[at];
                     let is_part = columns.parts.contains(name);
                     let take = if is_part { Take::Part } else { self.takes.get(at).copied().unwrap_or(Take::Nothing) };
-                    self.row.others[at] = map.next_value_seed(ValueSeed(take))?;
+                    self.row.others[at] = map.next_value_seed(By(take))?;
                     if let (true, JsonValue::Nested(_)) = (is_part, &self.row.others[at]) {
                         self.row.bad = Some(Rejection::new(
                             RejectReason::WrongType,
@@ -136,7 +137,7 @@ impl<'de> Filled<'_, 'de> {
                         self.row.others[at] = JsonValue::Null;
                     }
                 }
-                Field::Object(path) => map.next_value_seed(Inside { filled: self, before: path + ".", depth })?,
+                Field::Object(path) => map.next_value_seed(By(Inside { filled: self, before: path + ".", depth }))?,
                 Field::Text | Field::Id | Field::Other(_) | Field::Unknown => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -160,42 +161,16 @@ struct Inside<'f, 'c, 'l> {
     depth: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for Inside<'_, '_, 'de> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Inside<'_, '_, 'de> {
+impl<'de> Walk<'de> for Inside<'_, '_, 'de> {
     type Value = ();
 
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
-    }
-    fn visit_unit<E>(self) -> Result<(), E> {
+    fn plain<E>(self, _: Plain<'de, '_>) -> Result<(), E> {
         Ok(())
     }
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
+        skip_list(list)
     }
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(())
-    }
-    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<(), A::Error> {
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<(), A::Error> {
         self.filled.fields(object, &self.before, self.depth + 1)
     }
 }
@@ -289,47 +264,27 @@ impl fmt::Display for Scalar<'_> {
     }
 }
 
-struct ScalarSeed;
+/// Reads a [`Scalar`].
+struct ReadScalar;
 
-impl<'de> DeserializeSeed<'de> for ScalarSeed {
-    type Value = Scalar<'de>;
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Scalar<'de>, D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ScalarSeed {
+impl<'de> Walk<'de> for ReadScalar {
     type Value = Scalar<'de>;
 
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
+    fn plain<E>(self, value: Plain<'de, '_>) -> Result<Scalar<'de>, E> {
+        Ok(match value {
+            Plain::Null => Scalar::Null,
+            Plain::Bool(_) => Scalar::Bool,
+            Plain::Int(number) => Scalar::Int(number),
+            Plain::UInt(number) => Scalar::UInt(number),
+            Plain::Float(_) => Scalar::Fraction,
+            Plain::Borrowed(text) => Scalar::Text(Cow::Borrowed(text)),
+            Plain::Unescaped(text) => Scalar::Text(Cow::Owned(text.to_owned())),
+        })
     }
-    fn visit_unit<E>(self) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Null)
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Scalar<'de>, A::Error> {
+        skip_list(list).map(|()| Scalar::List)
     }
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Borrowed(text)))
-    }
-    fn visit_str<E>(self, text: &str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
-    }
-    fn visit_i64<E>(self, number: i64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Int(number))
-    }
-    fn visit_u64<E>(self, number: u64) -> Result<Scalar<'de>, E> {
-        Ok(i64::try_from(number).map_or(Scalar::UInt(number), Scalar::Int))
-    }
-    fn visit_f64<E>(self, _: f64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Fraction)
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Bool)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Scalar<'de>, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::List)
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Scalar<'de>, A::Error> {
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Scalar<'de>, A::Error> {
         while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Scalar::Object)
     }

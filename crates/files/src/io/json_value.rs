@@ -3,12 +3,12 @@
 //! Every value is walked through in the same way, also if nothing is taken of it, so that what is not JSON does not depend on what a
 //! reading asks for.
 
+use super::json_walk::{By, Plain, Walk};
 use crate::tables::read_as;
 use arrow::array::ArrayRef;
 use arrow::array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
 use arrow::buffer::Buffer;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use std::fmt;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 
 /// A text of more bytes is handed on in its own memory.
@@ -47,56 +47,37 @@ impl JsonValue {
     }
 }
 
-/// Reads a value.
-pub(super) struct ValueSeed(pub Take);
-
-impl<'de> DeserializeSeed<'de> for ValueSeed {
+/// Reads a value, as much of it as is taken.
+impl<'de> Walk<'de> for Take {
     type Value = JsonValue;
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<JsonValue, D::Error> {
-        json.deserialize_any(self)
+
+    fn plain<E>(self, value: Plain<'de, '_>) -> Result<JsonValue, E> {
+        Ok(match value {
+            Plain::Null => JsonValue::Null,
+            Plain::Bool(value) => JsonValue::Bool(value),
+            Plain::Int(number) => JsonValue::Int(number),
+            Plain::UInt(number) => JsonValue::UInt(number),
+            Plain::Float(number) => JsonValue::Float(number),
+            Plain::Borrowed(_) | Plain::Unescaped(_) if self == Take::Nothing => JsonValue::Null,
+            Plain::Borrowed(text) | Plain::Unescaped(text) => JsonValue::Text(text.to_owned()),
+        })
+    }
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<JsonValue, A::Error> {
+        self.nested(|out| Compact(out).list(list))
+    }
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<JsonValue, A::Error> {
+        self.nested(|out| Compact(out).object(object))
     }
 }
 
-impl<'de> Visitor<'de> for ValueSeed {
-    type Value = JsonValue;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
-    }
-    fn visit_unit<E>(self) -> Result<JsonValue, E> {
-        Ok(JsonValue::Null)
-    }
-    fn visit_str<E>(self, text: &str) -> Result<JsonValue, E> {
-        Ok(if self.0 == Take::Nothing { JsonValue::Null } else { JsonValue::Text(text.to_owned()) })
-    }
-    fn visit_i64<E>(self, number: i64) -> Result<JsonValue, E> {
-        Ok(JsonValue::Int(number))
-    }
-    fn visit_u64<E>(self, number: u64) -> Result<JsonValue, E> {
-        Ok(i64::try_from(number).map_or(JsonValue::UInt(number), JsonValue::Int))
-    }
-    fn visit_f64<E>(self, number: f64) -> Result<JsonValue, E> {
-        Ok(JsonValue::Float(number))
-    }
-    fn visit_bool<E>(self, value: bool) -> Result<JsonValue, E> {
-        Ok(JsonValue::Bool(value))
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<JsonValue, A::Error> {
-        self.nested(|out| Compact(out).visit_seq(list))
-    }
-    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<JsonValue, A::Error> {
-        self.nested(|out| Compact(out).visit_map(object))
-    }
-}
-
-impl ValueSeed {
+impl Take {
     fn nested<E: serde::de::Error>(
         self,
         walk: impl FnOnce(Option<&mut Vec<u8>>) -> Result<(), E>,
     ) -> Result<JsonValue, E> {
         let mut out = Vec::new();
-        walk((self.0 == Take::All).then_some(&mut out))?;
-        if out.is_empty() && self.0 != Take::Part {
+        walk((self == Take::All).then_some(&mut out))?;
+        if out.is_empty() && self != Take::Part {
             return Ok(JsonValue::Null);
         }
         String::from_utf8(out).map(JsonValue::Nested).map_err(E::custom)
@@ -121,38 +102,20 @@ impl Compact<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Compact<'_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Compact<'_> {
+impl<'de> Walk<'de> for Compact<'_> {
     type Value = ();
 
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a value")
+    fn plain<E: serde::de::Error>(mut self, value: Plain<'de, '_>) -> Result<(), E> {
+        match value {
+            Plain::Null => self.put(&()),
+            Plain::Bool(value) => self.put(&value),
+            Plain::Int(number) => self.put(&number),
+            Plain::UInt(number) => self.put(&number),
+            Plain::Float(number) => self.put(&number),
+            Plain::Borrowed(text) | Plain::Unescaped(text) => self.put(text),
+        }
     }
-    fn visit_unit<E: serde::de::Error>(mut self) -> Result<(), E> {
-        self.put(&())
-    }
-    fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<(), E> {
-        self.put(text)
-    }
-    fn visit_i64<E: serde::de::Error>(mut self, number: i64) -> Result<(), E> {
-        self.put(&number)
-    }
-    fn visit_u64<E: serde::de::Error>(mut self, number: u64) -> Result<(), E> {
-        self.put(&number)
-    }
-    fn visit_f64<E: serde::de::Error>(mut self, number: f64) -> Result<(), E> {
-        self.put(&number)
-    }
-    fn visit_bool<E: serde::de::Error>(mut self, value: bool) -> Result<(), E> {
-        self.put(&value)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+    fn list<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
         self.sign(b'[');
         let mut at = self.0.as_deref().map_or(0, Vec::len);
         while list.next_element_seed(Element(self.inner(), at))?.is_some() {
@@ -161,12 +124,12 @@ impl<'de> Visitor<'de> for Compact<'_> {
         self.sign(b']');
         Ok(())
     }
-    fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<(), A::Error> {
+    fn object<A: MapAccess<'de>>(mut self, mut object: A) -> Result<(), A::Error> {
         self.sign(b'{');
         let mut at = self.0.as_deref().map_or(0, Vec::len);
         while object.next_key_seed(Element(self.inner(), at))?.is_some() {
             self.sign(b':');
-            object.next_value_seed(self.inner())?;
+            object.next_value_seed(By(self.inner()))?;
             at = 0;
         }
         self.sign(b'}');
@@ -183,7 +146,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
         if self.0.0.as_deref().is_some_and(|out| out.len() != self.1) {
             self.0.sign(b',');
         }
-        self.0.deserialize(json)
+        By(self.0).deserialize(json)
     }
 }
 
@@ -259,7 +222,7 @@ mod tests {
     use arrow::datatypes::DataType;
 
     fn value(json: &str, take: Take) -> JsonValue {
-        ValueSeed(take).deserialize(&mut serde_json::Deserializer::from_str(json)).expect("JSON")
+        By(take).deserialize(&mut serde_json::Deserializer::from_str(json)).expect("JSON")
     }
 
     #[test]
@@ -285,7 +248,7 @@ mod tests {
         for json in ["[1,", "[1e999]", "{\"a\" 1}", "[\"\\ud800\"]", &deep] {
             for take in [Take::Nothing, Take::Plain, Take::All] {
                 let mut reader = serde_json::Deserializer::from_str(json);
-                assert!(ValueSeed(take).deserialize(&mut reader).is_err(), "{json}");
+                assert!(By(take).deserialize(&mut reader).is_err(), "{json}");
             }
         }
     }

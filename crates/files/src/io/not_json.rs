@@ -1,14 +1,12 @@
 //! What is said of a file of JSON lines in which no line is an object, and the likely way out.
 
-use dupsift_core::spelling::spelled;
-
 /// Characters of a parser's message that are shown.
 const SHOWN: usize = 120;
 
 /// What the line is in place of an object.
 pub(super) fn said(line: &[u8]) -> String {
     let (what, way_out) = kind(line);
-    format!("{what}; expected an object a line{}", spelled(way_out))
+    format!("{what}; expected an object a line{way_out}")
 }
 
 /// Whether the line may be one of settings or of another kind of text: bytes that are no text are damage.
@@ -21,13 +19,13 @@ fn kind(line: &[u8]) -> (String, &'static str) {
     let wide = line.starts_with(b"\xFF\xFE") || line.starts_with(b"\xFE\xFF");
     let zeros = line.iter().take(64).filter(|byte| **byte == 0).count();
     if wide || 4 * zeros >= line.len().min(64) {
-        return ("it looks like UTF-16".to_owned(), "; try {encoding auto}");
+        return ("it looks like UTF-16".to_owned(), "; try `encoding=auto`");
     }
     if line.iter().take(64).any(|byte| *byte < b' ' && !byte.is_ascii_whitespace()) {
         return ("it looks like binary data".to_owned(), "");
     }
     if std::str::from_utf8(line).is_err() {
-        return ("it is not UTF-8".to_owned(), "; try {encoding auto}, or the name of the encoding");
+        return ("it is not UTF-8".to_owned(), "; try `encoding=auto`, or the name of the encoding");
     }
     match line.first() {
         Some(b'[') => ("it begins an array".to_owned(), "; jq -c \".[]\" FILE makes lines of the items of an array"),
@@ -59,10 +57,10 @@ mod tests {
             (&b"[{\"text\": \"a\"},"[..], "begins an array", "jq -c \".[]\""),
             (b"{", "goes on in the next line", "jq -c . FILE"),
             (b"{\"text\": \"a", "goes on in the next line", "jq -c . FILE"),
-            (b"\xFF\xFE{\0\"\0", "UTF-16", "encoding=\"auto\""),
-            (b"{\0\"\0t\0e\0", "UTF-16", "encoding=\"auto\""),
+            (b"\xFF\xFE{\0\"\0", "UTF-16", "`encoding=auto`"),
+            (b"{\0\"\0t\0e\0", "UTF-16", "`encoding=auto`"),
             (b"PK\x03\x04\x14", "binary data", "an object a line"),
-            (b"\xB0\xA1", "not UTF-8", "encoding=\"auto\""),
+            (b"\xB0\xA1", "not UTF-8", "`encoding=auto`"),
             (b"id,text", "expected value", "an object a line"),
             (b"7", "no object", "an object a line"),
             (b"{\"a\": }", "expected value", "an object a line"),

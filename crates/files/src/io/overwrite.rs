@@ -3,7 +3,6 @@
 use super::work_files;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_core::spelling::opt;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -86,25 +85,18 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     };
     let shown = out.display();
     if !there.is_dir() {
-        return Err(Error::usage(format!(
-            "{shown} is a file; expected a folder that is not there yet as {out}",
-            out = opt("out")
-        )));
+        return Err(Error::usage(format!("{shown} is a file; expected a folder that is not there yet as `out`")));
     }
     if !overwrite {
         return Err(Error::usage(format!(
-            "{shown} is already there; give another {out}, or {overwrite} to replace it",
-            out = opt("out"),
-            overwrite = opt("overwrite")
+            "{shown} is already there; give another `out`, or `overwrite` to replace it"
         )));
     }
     match foreign_entry(out)? {
         None => Ok(()),
         Some(what) => Err(Error::usage(format!(
-            "{shown} does not look like an earlier result ({what}), so {overwrite} does not touch it; \
-             give another {out}, or empty the folder yourself",
-            overwrite = opt("overwrite"),
-            out = opt("out")
+            "{shown} does not look like an earlier result ({what}), so `overwrite` does not touch it; \
+             give another `out`, or empty the folder yourself"
         ))),
     }
 }

@@ -7,7 +7,6 @@ use super::hive;
 use crate::tables::document::is_spelled;
 use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_core::spelling::opt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
@@ -96,9 +95,8 @@ fn add(
         }
         if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
             return Err(Error::usage(format!(
-                "column {name:?} is {} in one file and {data_type} in {label}; {strange} cannot be written as text: name the columns to keep by {columns}, or take the files one by one",
-                known.data_type,
-                columns = opt("columns")
+                "column {name:?} is {} in one file and {data_type} in {label}; {strange} cannot be written as text: name the columns to keep by `columns`, or take the files one by one",
+                known.data_type
             )));
         }
         (known.data_type, known.mixed) = (DataType::Utf8View, true);
@@ -129,13 +127,13 @@ impl OwnColumns {
                 continue;
             }
             if self.nested.contains(name) {
-                return Err(Error::wrong(opt("columns"), format_args!("{name:?} is nested; expected a plain column")));
+                return Err(Error::wrong("columns", format_args!("{name:?} is nested; expected a plain column")));
             }
             let there = self.columns.iter().map(|column| column.name.as_str());
             let hint = did_you_mean(name, there.clone());
             let there = there.collect::<Vec<_>>().join(", ");
             return Err(Error::wrong(
-                opt("columns"),
+                "columns",
                 format_args!("no file has a column {name:?}{hint}; there are: {there}"),
             ));
         }

@@ -5,20 +5,20 @@
 //! Files are input: nothing they claim is believed before it is checked, and what panics inside the decoder is caught.
 
 use super::format::Piece;
-use super::parquet_crypto;
 use super::schema::{Columns, Shown};
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
 use ::parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
-    FileMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
-    RowGroupMetaData,
+    ColumnChunkMetaData, FileMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+    ParquetStatisticsPolicy, RowGroupMetaData,
 };
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use arrow::datatypes::{DataType, Field, Fields, Schema};
 use dupsift_core::guard;
 use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
 /// The compressions that can be read, for messages.
@@ -39,14 +39,44 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     if bytes == 0 {
         return Err("0 bytes; expected a Parquet file".to_owned());
     }
-    if parquet_crypto::has_encrypted_footer(file, bytes) {
-        return Err("encrypted Parquet, its footer too; expected a file that is not: decrypt it first".to_owned());
+    let mut magic = [0; 4];
+    if bytes >= 8 && file.read_exact_at(&mut magic, bytes - 4).is_ok() && &magic == b"PARE" {
+        return Err("the Parquet file is encrypted; decrypt it first".to_owned());
     }
     let options = ParquetMetaDataOptions::new()
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_encoding_stats_as_mask(true);
     guarded(|| ParquetMetaDataReader::new().with_metadata_options(Some(options)).parse_and_finish(file))
         .map_err(|why| format!("not a whole Parquet file ({bytes} bytes): {why}"))
+}
+
+/// Checks that no column is encrypted, in a file whose footer is not.
+///
+/// # Errors
+/// The sentence that names the first encrypted one.
+pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
+    // Encryption is a property of a column in the whole file, so one row group tells.
+    let Some(group) = metadata.row_groups().iter().find(|group| group.num_rows() > 0) else { return Ok(()) };
+    match group.columns().iter().find(|chunk| is_encrypted(file, chunk)) {
+        None => Ok(()),
+        Some(chunk) => {
+            Err(format!("column {:?} is encrypted; decrypt the Parquet file first", chunk.column_path().string()))
+        }
+    }
+}
+
+/// Returns whether the pages of a chunk are encrypted.
+///
+/// An encrypted chunk begins with the length of the first encrypted page header, in 4 bytes with the lowest first: nonce, header and
+/// tag. A plain page header begins with the bytes 0x15, kind, 0x15, which would be a length above 1 MiB.
+fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
+    const NONCE_AND_TAG: u32 = 12 + 16;
+    const LONGEST: u32 = 1 << 20;
+    let dictionary = chunk.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(i64::MAX);
+    let mut length = [0; 4];
+    u64::try_from(dictionary.min(chunk.data_page_offset()))
+        .is_ok_and(|start| file.read_exact_at(&mut length, start).is_ok())
+        && (NONCE_AND_TAG + 1..LONGEST).contains(&u32::from_le_bytes(length))
 }
 
 /// A column of the file, or one of a struct in it.
@@ -195,21 +225,6 @@ impl Chosen {
 }
 
 impl Footer {
-    /// An error where a column asked for is encrypted in the file.
-    pub fn check_plain(&self, file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
-        let bytes = file.metadata().map_err(|error| error.to_string())?.len();
-        let schema = metadata.file_metadata().schema_descr();
-        let encrypted = parquet_crypto::encrypted_columns(file, bytes);
-        let path = |leaf: usize| schema.columns().get(leaf).map(|column| column.path().parts());
-        let is_encrypted = |asked: &[String]| encrypted.iter().any(|&leaf| path(leaf) == Some(asked));
-        match self.columns.iter().find(|(_, path)| is_encrypted(path)) {
-            None => Ok(()),
-            Some((name, _)) => Err(format!(
-                "encrypted Parquet: column {name:?} is encrypted; expected a file that is not: decrypt it first"
-            )),
-        }
-    }
-
     /// The footer cut down to the plain columns that `columns` names.
     pub fn new(metadata: &ParquetMetaData, columns: &Columns) -> Result<Footer, String> {
         let schema = metadata.file_metadata().schema_descr();

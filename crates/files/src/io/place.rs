@@ -7,7 +7,6 @@ use super::overwrite;
 use super::unfinished::Unfinished;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, sync_folder};
-use dupsift_core::spelling::opt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
@@ -41,13 +40,13 @@ impl Place {
     /// [`Error::Usage`] where the path has no name of its own, or names the working directory or a folder above it.
     pub fn of(out: &Path) -> Result<Place> {
         let wrong = |what: &str, error: io::Error| {
-            Error::wrong_value(opt("out"), out.display(), format_args!("{what} ({error}); expected a path of folders"))
+            Error::wrong_value("out", out.display(), format_args!("{what} ({error}); expected a path of folders"))
         };
         let path = behind_link(out).map_err(|error| wrong("it is a link that cannot be followed", error))?;
         let path = std::path::absolute(path).map_err(|error| wrong("it is no path", error))?;
         let refused = |what: &str| {
             let shown = out.display();
-            let own = opt("out").with(format_args!("{shown}/NAME"));
+            let own = format!("`out={shown}/NAME`");
             Error::usage(format!("{shown} {what}; an output needs a folder of its own, as in {own}"))
         };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -97,13 +96,13 @@ impl Place {
     /// Whether it can be made, which `probe` says of a name beside it and of the folders that are missing above it.
     fn can_be_made(&self, probe: impl FnOnce(PathBuf, &Path) -> io::Result<()>) -> Result<()> {
         let shown = self.path.display();
-        let wrong = |what: String| Err(Error::wrong_value(opt("out"), &shown, what));
+        let wrong = |what: String| Err(Error::wrong_value("out", &shown, what));
         let Some(there) = self.parent.ancestors().find(|above| above.exists()) else { return Ok(()) };
         if !there.is_dir() {
             return wrong(format!("{} is no folder; expected a path of folders", there.display()));
         }
         if mounts::is_mount_point(&self.path) {
-            let way_out = format!("expected a folder in it, as in {}", opt("out").with(format_args!("{shown}/NAME")));
+            let way_out = format!("expected a folder in it, as in `out={shown}/NAME`");
             return wrong(format!(
                 "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
             ));

@@ -5,6 +5,9 @@
 //! its line, so that it costs no other row. A quote that is opened by mistake is found out only where the next quote stands, many lines
 //! later: what looked like one record of several lines is then read again from its second line on. The same holds for a record of
 //! several lines that has not as many fields as there are names, for one that no quote closes, and for one that is too long to be a row.
+//!
+//! The crate csv-core cannot tell an empty field from an empty text in quotes, accepts text behind a closing quote, and ends an open
+//! quote with the file. Each of these is a null, a rejected row or a second reading here, so records are split by this module.
 
 use std::borrow::Cow;
 

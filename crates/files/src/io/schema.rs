@@ -4,7 +4,6 @@ use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;
 use arrow::datatypes::DataType;
 use dupsift_core::error::{did_you_mean, nearest};
-use dupsift_core::spelling::{Opt, opt};
 
 /// The columns that a job reads; no other is decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,14 +103,14 @@ const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "ur
 /// The sentence that says what is missing or of a wrong type, what there is, and the likely way out.
 pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     let named = |name: &str| there.iter().find(|column| column.name == name);
-    let (option, usual): (Opt, &[&str]) =
-        if columns.html { (opt("html-column"), &HTML_NAMES) } else { (opt("text-column"), &TEXT_NAMES) };
+    let (option, usual): (&'static str, &[&str]) =
+        if columns.html { ("html-column", &HTML_NAMES) } else { ("text-column", &TEXT_NAMES) };
     let is_part = |name: &String| named(name).is_some_and(|column| column.may_be_text() || column.may_be_spelled());
     match named(&columns.text) {
         _ if !columns.parts.is_empty() => {
             if let Some(part) = columns.parts.iter().find(|part| !is_part(part)) {
                 let hint = did_you_mean(part, there.iter().map(|column| column.name.as_str()));
-                let asked = opt("text-column").with(columns.parts.join(","));
+                let asked = format!("`text-column={}`", columns.parts.join(","));
                 return Err(format!("no plain column {part:?} for {asked}; {}{hint}", list(there)));
             }
         }
@@ -129,12 +128,12 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
             let why =
                 format!("column {:?} is {}; expected strings, binary or integers as ids", column.name, column.says);
             if columns.id_required {
-                return Err(why + &likely(&columns.id, opt("id-column"), &ID_NAMES, there, Shown::may_be_id));
+                return Err(why + &likely(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id));
             }
             (None, Some(why))
         }
         None if columns.id_required => {
-            return Err(missing(&columns.id, opt("id-column"), &ID_NAMES, there, Shown::may_be_id));
+            return Err(missing(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id));
         }
         None => (None, None),
     };
@@ -154,7 +153,13 @@ impl Shown {
     }
 }
 
-fn missing(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+fn missing(
+    wanted: &str,
+    option: &'static str,
+    usual: &[&str],
+    there: &[Shown],
+    fits: impl Fn(&Shown) -> bool,
+) -> String {
     format!("no column {wanted:?}; {}{}", list(there), likely(wanted, option, usual, there, fits))
 }
 
@@ -186,20 +191,27 @@ const ORDERS: [(&str, &str); 6] = [
 ];
 
 /// What [`likely`] says where that option names a column that no file has; none of an option that has no usual names.
-pub(super) fn likely_of(option: Opt, wanted: &str, there: &[Shown]) -> Option<String> {
-    Some(match option.name() {
+pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> Option<String> {
+    Some(match option {
         "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
         "html-column" => likely(wanted, option, &HTML_NAMES, there, Shown::may_be_text),
         "id-column" => likely(wanted, option, &ID_NAMES, there, Shown::may_be_id),
-        "keep" => ORDERS.iter().find(|(word, _)| *word == wanted).map_or_else(String::new, |(_, order)| {
-            format!("; did you mean {}?", option.with(format_args!("{order:?}")))
-        }),
+        "keep" => ORDERS
+            .iter()
+            .find(|(word, _)| *word == wanted)
+            .map_or_else(String::new, |(_, order)| format!("; did you mean `{option}={order:?}`?")),
         _ => return None,
     })
 }
 
 /// `"; try --text-column content"`, where a column of that file is likely the one.
-fn likely(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+fn likely(
+    wanted: &str,
+    option: &'static str,
+    usual: &[&str],
+    there: &[Shown],
+    fits: impl Fn(&Shown) -> bool,
+) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
     // In a struct of that name, or of another one.
@@ -215,7 +227,7 @@ fn likely(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl
         .or_else(|| near().filter(|_| is_own))
         .or_else(|| usual.iter().find_map(|name| same(name)))
         .or_else(near)
-        .map_or_else(String::new, |name| format!("; try {}", option.with(name)))
+        .map_or_else(String::new, |name| format!("; try `{option}={name}`"))
 }
 
 #[cfg(test)]
@@ -244,20 +256,20 @@ mod tests {
         assert_eq!(
             why,
             "no column \"text\"; there are uid (Int64), raw_content (LargeUtf8), m (a list), n (Float64); \
-             try text_column=\"raw_content\""
+             try `text-column=raw_content`"
         );
         let why = check(&columns("raw_contnt", "id", false), &there).expect_err("no text");
-        assert!(why.ends_with("try text_column=\"raw_content\""));
+        assert!(why.ends_with("try `text-column=raw_content`"));
         let why = check(&columns("uid", "id", false), &there).expect_err("no strings");
         assert!(why.starts_with("column \"uid\" is Int64; expected strings"), "{why}");
         let why = check(&columns("raw_content", "id", true), &there).expect_err("no id");
-        assert!(why.ends_with("try id_column=\"uid\""), "{why}");
+        assert!(why.ends_with("try `id-column=uid`"), "{why}");
         let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
         assert!(why.contains("expected strings, binary or integers"), "{why}");
         // A name of the user's own, nearly typed, goes before the usual ones.
         let there = [shown("text", Some(DataType::Utf8)), shown("summary", Some(DataType::Utf8))];
         let why = check(&columns("sumary", "id", false), &there).expect_err("no such column");
-        assert!(why.ends_with("try text_column=\"summary\""), "{why}");
+        assert!(why.ends_with("try `text-column=summary`"), "{why}");
         let there = [shown("uid", Some(DataType::Int64)), shown("m", None)];
         assert!(check(&columns("m", "id", false), &there).expect_err("nested").contains("is a list"));
     }

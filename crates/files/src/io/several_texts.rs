@@ -190,11 +190,11 @@ mod tests {
         write_parquet(&folder.path().join("a.parquet"), &batch(rows), WriterProperties::default());
         let why = texts(folder.path(), "title,text").unwrap_err().to_string();
         assert!(
-            why.ends_with("no plain column \"title\" for text_column=\"title,text\"; there are text (Utf8)"),
+            why.ends_with("no plain column \"title\" for `text-column=title,text`; there are text (Utf8)"),
             "{why}"
         );
         let why = texts(folder.path(), "text,body").unwrap_err().to_string();
-        assert!(why.contains("no plain column \"body\" for text_column=\"text,body\"; there are text (Utf8)"), "{why}");
+        assert!(why.contains("no plain column \"body\" for `text-column=text,body`; there are text (Utf8)"), "{why}");
     }
 
     #[test]

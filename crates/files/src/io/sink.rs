@@ -15,7 +15,6 @@ use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, sync_folder, write_durably};
-use dupsift_core::spelling::opt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -100,8 +99,8 @@ impl Stage {
         match files.into_iter().find(inside) {
             None => Ok(()),
             Some(file) => Err(Error::usage(format!(
-                "{} is to be replaced, but the input {} lies in it; expected another folder",
-                opt("out").with(self.place().path.display()),
+                "`out={}` is to be replaced, but the input {} lies in it; expected another folder",
+                self.place().path.display(),
                 file.display()
             ))),
         }

@@ -29,7 +29,7 @@ fn a_result_appears_whole_and_leaves_nothing_beside_it() {
     assert_eq!(names(&out), ["_SUCCESS", "pairs", "run.json"]);
     assert_eq!(names(&folder.path().join("deep")), ["out"]);
     let message = run(&out, false, "2").expect_err("it is there").to_string();
-    assert!(message.contains("overwrite="), "{message}");
+    assert!(message.contains("`overwrite`"), "{message}");
     run(&out, true, "3").expect("replaced");
     assert_eq!(fs::read(out.join("run.json")).expect("there"), b"3");
     assert_eq!(names(&folder.path().join("deep")), ["out"]);
@@ -43,7 +43,7 @@ fn what_cannot_be_begun_is_told_before() {
     assert_eq!(names(folder.path()), ["file"]);
     for out in ["file", "file/out", "file/deep/out"] {
         let message = Stage::check(&folder.path().join(out), true, true).expect_err(out).to_string();
-        assert!(message.contains("out="), "{message}");
+        assert!(message.contains("`out`"), "{message}");
     }
     assert!(Stage::check(folder.path(), false, true).is_err());
 }
@@ -70,7 +70,7 @@ fn the_users_own_folder_is_never_touched() {
     let out = folder.path().join("out");
     let refused = |what: &str| {
         let message = run(&out, true, "1").expect_err("refused").to_string();
-        assert!(message.contains(what) && message.contains("out="), "{message}");
+        assert!(message.contains(what) && message.contains("`out`"), "{message}");
     };
     // Spark marks its outputs with _SUCCESS too.
     fs::create_dir(&out).expect("a folder");
@@ -105,7 +105,7 @@ fn a_file_of_the_users_is_found_however_deep_it_lies() {
         fs::write(&path, b"user").expect("a file");
         let message = run(&out, true, "2").expect_err("refused").to_string();
         let first = name.split("/a.parquet").next().expect("a part");
-        assert!(message.contains(first) && message.contains("overwrite="), "{message}");
+        assert!(message.contains(first) && message.contains("`overwrite`"), "{message}");
         assert_eq!(fs::read(&path).expect("there"), b"user");
         fs::remove_file(&path).expect("removed");
         if name.contains("scores") {

@@ -21,7 +21,6 @@ use crate::tables::id::IdKind;
 use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, too_many_open};
 use dupsift_core::number::counted;
-use dupsift_core::spelling::opt;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -159,11 +158,7 @@ pub fn open(
     };
     let ids = |(why, files): (String, Vec<String>)| {
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-        format!(
-            "{}{more}: {why}; documents there are named FILE#ROW, and {id_column} names another column",
-            files[0],
-            id_column = opt("id-column")
-        )
+        format!("{}{more}: {why}; documents there are named FILE#ROW, and `id-column` names another column", files[0])
     };
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
     Ok((

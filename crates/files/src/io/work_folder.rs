@@ -27,7 +27,6 @@ use super::unfinished;
 use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
-use dupsift_core::spelling::opt;
 
 /// What follows the output's name in the name of the folder.
 const WORK: &str = "dupsift-work";
@@ -65,11 +64,10 @@ impl WorkFolder {
         if let Some(moved) = &moved {
             let other = locked(moved, |owner| {
                 Error::wrong(
-                    opt("work"),
+                    "work",
                     format_args!(
-                        "the folder {} is in use by another run, {owner}; give another {work}",
-                        moved.display(),
-                        work = opt("work")
+                        "the folder {} is in use by another run, {owner}; give another `work`",
+                        moved.display()
                     ),
                 )
             });
@@ -241,10 +239,8 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
     let refused = |why: String| {
         Error::usage(format!(
             "the work folder {} is not used: {why}; expected a folder that this user made and that nobody else may write; \
-             remove it, or give another {work} or {out}",
-            folder.display(),
-            work = opt("work"),
-            out = opt("out")
+             remove it, or give another `work` or `out`",
+            folder.display()
         ))
     };
     match Lock::take(folder).map_err(Error::io("lock the work folder", folder))? {
@@ -257,19 +253,14 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
 /// Says what goes because work files go elsewhere than in the run before.
 fn given_up(folder: &Path) {
     if folder.join(LEDGER).is_file() {
-        tracing::warn!(
-            "what an earlier run kept in {} is given up, for {work} is another one now",
-            folder.display(),
-            work = opt("work")
-        );
+        tracing::warn!("what an earlier run kept in {} is given up, for `work` is another one now", folder.display());
     }
 }
 
 fn being_written(out: &Path, owner: &Owner) -> Error {
     Error::usage(format!(
-        "another run is writing {}: {owner}; wait until it has ended, or give another {out}",
-        out.display(),
-        out = opt("out")
+        "another run is writing {}: {owner}; wait until it has ended, or give another `out`",
+        out.display()
     ))
 }
 
@@ -282,7 +273,7 @@ fn moved_to(place: &Place, work: &Path) -> Result<PathBuf> {
     let work = work.canonicalize().map_err(Error::io("find the folder", work))?;
     if place.path.canonicalize().is_ok_and(|out| work.starts_with(out)) {
         return Err(Error::wrong(
-            opt("work"),
+            "work",
             format_args!(
                 "{} lies in the output folder, which is replaced as a whole; expected a folder outside of it",
                 work.display()

@@ -41,7 +41,7 @@ fn a_second_run_on_an_output_is_told_who_writes_it() {
     let expected = format!("another run is writing {}: process {}", out.display(), std::process::id());
     for work in [None, Some(&*elsewhere)] {
         let message = Stage::begin(&out, true, work).expect_err("refused").to_string();
-        assert!(message.starts_with(&expected) && message.contains("out="), "{message}");
+        assert!(message.starts_with(&expected) && message.contains("`out`"), "{message}");
     }
     for refused in [Stage::check(&out, true, true).expect_err("told"), clean(&out).expect_err("told")] {
         assert!(refused.to_string().starts_with(&expected), "{refused}");

@@ -1,7 +1,6 @@
 //! What frames of Zstandard say of themselves: those that decoders skip, dictionaries, windows.
 
 use super::input::Input;
-use dupsift_core::spelling::opt;
 use std::io::{self, Read as _};
 
 /// How a frame begins.
@@ -26,10 +25,8 @@ pub(super) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
         io::Error::new(
             io::ErrorKind::InvalidData,
             format!(
-                "its Zstandard window is larger than {bound}, the bound by memory and threads; raise {memory}, lower \
-                 {threads}, or compress it with a smaller window (zstd without --long and --ultra)",
-                memory = opt("memory"),
-                threads = opt("threads")
+                "its Zstandard window is larger than {bound}, the bound by memory and threads; raise `memory`, lower \
+                 `threads`, or compress it with a smaller window (zstd without --long and --ultra)"
             ),
         )
     })

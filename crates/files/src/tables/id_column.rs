@@ -9,7 +9,6 @@ use arrow::array::{ArrayRef, BinaryArray, StringArray};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -164,8 +163,7 @@ impl IdBytes {
 fn check_length(length: usize) -> Result<()> {
     if length > MAX_ID_BYTES {
         return Err(Error::usage(format!(
-            "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is {id_column} the right column?",
-            id_column = opt("id-column")
+            "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is `id-column` the right column?"
         )));
     }
     Ok(())

@@ -14,9 +14,19 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::space::{self, READ, WRITE};
 use dupsift_core::error::{Error, Result};
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes before a block: its length and its checksum.
-const HEADER: u64 = 8;
+/// Bytes before a block.
+const HEADER: u64 = size_of::<Head>() as u64;
+
+/// What stands before a block.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Head {
+    length: U32,
+    checksum: U32,
+}
 
 /// Where a block is.
 #[derive(Clone, Copy, Debug)]
@@ -70,10 +80,8 @@ impl SpillFile {
             file.write_all_at(piece, at).map_err(Error::io(WRITE, path))?;
             at += piece.len() as u64;
         }
-        let mut header = [0; HEADER as usize];
-        header[..4].copy_from_slice(&length.to_le_bytes());
-        header[4..].copy_from_slice(&checksum.finalize().to_le_bytes());
-        file.write_all_at(&header, offset).map_err(Error::io(WRITE, path))?;
+        let head = Head { length: length.into(), checksum: checksum.finalize().into() };
+        file.write_all_at(head.as_bytes(), offset).map_err(Error::io(WRITE, path))?;
         Ok(Block { offset, length })
     }
 
@@ -183,9 +191,9 @@ impl BlockReader<'_> {
     }
 
     fn enter(&self, block: Block) -> Result<Current> {
-        let mut header = [[0; 4]; 2];
-        self.read_at(header.as_flattened_mut(), block.offset, block)?;
-        let [length, expected] = header.map(u32::from_le_bytes);
+        let mut head = Head::new_zeroed();
+        self.read_at(head.as_mut_bytes(), block.offset, block)?;
+        let (length, expected) = (head.length.get(), head.checksum.get());
         if length != block.length {
             return self.damaged(block, format!("claims {length} bytes"));
         }

@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
+use zerocopy::little_endian::U64;
+use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::space::{self, READ, WRITE};
 use dupsift_core::error::{Error, Result};
@@ -33,7 +35,16 @@ const MAGIC: [u8; 8] = *b"dupsprd1";
 /// Bytes that have a checksum of their own.
 const PIECE: usize = 1 << 20;
 /// Bytes behind the checksums.
-const TAIL: u64 = 16;
+const TAIL: u64 = size_of::<Tail>() as u64;
+
+/// What stands behind the checksums.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Tail {
+    /// Bytes of the product.
+    bytes: U64,
+    magic: [u8; 8],
+}
 
 /// A file that was put down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,8 +185,7 @@ impl ProductWriter {
             self.send()?;
         }
         let mut end = self.checksums;
-        end.extend_from_slice(&self.written.to_le_bytes());
-        end.extend_from_slice(&MAGIC);
+        end.extend_from_slice(Tail { bytes: self.written.into(), magic: MAGIC }.as_bytes());
         self.half.write_at(&end, self.written)?;
         self.half.finish(self.written + end.len() as u64, crc32fast::hash(&end))
     }
@@ -231,12 +241,13 @@ impl Product {
         let (mut file, path) = put_down.open(dir)?;
         let torn = |why: &str| damaged(&path, why.to_owned());
         let pieces_and_tail = put_down.bytes.checked_sub(TAIL).ok_or_else(|| torn("it is too short"))?;
-        let mut tail = [0; TAIL as usize];
-        file.read_exact_at(&mut tail, pieces_and_tail).map_err(Error::io(READ, &path))?;
-        let (length, magic) = tail.split_at(8);
-        let bytes = length.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+        let mut tail = Tail::new_zeroed();
+        file.read_exact_at(tail.as_mut_bytes(), pieces_and_tail).map_err(Error::io(READ, &path))?;
+        let bytes = tail.bytes.get();
         let pieces = bytes.div_ceil(PIECE as u64);
-        if magic != MAGIC || pieces.checked_mul(4).and_then(|sums| sums.checked_add(bytes)) != Some(pieces_and_tail) {
+        if tail.magic != MAGIC
+            || pieces.checked_mul(4).and_then(|sums| sums.checked_add(bytes)) != Some(pieces_and_tail)
+        {
             return Err(torn("it does not end as a product does"));
         }
         let mut end = vec![0; (put_down.bytes - bytes) as usize];

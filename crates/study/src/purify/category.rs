@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::StageReport;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::engine::progress::{Progress, Unit};
@@ -129,7 +128,7 @@ pub fn train(
     let mut options = options;
     options.other_columns = vec![label_column.to_owned()];
     check(&options)?;
-    let labels = Asked { option: opt("train"), column: label_column.to_owned(), plain: false };
+    let labels = Asked { option: "train", column: label_column.to_owned(), plain: false };
     let run = options.clone();
     let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
     carry_out(&options, inputs, progress, cancel, |session, stage, losses, _| {
@@ -296,10 +295,8 @@ impl Categories {
         let record = dir.join("run.json");
         if !dir.join(SUCCESS).is_file() || !dir.join(TABLE).is_file() {
             return Err(Error::usage(format!(
-                "{} is no output of a training; expected the DIR of dupsift purify {} {}",
-                dir.display(),
-                opt("train").with("COLUMN"),
-                opt("out").with("DIR")
+                "{} is no output of a training; expected the output folder of dupsift purify with `train`",
+                dir.display()
             )));
         }
         let json = safe_fs::read(&record, MOST_JSON).map_err(Error::reading("read", &record))?;

@@ -18,7 +18,6 @@ use bytesize::ByteSize;
 use super::elements::{Elements, Spelled};
 use super::report::{PagesReport, report};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::engine::progress::{Progress, Unit};
 use dupsift_engine::job::check::check;
@@ -77,7 +76,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
 /// The columns of `--columns`.
 fn columns_asked(options: &PagesOptions) -> Vec<Asked> {
     let names = options.columns.iter().flatten();
-    names.map(|name| Asked { option: opt("columns"), column: name.clone(), plain: false }).collect()
+    names.map(|name| Asked { option: "columns", column: name.clone(), plain: false }).collect()
 }
 
 /// The columns of the files that will be written.
@@ -103,10 +102,8 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     let is_ours = |name: &str| ours.iter().any(|field| field.name().eq_ignore_ascii_case(name));
     if let Some(same) = own.columns.iter().find(|column| is_ours(&column.name)) {
         return Err(Error::usage(format!(
-            "the input has a column {:?}, as the output would; expected another {prefix}, or {columns} without it",
-            same.name,
-            prefix = opt("prefix"),
-            columns = opt("columns")
+            "the input has a column {:?}, as the output would; expected another `prefix`, or `columns` without it",
+            same.name
         )));
     }
     Ok(own)

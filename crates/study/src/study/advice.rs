@@ -9,7 +9,6 @@
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
 use dupsift_core::number::counted;
-use dupsift_core::spelling::opt;
 
 /// An F so little below the largest is as good.
 const NEAR: f64 = 0.01;
@@ -88,7 +87,7 @@ fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
 
 /// Whether it is a preset that is typed as one.
 fn comes_first(one: &ComparedReport) -> bool {
-    one.preset && one.typed == opt("preset").with(&one.label)
+    one.preset && one.typed == format!("`preset={}`", &one.label)
 }
 
 #[cfg(test)]
@@ -102,7 +101,7 @@ mod tests {
         ComparedReport {
             label: name.into(),
             preset,
-            typed: opt(if preset { "preset" } else { "algorithms" }).with(name),
+            typed: format!("`{}={name}`", if preset { "preset" } else { "algorithms" }),
             recall: figure(recall),
             precision: figure(precision),
             f,
@@ -126,10 +125,10 @@ mod tests {
         let told = told.expect("there are duplicates");
         assert_eq!(
             told.sentence,
-            "for this corpus take algorithms=\"sim\", because it finds 90 % of the duplicates of the pool, and 90 % of its \
+            "for this corpus take `algorithms=sim`, because it finds 90 % of the duplicates of the pool, and 90 % of its \
              pairs are duplicates (F 0.900, the largest of 3)"
         );
-        assert_eq!((told.label.as_str(), told.typed.as_str()), ("sim", "algorithms=\"sim\""));
+        assert_eq!((told.label.as_str(), told.typed.as_str()), ("sim", "`algorithms=sim`"));
     }
 
     #[test]
@@ -139,7 +138,7 @@ mod tests {
         assert_eq!(take(vec![sim(), one("balanced", true, 0.85, 0.94)]), "balanced");
         assert_eq!(take(vec![sim(), one("balanced", true, 0.8, 0.94)]), "sim");
         let like_another =
-            ComparedReport { typed: opt("algorithms").with("minhash"), ..one("fineweb", true, 0.9, 0.895) };
+            ComparedReport { typed: "`algorithms=minhash`".to_owned(), ..one("fineweb", true, 0.9, 0.895) };
         assert_eq!(take(vec![sim(), like_another]), "sim");
         assert_eq!(take(vec![sim(), one("tf", false, 0.85, 0.95)]), "tf");
         assert_eq!(take(vec![sim(), one("sum", false, 0.9, 0.9)]), "sim");
@@ -177,7 +176,7 @@ mod tests {
     #[test]
     fn what_is_bad_is_told_and_what_cannot_be_told_apart() {
         let bad = of(vec![one("tf", false, 0.2, 0.3)]).expect("there are duplicates").sentence;
-        assert!(bad.starts_with("for this corpus none is right: the best is algorithms=\"tf\", because"), "{bad}");
+        assert!(bad.starts_with("for this corpus none is right: the best is `algorithms=tf`, because"), "{bad}");
         assert!(of(vec![one("tf", false, 0.0, 0.0)]).is_none() && of(Vec::new()).is_none());
         let mut report = ComparisonReport {
             algorithms: vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)],

@@ -27,7 +27,6 @@ use dupsift_algorithms::stage::compare::{Sampling, Tally};
 use dupsift_algorithms::stage::contest::{Contestant, finders, related};
 use dupsift_algorithms::stage::judge::Judge;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::member::Member;
@@ -88,8 +87,7 @@ pub fn check(options: &CompareOptions) -> Result<()> {
     let algorithms = options.run.recipe.algorithms.len().max(options.contestants.len());
     if algorithms > MOST_POOLED {
         return Err(Error::usage(format!(
-            "{algorithms_option:#} names {algorithms} of them; expected at most {MOST_POOLED}, which can be compared at once",
-            algorithms_option = opt("algorithms")
+            "`algorithms` names {algorithms} of them; expected at most {MOST_POOLED}, which can be compared at once"
         )));
     }
     Ok(())

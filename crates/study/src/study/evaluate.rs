@@ -23,7 +23,6 @@ use dupsift_algorithms::measure::Retrieval;
 use dupsift_algorithms::stage::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
@@ -97,7 +96,7 @@ fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<
         return Ok(());
     }
     Err(Error::wrong(
-        opt("truth"),
+        "truth",
         format_args!(
             "{} of {} cannot be used, so the earlier evaluation is kept; repair the labels, or remove {} first",
             thousands(broken),
@@ -122,10 +121,9 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
             )
         };
         warnings.push(format!(
-            "{}: {} of groups above {max_group} not written; {what}",
+            "{}: {} of groups above `max-group` not written; {what}",
             one.label,
-            counted(one.pairs_not_written, "pair"),
-            max_group = opt("max-group")
+            counted(one.pairs_not_written, "pair")
         ));
     }
     if truth.report.ambiguous_ids > 0 {

@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicBool;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::job::read::saved_inputs::hash_files;
 use dupsift_engine::job::read_back::Of;
@@ -74,17 +73,15 @@ impl Finished {
         // Who decides about a result that was held back looks at it first.
         if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
             return Err(Error::usage(format!(
-                "{} is no output of a finished run: {SUCCESS} is not in it; expected the DIR of dupsift run {}",
-                dir.display(),
-                opt("out").with("DIR")
+                "{} is no output of a finished run: {SUCCESS} is not in it; expected the output folder of dupsift run",
+                dir.display()
             )));
         }
         let path = dir.join("run.json");
         let other = |verb: String| {
             Error::usage(format!(
-                "{} is an output of dupsift {verb}; expected the DIR of dupsift run {}, or of dupsift compare",
-                dir.display(),
-                opt("out").with("DIR")
+                "{} is an output of dupsift {verb}; expected the output folder of dupsift run or dupsift compare",
+                dir.display()
             ))
         };
         if !path.exists() && dir.join(EVALUATION).is_file() {
@@ -96,8 +93,7 @@ impl Finished {
             None => Error::BadFile {
                 path,
                 why: format!(
-                    "{error}; expected the record that this version of dupsift writes: run again with {overwrite}",
-                    overwrite = opt("overwrite")
+                    "{error}; expected the record that this version of dupsift writes: run again with `overwrite`"
                 ),
             },
         })?;
@@ -106,8 +102,7 @@ impl Finished {
             return Err(Error::BadFile {
                 path: dir.join("run.json"),
                 why: format!(
-                    "its schema version is {version}, and this dupsift writes version {SCHEMA_VERSION}: run again with {overwrite}",
-                    overwrite = opt("overwrite")
+                    "its schema version is {version}, and this dupsift writes version {SCHEMA_VERSION}: run again with `overwrite`"
                 ),
             });
         }
@@ -200,14 +195,13 @@ impl Finished {
         let Some(index) = self.later_night() else { return Ok(()) };
         // To a reference nothing is added; the index that it was made is gone.
         let against = if index.generation == index.read_generation {
-            format!("a {}", opt("reference"))
+            "a `reference`".to_owned()
         } else {
             format!("the index {}", index.folder)
         };
         Err(Error::usage(format!(
-            "{} was matched against {against}: its tables name documents that are not in its corpus, and removed/ says for which document each one goes; expected an output of a run without {} or of the first one with it",
-            self.dir.display(),
-            opt("index")
+            "{} was matched against {against}: its tables name documents that are not in its corpus, and removed/ says for which document each one goes; expected an output of a run without `index` or of the first one with it",
+            self.dir.display()
         )))
     }
 
@@ -247,12 +241,11 @@ impl Finished {
                 == options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
         if !same {
             return Err(Error::usage(format!(
-                "the corpus is not the one of this run any more: {} of {} read, {} of {} there, or of other sizes; run again with {overwrite}",
+                "the corpus is not the one of this run any more: {} of {} read, {} of {} there, or of other sizes; run again with `overwrite`",
                 counted(known.len() as u64, "file"),
                 counted_as(self.report.documents.rows, "row was|rows were"),
                 counted(files.len() as u64, "file"),
-                counted_as(inputs.source.documents(), "row is|rows are"),
-                overwrite = opt("overwrite")
+                counted_as(inputs.source.documents(), "row is|rows are")
             )));
         }
         Ok(inputs)
@@ -283,9 +276,8 @@ impl Finished {
         match both().find(|(at, (_, known))| is_other(*at, known)) {
             None => Ok(()),
             Some((_, (file, _))) => Err(Error::usage(format!(
-                "the corpus is not the one of this run any more: {} has other contents; run again with {overwrite}",
-                file.path.display(),
-                overwrite = opt("overwrite")
+                "the corpus is not the one of this run any more: {} has other contents; run again with `overwrite`",
+                file.path.display()
             ))),
         }
     }
@@ -294,8 +286,7 @@ impl Finished {
 /// The verb whose record that is, by an entry that no other one has.
 fn other_verb(json: &[u8]) -> Option<String> {
     let record: serde_json::Value = serde_json::from_slice(json).ok()?;
-    let training = format!("purify {}", opt("train"));
-    let entries = [("label_column", training.as_str()), ("prefix", "purify"), ("filter_bytes", "stream")];
+    let entries = [("label_column", "purify `train`"), ("prefix", "purify"), ("filter_bytes", "stream")];
     entries.into_iter().find(|(entry, _)| record.get(entry).is_some()).map(|(_, verb)| verb.to_owned())
 }
 

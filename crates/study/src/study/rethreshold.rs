@@ -21,7 +21,6 @@ use dupsift_algorithms::stage::survive::Relation;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::number::counted;
 use dupsift_core::row::Slots;
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
@@ -138,9 +137,8 @@ fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> 
         return Ok(None);
     }
     Err(Error::usage(format!(
-        "the run did not look at how much of document {doc} stands in document {kept}, which now stays; expected {}, or another run with \
-         that threshold",
-        opt("remove-if").with("pair")
+        "the run did not look at how much of document {doc} stands in document {kept}, which now stays; expected `remove-if=pair`, or another run with \
+         that threshold"
     )))
 }
 
@@ -192,9 +190,8 @@ impl Links {
         if one.pairs_written < one.pairs && one.large_groups > large {
             let missing = one.pairs - one.pairs_written;
             return Err(Error::usage(format!(
-                "{} of {label} not written, of groups above {}; expected a run with a larger one",
-                counted(missing, "pair"),
-                opt("max-group").with(max_group)
+                "{} of {label} not written, of groups above `max-group={max_group}`; expected a run with a larger one",
+                counted(missing, "pair")
             )));
         }
         let class = |doc| links.class(doc);

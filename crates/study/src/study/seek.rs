@@ -2,7 +2,6 @@
 
 use dupsift_core::error::{Error, Result, nearest};
 use dupsift_core::number::thousands;
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
@@ -97,7 +96,7 @@ fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
     let documents = at.first_doc + at.session.documents();
     typed.parse().ok().filter(|&doc| doc < documents).ok_or_else(|| {
         Error::wrong(
-            opt("docs"),
+            "docs",
             format_args!("expected a document number from 0 to {}, got {typed:?}", documents.saturating_sub(1)),
         )
     })
@@ -160,10 +159,9 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     let named: Vec<String> = docs.iter().take(NAMED).map(u64::to_string).collect();
     let more = if count > NAMED as u64 { ", ..." } else { "" };
     Error::usage(format!(
-        "{} documents have the id {typed:?}; name the one that is meant by its number, with {docs}: {}{more}",
+        "{} documents have the id {typed:?}; name the one that is meant by its number, with `docs`: {}{more}",
         thousands(count),
-        named.join(", "),
-        docs = opt("docs")
+        named.join(", ")
     ))
 }
 
@@ -198,8 +196,7 @@ fn unknown(session: &Session<'_>, typed: &str) -> Result<Error> {
         hint = dupsift_core::error::did_you_mean(typed, likely.iter().flatten().map(String::as_str));
     }
     Ok(Error::usage(format!(
-        "no document has the id {typed:?}{hint}; expected an id of the column {:?}, FILE#ROW, or document numbers with {docs}",
-        session.options.id_column,
-        docs = opt("docs")
+        "no document has the id {typed:?}{hint}; expected an id of the column {:?}, FILE#ROW, or document numbers with `docs`",
+        session.options.id_column
     )))
 }

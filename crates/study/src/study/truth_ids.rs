@@ -9,7 +9,6 @@ use super::finished::Finished;
 use dupsift_core::error::{Error, Result, nearest};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::counted;
-use dupsift_core::spelling::opt;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::number;
 use dupsift_engine::reading::losses::{BadInputReport, CORPUS};
@@ -67,7 +66,7 @@ impl TruthFiles {
     pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
         let coding = Coding { quoting: quotes, ..Coding::default() };
         let found = find_all(truth, Taking { coding, ..Taking::default() });
-        let mut files = found.map_err(|error| error.of(opt("truth")))?.files;
+        let mut files = found.map_err(|error| error.of("truth"))?.files;
         // A file that only may be JSON lines is one of ids where it turns out to be that.
         files.retain(|file| !file.is_guess || column_names(file).is_ok());
         let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
@@ -78,7 +77,7 @@ impl TruthFiles {
             let (other, columns) = *first.get_or_insert((file, form));
             if columns != form {
                 return Err(Error::wrong(
-                    opt("truth"),
+                    "truth",
                     format_args!(
                         "{} has the columns {} and {} the columns {}; expected files of one form",
                         other.path.display(),
@@ -91,7 +90,7 @@ impl TruthFiles {
         }
         let Some((_, columns)) = first else {
             return Err(Error::wrong_value(
-                opt("truth"),
+                "truth",
                 truth.join(" "),
                 "there is no row in it; expected labelled pairs or clusters",
             ));
@@ -133,7 +132,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     let has = |name: &&str| names.iter().any(|there| there == name);
     if FORMS.iter().flatten().all(has) {
         return Err(Error::wrong_value(
-            opt("truth"),
+            "truth",
             path.display(),
             "it has the columns of both forms, id_a, id_b (pairs) and id, cluster (clusters); expected those of one",
         ));
@@ -146,7 +145,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
             nearest(name, strange()).map(|likely| format!("; is {likely:?} what should be called {name}?"))
         });
         Error::wrong_value(
-            opt("truth"),
+            "truth",
             path.display(),
             format_args!(
                 "expected the columns id_a, id_b (pairs) or id, cluster (clusters); there are: {there}{}",

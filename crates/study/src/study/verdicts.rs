@@ -11,7 +11,6 @@ use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::{COPY, RelationKind, Score};
-use dupsift_core::spelling::opt;
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_files::io::TableReader;
 use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
@@ -151,8 +150,8 @@ fn reason(
     };
     if let (Some((docs, _)), Some(size)) = (&said.instead, said.groups.large()) {
         why = format!(
-            "{why}; not written, for it is one of {size} copies, above {}: the pair of {} and {} stands for it",
-            opt("max-group").with(said.groups.most),
+            "{why}; not written, for it is one of {size} copies, above `max-group={}`: the pair of {} and {} stands for it",
+            said.groups.most,
             id(docs[0]),
             id(docs[1])
         );
@@ -276,9 +275,7 @@ fn why(
             [_, Err(b)] => format!("{} has no signature: {b}", documents[1].id),
             [Ok(_), Ok(_)] => String::new(),
         },
-        Verdict::OtherScope => {
-            format!("their values of the column of {} are two, so they are not compared", opt("scope"))
-        }
+        Verdict::OtherScope => "their values of the column of `scope` are two, so they are not compared".to_owned(),
         Verdict::NoCommonKey => {
             let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they never met: {bits}"));
             though(never, look)
@@ -300,7 +297,7 @@ fn why(
 
 /// Why a pair of a large group stands in no table.
 fn not_written(said: &Said) -> String {
-    let most = opt("max-group").with(said.groups.most);
+    let most = format!("`max-group={}`", said.groups.most);
     let size = match (said.groups.large(), said.clusters[0]) {
         (Some(size), _) => format!("{} copies", thousands(size)),
         (None, Some((_, size))) => format!("equal signatures, in a cluster of {}", counted(size, "document")),
@@ -323,11 +320,7 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they stand in one cluster all the same" } else { "" };
     let why = if comparisons > 0 {
-        format!(
-            "{max_candidates:#} left {} out, theirs perhaps among them",
-            counted(comparisons, "comparison"),
-            max_candidates = opt("max-candidates")
-        )
+        format!("`max-candidates` left {} out, theirs perhaps among them", counted(comparisons, "comparison"))
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
         "one of them or both are nearer to another document than margin= allows".into()
     } else {

@@ -5,7 +5,6 @@ use crate::algorithm::contract::Notes;
 use crate::algorithm::params::{Kind, ParamSpec};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::spelling::opt;
 use dupsift_text::Analysis;
 
 /// The parameter `sample`; algorithms differ in the default.
@@ -58,10 +57,9 @@ pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{owner}: learning from {} documents takes {} MiB of memory, more than {memory}; expected {memory} of at least that, or a smaller sample=N",
+        "{owner}: learning from {} documents takes {} MiB of memory, more than `memory`; expected `memory` of at least that, or a smaller sample=N",
         notes.count,
-        bytes >> 20,
-        memory = opt("memory")
+        bytes >> 20
     )))
 }
 

@@ -87,7 +87,7 @@ impl Format for Parquet {
         let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
         let mut pieces = parquet::pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
         let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
-        footer.check_plain(&file, &metadata).map_err(Unusable::Bad)?;
+        parquet::check_plain(&file, footer.metadata.metadata()).map_err(Unusable::Bad)?;
         for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {
             piece.held = group.columns().iter().map(Column::bytes_of).fold(0, u64::saturating_add);
         }

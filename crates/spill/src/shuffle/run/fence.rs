@@ -3,32 +3,22 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
+
 /// Bytes of a fence.
-pub const FENCE: usize = 12;
+pub const FENCE: usize = size_of::<Fence>();
 /// Bytes of a group that a fence has.
 const PREFIX: usize = 8;
 /// Fences that are read at once.
 const AT_ONCE: u64 = 1024;
 
 /// The first bytes of the group of the first row of a piece, and the checksum of the piece.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
 pub struct Fence {
     pub prefix: [u8; PREFIX],
-    pub checksum: u32,
-}
-
-impl Fence {
-    pub fn encode(&self) -> [u8; FENCE] {
-        let mut bytes = [0; FENCE];
-        bytes[..PREFIX].copy_from_slice(&self.prefix);
-        bytes[PREFIX..].copy_from_slice(&self.checksum.to_le_bytes());
-        bytes
-    }
-
-    fn decode(bytes: &[u8; FENCE]) -> Fence {
-        let [a, b, c, d, e, f, g, h, checksum @ ..] = *bytes;
-        Fence { prefix: [a, b, c, d, e, f, g, h], checksum: u32::from_le_bytes(checksum) }
-    }
+    pub checksum: U32,
 }
 
 /// What a group begins with, as a fence has it. A smaller prefix is one of a smaller group.
@@ -50,7 +40,7 @@ pub fn begun(piece: u64) -> crc32fast::Hasher {
 #[derive(Debug, Default)]
 pub struct Fences {
     first: u64,
-    held: Vec<u8>,
+    held: Vec<Fence>,
 }
 
 impl Fences {
@@ -58,14 +48,14 @@ impl Fences {
     pub fn get(&mut self, piece: u64, pieces: u64, file: &File, begin: u64) -> std::io::Result<Fence> {
         let held = |fences: &Fences| {
             let at = usize::try_from(piece.checked_sub(fences.first)?).ok()?;
-            fences.held.as_chunks::<FENCE>().0.get(at).map(Fence::decode)
+            fences.held.get(at).copied()
         };
         if let Some(fence) = held(self) {
             return Ok(fence);
         }
         self.first = piece - piece % AT_ONCE;
-        self.held.resize(AT_ONCE.min(pieces - self.first) as usize * FENCE, 0);
-        file.read_exact_at(&mut self.held, begin + self.first * FENCE as u64)?;
+        self.held.resize(AT_ONCE.min(pieces - self.first) as usize, Fence::new_zeroed());
+        file.read_exact_at(self.held.as_mut_bytes(), begin + self.first * FENCE as u64)?;
         held(self).ok_or_else(|| std::io::ErrorKind::UnexpectedEof.into())
     }
 }

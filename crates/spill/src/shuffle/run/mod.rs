@@ -41,6 +41,9 @@ mod write;
 
 use std::ops::Range;
 
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
 pub use super::spec::BUCKETS;
 use filter::BLOCK_ROWS;
 pub use read::{Run, RunReader};
@@ -50,11 +53,9 @@ pub use write::RunWriter;
 pub const RUN: &str = ".run";
 
 const MAGIC: [u8; 8] = *b"dupsrun2";
-/// Bytes before the table of buckets.
-const FIXED: usize = 28;
 const TABLE: usize = (BUCKETS + 1) * 8;
 /// Bytes before the rows.
-const HEADER: usize = FIXED + TABLE + 4;
+const HEADER: usize = size_of::<Fixed>() + TABLE + 4;
 /// Bytes of the rows of a piece, at the most. A row has 512 at the most.
 const PIECE: usize = 4 << 10;
 
@@ -71,6 +72,18 @@ pub fn buckets_of(partition: usize, partitions: usize) -> Range<usize> {
 /// The bucket of a group, below [`BUCKETS`].
 pub fn bucket_of(group: &[u8]) -> usize {
     super::spec::bucket(group)
+}
+
+/// What stands in the file before the table of buckets.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Fixed {
+    magic: [u8; 8],
+    width: U32,
+    group_width: U32,
+    rows: U64,
+    /// Rows of a block of the filter; 0 if there is none.
+    block_rows: U32,
 }
 
 /// What stands before the rows.
@@ -111,11 +124,14 @@ impl Header {
 
     fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER);
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&(self.width as u32).to_le_bytes());
-        bytes.extend_from_slice(&(self.group_width as u32).to_le_bytes());
-        bytes.extend_from_slice(&self.rows().to_le_bytes());
-        bytes.extend_from_slice(&(if self.filtered { BLOCK_ROWS } else { 0 }).to_le_bytes());
+        let fixed = Fixed {
+            magic: MAGIC,
+            width: (self.width as u32).into(),
+            group_width: (self.group_width as u32).into(),
+            rows: self.rows().into(),
+            block_rows: (if self.filtered { BLOCK_ROWS } else { 0 }).into(),
+        };
+        bytes.extend_from_slice(fixed.as_bytes());
         self.starts.iter().for_each(|start| bytes.extend_from_slice(&start.to_le_bytes()));
         bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
         bytes
@@ -123,24 +139,28 @@ impl Header {
 
     /// The header in these bytes, or what is wrong with them.
     fn decode(bytes: &[u8]) -> Result<Header, String> {
-        if !bytes.starts_with(&MAGIC) {
-            return Err("it does not begin as a run does".to_owned());
-        }
-        let number = |at: usize| bytes[at..at + 4].iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
-        let long = |at: usize| u64::from(number(at)) | u64::from(number(at + 4)) << 32;
-        let (found, expected) = (crc32fast::hash(&bytes[..HEADER - 4]), number(HEADER - 4));
+        let parts =
+            Fixed::ref_from_prefix(bytes).ok().filter(|(fixed, _)| fixed.magic == MAGIC).and_then(|(fixed, rest)| {
+                let (starts, rest) = <[U64]>::ref_from_prefix_with_elems(rest, BUCKETS + 1).ok()?;
+                Some((fixed, starts, U32::ref_from_bytes(rest).ok()?))
+            });
+        let Some((fixed, starts, expected)) = parts else { return Err("it does not begin as a run does".to_owned()) };
+        let (found, expected) = (crc32fast::hash(&bytes[..HEADER - 4]), expected.get());
         if found != expected {
             return Err(format!("its header has checksum {found:08x} and not {expected:08x}"));
         }
-        let starts: Vec<u64> = (0..=BUCKETS).map(|bucket| long(FIXED + 8 * bucket)).collect();
-        let (width, group_width, filtered) = (number(8) as usize, number(12) as usize, number(24) == BLOCK_ROWS);
-        let header = Header { width, group_width, filtered, starts };
+        let header = Header {
+            width: fixed.width.get() as usize,
+            group_width: fixed.group_width.get() as usize,
+            filtered: fixed.block_rows == BLOCK_ROWS,
+            starts: starts.iter().map(|start| start.get()).collect(),
+        };
         let fits = super::WIDTHS.contains(&header.width) && (1..=header.width).contains(&header.group_width);
         if !fits
-            || ![0, BLOCK_ROWS].contains(&number(24))
+            || ![0, BLOCK_ROWS].contains(&fixed.block_rows.get())
             || header.starts[0] != 0
             || !header.starts.is_sorted()
-            || header.rows() != long(16)
+            || fixed.rows != header.rows()
             || header.bytes().is_none()
         {
             return Err("the numbers of its header do not fit together".to_owned());

@@ -210,7 +210,7 @@ impl RunReader<'_> {
             let mut checksum = begun(piece);
             checksum.update(rows);
             let found = checksum.finalize();
-            let expected = self.fence(piece)?.checksum;
+            let expected = self.fence(piece)?.checksum.get();
             if found != expected {
                 let why = format!("piece {piece} of its rows has checksum {found:08x} and not {expected:08x}");
                 return Err(damaged(&self.run.path, why));

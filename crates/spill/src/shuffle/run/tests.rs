@@ -4,6 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
+use super::fence::Fence;
 use super::*;
 use crate::shuffle::product::PutDown;
 use crate::shuffle::spec::bucket;
@@ -343,4 +344,25 @@ proptest! {
         let expected: Vec<&[u8]> = expected.chunks_exact(width).filter(|row| asked.contains(&row[..group])).collect();
         prop_assert!(found == expected.concat());
     }
+}
+
+/// The bytes on disk are those of the module's description, on every machine.
+#[test]
+fn a_header_has_the_bytes_of_the_description() {
+    let mut starts = vec![0; BUCKETS + 1];
+    starts[BUCKETS] = 0x0102_0304;
+    let header = Header { width: 24, group_width: 8, filtered: true, starts };
+    let bytes = header.encode();
+    let expected = [
+        &b"dupsrun2"[..],
+        &[24, 0, 0, 0, 8, 0, 0, 0, 4, 3, 2, 1, 0, 0, 0, 0],
+        &BLOCK_ROWS.to_le_bytes(),
+        &[0; 8 * BUCKETS],
+        &[4, 3, 2, 1, 0, 0, 0, 0],
+    ]
+    .concat();
+    assert!(bytes[..HEADER - 4] == expected && bytes[HEADER - 4..] == crc32fast::hash(&expected).to_le_bytes());
+    assert_eq!(Header::decode(&bytes), Ok(header));
+    let fence = Fence { prefix: *b"12345678", checksum: 0x0102_0304.into() };
+    assert_eq!(fence.as_bytes(), b"12345678\x04\x03\x02\x01");
 }

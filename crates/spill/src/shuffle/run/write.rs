@@ -12,6 +12,7 @@ use crate::shuffle::Records;
 use crate::shuffle::product::{Half, PutDown};
 use crate::shuffle::spec::{bucket, hash};
 use dupsift_core::error::{Error, Result};
+use zerocopy::IntoBytes as _;
 
 /// Bytes that are gathered of a bucket that is too large for the memory allowed.
 const GATHERED: usize = 1 << 20;
@@ -146,7 +147,7 @@ impl RunWriter {
         }));
         let header = Header { width, group_width, filtered: filter.is_some(), starts };
         for (piece, fence) in joined(parts, header.piece_rows() * width as u64) {
-            half.write_at(&fence.encode(), fences + FENCE as u64 * piece)?;
+            half.write_at(fence.as_bytes(), fences + FENCE as u64 * piece)?;
         }
         let (end, rows, header) = (fences + FENCE as u64 * header.pieces(), header.rows(), header.encode());
         half.write_at(&header, 0)?;
@@ -270,7 +271,7 @@ fn joined(parts: Parts, piece_bytes: u64) -> Vec<(u64, Fence)> {
             None => pieces.push((at / piece_bytes, part)),
         }
     }
-    let fence = |part: Part| Fence { checksum: part.checksum.finalize(), ..part.fence };
+    let fence = |part: Part| Fence { checksum: part.checksum.finalize().into(), ..part.fence };
     pieces.into_iter().map(|(piece, part)| (piece, fence(part))).collect()
 }
 
@@ -300,7 +301,7 @@ impl<'w> Sequence<'w> {
             let (piece, within) = (self.at / self.piece_bytes, self.at % self.piece_bytes);
             let (now, later) = rest.split_at(rest.len().min((self.piece_bytes - within) as usize));
             let (_, part) = self.part.get_or_insert_with(|| {
-                let fence = Fence { prefix: prefix(&now[..self.writer.group_width]), checksum: 0 };
+                let fence = Fence { prefix: prefix(&now[..self.writer.group_width]), checksum: 0.into() };
                 (self.at, Part { fence, checksum: if within == 0 { begun(piece) } else { crc32fast::Hasher::new() } })
             });
             part.checksum.update(now);
@@ -322,7 +323,7 @@ impl<'w> Sequence<'w> {
         if self.fences.1.is_empty() {
             self.fences.0 = began / self.piece_bytes;
         }
-        self.fences.1.extend_from_slice(&Fence { checksum: part.checksum.finalize(), ..part.fence }.encode());
+        self.fences.1.extend_from_slice(Fence { checksum: part.checksum.finalize().into(), ..part.fence }.as_bytes());
         if self.fences.1.len() >= GATHERED_FENCES { self.send() } else { Ok(()) }
     }
 

@@ -3,7 +3,6 @@
 use dupsift_algorithms::stage::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::threshold::with_threshold;
-use dupsift_core::spelling::opt;
 use dupsift_engine::job::run_report::RunReport;
 
 /// A threshold above those of presets, to show how one is typed.
@@ -21,7 +20,7 @@ pub fn preset(report: &RunReport) -> Option<&'static str> {
 /// The default with a threshold, as an example of one; other presets check at thresholds of their own, or have options beside.
 pub fn with_higher_threshold(name: &str) -> Option<String> {
     let preset = Some(DEFAULT_PRESET).filter(|preset| preset.name == name)?;
-    Some(opt("algorithms").with(with_threshold(Some(preset.algorithms), HIGHER).ok()?))
+    Some(format!("`algorithms={}`", with_threshold(Some(preset.algorithms), HIGHER).ok()?))
 }
 
 #[cfg(test)]

@@ -1,0 +1,84 @@
+//! One visitor for all that is read of a JSON value: what is made of it is for a [`Walk`] to say.
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// A value that is neither a list nor an object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Plain<'de, 't> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    /// Above the largest signed number.
+    UInt(u64),
+    Float(f64),
+    /// A string that stands in the line as it is.
+    Borrowed(&'de str),
+    /// A string without its escapes.
+    Unescaped(&'t str),
+}
+
+/// What is made of a value.
+pub(super) trait Walk<'de>: Sized {
+    type Value;
+
+    /// Takes a value that is neither a list nor an object.
+    fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<Self::Value, E>;
+
+    /// Takes a list.
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error>;
+
+    /// Takes an object.
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error>;
+}
+
+/// Reads a value by a [`Walk`].
+pub(super) struct By<W>(pub W);
+
+impl<'de, W: Walk<'de>> DeserializeSeed<'de> for By<W> {
+    type Value = W::Value;
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<W::Value, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de, W: Walk<'de>> Visitor<'de> for By<W> {
+    type Value = W::Value;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+    fn visit_unit<E: serde::de::Error>(self) -> Result<W::Value, E> {
+        self.0.plain(Plain::Null)
+    }
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<W::Value, E> {
+        self.0.plain(Plain::Borrowed(text))
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<W::Value, E> {
+        self.0.plain(Plain::Unescaped(text))
+    }
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<W::Value, E> {
+        self.0.plain(Plain::Int(number))
+    }
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<W::Value, E> {
+        self.0.plain(i64::try_from(number).map_or(Plain::UInt(number), Plain::Int))
+    }
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<W::Value, E> {
+        self.0.plain(Plain::Float(number))
+    }
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<W::Value, E> {
+        self.0.plain(Plain::Bool(value))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<W::Value, A::Error> {
+        self.0.list(list)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<W::Value, A::Error> {
+        self.0.object(object)
+    }
+}
+
+/// Steps over the elements of a list.
+pub(super) fn skip_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
+    while list.next_element::<IgnoredAny>()?.is_some() {}
+    Ok(())
+}
