@@ -95,7 +95,7 @@ impl ShingleSets {
         format!("{measure}:{threshold} of {}-{} shingles{sketch}", self.ngram, self.unit)
     }
 
-    /// The elements of a set with their document frequencies, as [`Features`] count them.
+    /// The elements of a set with their document frequencies, as the first pass counts them.
     pub fn counted(&self, set: &[u64], stats: &CorpusStats) -> Vec<Term> {
         let (salt, mut terms) = (self.salt(), Vec::with_capacity(set.len()));
         let mut elements = set.iter();
