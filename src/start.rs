@@ -13,7 +13,7 @@ use crate::reading::{self, Inputs, Writes};
 /// Checks the options, opens the inputs and runs; on the cluster if there is one.
 ///
 /// # Errors
-/// As [`crate::run`].
+/// As [`crate::Job::run`].
 pub fn start(
     options: &RunOptions,
     cluster: Option<&(dyn Cluster + Sync)>,
@@ -32,7 +32,7 @@ pub fn start(
 /// Runs over inputs that are open, and writes report.html if the program has it.
 ///
 /// # Errors
-/// As [`crate::run`].
+/// As [`crate::Job::run`].
 pub fn start_with(
     options: &RunOptions,
     inputs: Inputs,

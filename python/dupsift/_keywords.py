@@ -46,7 +46,7 @@ class _Sifting(TypedDict, total=False):
     count_copies: bool
     max_group: int
     max_candidates: int
-    sift: bool
+    prefilter: bool
     keep: str | Sequence[str]
 
 

@@ -223,7 +223,7 @@ class Spark(Case):
         page = self.folder / "page.jsonl"
         page.write_text('{"html": "<p>text</p>"}\n')
         for options, said in [
-            ({"sift": True}, "changes no result; leave it out"),
+            ({"prefilter": True}, "changes no result; leave it out"),
             ({"index": self.folder / "index"}, "run on one machine"),
             ({"scope": "within:id"}, "run on one machine"),
             ({"algorithms": "minhahs"}, "did you mean"),

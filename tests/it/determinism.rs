@@ -38,15 +38,15 @@ fn threads_and_memory_do_not_show() {
 
 /// The counting Bloom filter as a prefilter: the same pairs, clusters and removals from fewer rows.
 #[test]
-fn sifting_leaves_out_rows_and_no_pair() {
+fn prefiltering_leaves_out_rows_and_no_pair() {
     let plain = done(samples(), WHOLE);
-    let sifted = done(samples(), &with(&["--sift"]));
-    assert_same_bytes(&plain.out(), &sifted.out(), "--sift");
+    let prefiltered = done(samples(), &with(&["--prefilter"]));
+    assert_same_bytes(&plain.out(), &prefiltered.out(), "--prefilter");
     let rows = |record: &serde_json::Value, field: &str| -> Vec<u64> {
         record["algorithms"].as_array().unwrap().iter().map(|one| one[field].as_u64().unwrap()).collect()
     };
-    let (before, after) = (record(&plain.out()), record(&sifted.out()));
-    let all = rows(&after, "rows").into_iter().zip(rows(&after, "sifted_rows")).map(|(kept, out)| kept + out);
+    let (before, after) = (record(&plain.out()), record(&prefiltered.out()));
+    let all = rows(&after, "rows").into_iter().zip(rows(&after, "prefiltered_rows")).map(|(kept, out)| kept + out);
     assert_eq!(rows(&before, "rows"), all.collect::<Vec<_>>());
     let labels = after["algorithms"].as_array().unwrap().iter().map(|one| one["label"].as_str().unwrap());
     for (label, (before, after)) in labels.zip(rows(&before, "rows").into_iter().zip(rows(&after, "rows"))) {

@@ -502,7 +502,7 @@ fn a_refused_command_changes_nothing() {
         "run c --out q",
         "run c --out deep/new/path --index NEW/in --algorithms repeats",
         "run c --out deep/new/path --index NEW/in --algorithms nothing",
-        "run c --out deep/new/path --index NEW/in --sift",
+        "run c --out deep/new/path --index NEW/in --prefilter",
         "run c --out deep/new/path --index NEW/in --id-column nothing",
         "run c --out deep/new/path --index NEW/in --keep nothing",
         "run nothing --out deep/new/path --index NEW/in",

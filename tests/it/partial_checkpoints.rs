@@ -193,8 +193,8 @@ fn pages_that_were_purified_are_not_purified_again() {
 }
 
 #[test]
-fn portions_hold_for_a_sieve_and_for_copies_that_are_known_before() {
-    goes_on_from_portions(&["--sift"], &[(FIRST, 3)]);
+fn portions_hold_for_a_prefilter_and_for_copies_that_are_known_before() {
+    goes_on_from_portions(&["--prefilter"], &[(FIRST, 3)]);
     goes_on_from_portions(&["--count-copies", "false"], &[(FIRST, 3), (SECOND, 1)]);
 }
 

@@ -95,10 +95,10 @@ fn purify_takes_files_that_are_one_page_each_and_lines_in_another_encoding() {
     assert_eq!(pages.texts("page_id"), ["a.html", "x/b.txt", "x/c.htm"]);
     assert_eq!(pages.texts("page_body"), [LONG.to_owned(), format!("1 < 2\n<b>{LONG}"), LONG.to_owned()]);
     assert_eq!(pages.texts("page_title")[0], "a.html");
-    // What comes out can be sifted.
-    let sifted = ["--text-column", "page_body", "--id-column", "page_id", "--algorithms", "exact"];
-    run(&[&out.join("pages")], &folder.path().join("sifted"), &sifted).ends_with(0);
-    assert_eq!(doc_pairs(&folder.path().join("sifted"), "exact"), [(0, 2)]);
+    // What comes out can be deduplicated.
+    let columns = ["--text-column", "page_body", "--id-column", "page_id", "--algorithms", "exact"];
+    run(&[&out.join("pages")], &folder.path().join("deduplicated"), &columns).ends_with(0);
+    assert_eq!(doc_pairs(&folder.path().join("deduplicated"), "exact"), [(0, 2)]);
 
     let text = "这是一个关于汉字编码的例子，我们用它来试验这个程序是不是真的能够认出文本的编码。";
     let line = format!("{{\"id\": 1, \"html\": \"<html><body><p>{text}</p></body></html>\"}}\n");

@@ -220,7 +220,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes"]));
     let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
     assert_eq!(taken_with(&["--max-candidates", "999"]), first);
-    assert_eq!(taken_with(&["--sift"]), first);
+    assert_eq!(taken_with(&["--prefilter"]), first);
     // Of other words nothing can be used but what does not ask for words.
     assert_eq!(taken_with(&["--tokenizer", "bigram"]), ["copies".to_string()].into());
 }

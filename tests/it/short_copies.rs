@@ -60,7 +60,7 @@ fn equal_short_texts_are_a_pair_of_every_member_and_blank_ones_of_none() {
     // All agree on them, too, and the filter lets them pass.
     assert_eq!(check(&["--algorithms", ALL, "--decide", "all"]), unsigned);
     assert_eq!(
-        check(&["--algorithms", ALL, "--sift", "--count-copies", "false", "--remove-if", "pair"])["simhash"],
+        check(&["--algorithms", ALL, "--prefilter", "--count-copies", "false", "--remove-if", "pair"])["simhash"],
         unsigned["simhash"]
     );
 }

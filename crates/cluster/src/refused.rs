@@ -36,9 +36,9 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
             format_args!("a run on a cluster does not take it; leave it out, or run on one machine (dupsift run)"),
         ));
     }
-    if options.sift {
+    if options.prefilter {
         return Err(Error::wrong(
-            "sift",
+            "prefilter",
             format_args!("a run on a cluster does not take it, and it changes no result; leave it out"),
         ));
     }

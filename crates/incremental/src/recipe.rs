@@ -20,8 +20,8 @@ pub const PLANNED: (u64, u64) = (100_000_000, 100);
 /// [`Error::Usage`] with what cannot.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let refused = |what: String| Err(Error::wrong("index", what));
-    if options.sift {
-        return refused("`sift` leaves out rows that a later night would meet; leave it out".to_owned());
+    if options.prefilter {
+        return refused("`prefilter` leaves out rows that a later night would meet; leave it out".to_owned());
     }
     if inputs.source.has_pages() {
         return refused(

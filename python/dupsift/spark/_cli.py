@@ -11,7 +11,7 @@ from .. import _dupsift
 from .._errors import Error
 
 # Options of a run on one machine that a run on Spark does not take.
-_NOT_HERE = ("index", "reference", "batch", "planned_documents", "stats", "sift", "html_column", "content_type_column", "url_column", "purify")
+_NOT_HERE = ("index", "reference", "batch", "planned_documents", "stats", "prefilter", "html_column", "content_type_column", "url_column", "purify")
 _DONE, _FAILED, _USAGE, _LOSSES, _HELD = range(5)
 
 

@@ -67,9 +67,10 @@ impl Passes<'_> {
         if self.plan.copies_first {
             passes.push(reading("copies", "exact copies are found, so that each text counts once".into(), 0));
         }
-        let sift = reading("sift", "signatures go into filters; rows that can meet no other are left out".into(), 0);
-        if self.plan.sifts_first() {
-            passes.push(sift.clone());
+        let prefilter =
+            reading("prefilter", "signatures go into filters; rows that can meet no other are left out".into(), 0);
+        if self.plan.prefilters_first() {
+            passes.push(prefilter.clone());
         }
         let (first, bytes) = self.first();
         passes.push(reading("first reading", first, bytes));
@@ -77,8 +78,8 @@ impl Passes<'_> {
             let learners = self.labels(&self.plan.learns);
             passes.push(reading("learn", format!("notes, then a model: {learners}"), text / 2));
         }
-        if self.plan.sifts && !self.plan.sifts_first() {
-            passes.push(sift);
+        if self.plan.prefilters && !self.plan.prefilters_first() {
+            passes.push(prefilter);
         }
         let (kept, rows) = self.signing(Signs::Kept);
         passes.push(Pass { name: "kept words", does: kept, writes: rows, ..Pass::default() });
@@ -173,7 +174,7 @@ impl Passes<'_> {
         let all = self.bound.len();
         let (stages, count): (&[&'static str], usize) = match pass.name {
             "copies" => (&["find copies"], 1),
-            "sift" => (&["sift"], 1),
+            "prefilter" => (&["prefilter"], 1),
             "first reading" if self.plan.counts.is_some() => (&["count"], 1),
             "first reading" | "second reading" => (&["sign"], 1),
             "learn" => (&["take notes", "learn"], 1 + self.plan.learns.len()),
@@ -203,7 +204,7 @@ mod tests {
     use dupsift_pages::PurifyOptions;
     use dupsift_text::TextOptions;
 
-    fn names_of(algorithms: &str, sifts: bool) -> Vec<Pass> {
+    fn names_of(algorithms: &str, prefilters: bool) -> Vec<Pass> {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
         let recipe = Recipe {
             algorithms,
@@ -214,7 +215,7 @@ mod tests {
         };
         let (size, stats) = (Size { documents: 1000, text_bytes: 30_000, page_bytes: 0 }, CorpusStats::none());
         let bound = recipe.bind(&Corpus::new(size.documents, &stats), &[]).unwrap();
-        passes(&Plan::new(&recipe, size.documents, sifts, false).unwrap(), &recipe, &bound, size)
+        passes(&Plan::new(&recipe, size.documents, prefilters, false).unwrap(), &recipe, &bound, size)
     }
 
     fn names(passes: &[Pass]) -> Vec<&str> {
@@ -239,7 +240,7 @@ mod tests {
         assert!(kept[0].does.contains("counted by words; their words are kept; signs: exact"), "{}", kept[0].does);
         assert_eq!((kept[1].reads, kept[1].does.as_str()), (0, "signs: cosine"));
         let again = names_of("minhash:verify=jaccard:0.8,lsi", true);
-        assert_eq!(names(&again)[..4], ["first reading", "learn", "sift", "second reading"]);
+        assert_eq!(names(&again)[..4], ["first reading", "learn", "prefilter", "second reading"]);
         assert!(
             again.iter().any(|pass| pass.does == "documents of candidates are read again: minhash, lsi"),
             "{again:?}"

@@ -4,7 +4,7 @@
 //! copies first   [statistics that count each text once] the copies, in a reading of their own
 //! first reading  rows are noted; documents are counted; algorithms sign that need no counts
 //! learn          [algorithms that learn] notes of all documents, then a model each
-//! sift           [where it is asked for] signatures into filters, before those who sign next
+//! prefilter           [where it is asked for] signatures into filters, before those who sign next
 //! kept words     algorithms sign from the words that were kept while they were counted
 //! reading again  where words are not enough, they sign from the texts
 //! ```
@@ -43,8 +43,8 @@ pub struct Plan {
     pub counts: Option<Counts>,
     /// The places in the recipe of the algorithms that have models.
     pub learns: Vec<usize>,
-    /// Whether rows are sifted.
-    pub sifts: bool,
+    /// Whether rows are prefiltered.
+    pub prefilters: bool,
     /// By algorithm.
     pub signs: Vec<Signs>,
 }
@@ -54,14 +54,14 @@ impl Plan {
     ///
     /// # Errors
     /// Parameters of an algorithm that contradict each other.
-    pub fn new(recipe: &Recipe, documents: u64, sifts: bool, known: bool) -> Result<Plan> {
+    pub fn new(recipe: &Recipe, documents: u64, prefilters: bool, known: bool) -> Result<Plan> {
         let (none, needs) = (CorpusStats::none(), recipe.needs_stats());
         let learns: Vec<usize> =
             recipe.learners(&Corpus::new(documents, &none))?.into_iter().map(|(at, _)| at).collect();
         let counts = !known && (needs.any() || !learns.is_empty());
         // With words that are kept one reading is enough: who needs no counts signs in it. Where there is another one, all wait
         // for it: surplus copies are known by then, and need no rows.
-        let keeps = recipe.keeps_words(!learns.is_empty(), sifts);
+        let keeps = recipe.keeps_words(!learns.is_empty(), prefilters);
         let signs = recipe.algorithms.iter().map(|chosen| match (counts, keeps) {
             (false, _) => Signs::First,
             (true, None) => Signs::Again,
@@ -73,7 +73,7 @@ impl Plan {
             counts: counts.then_some(Counts { needs, keeps }),
             signs: signs.collect(),
             learns,
-            sifts,
+            prefilters,
         })
     }
 
@@ -82,9 +82,9 @@ impl Plan {
         self.signs[at] == Signs::First
     }
 
-    /// Whether rows are sifted before the first reading: all algorithms sign in it.
-    pub fn sifts_first(&self) -> bool {
-        self.sifts && self.counts.is_none()
+    /// Whether rows are prefiltered before the first reading: all algorithms sign in it.
+    pub fn prefilters_first(&self) -> bool {
+        self.prefilters && self.counts.is_none()
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use dupsift_pages::PurifyOptions;
     use dupsift_text::TextOptions;
 
-    fn planned(algorithms: &str, count_copies: bool, sifts: bool, known: bool) -> Plan {
+    fn planned(algorithms: &str, count_copies: bool, prefilters: bool, known: bool) -> Plan {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
         let recipe = Recipe {
             algorithms,
@@ -103,11 +103,11 @@ mod tests {
             within: None,
             purify: PurifyOptions::default(),
         };
-        Plan::new(&recipe, 1000, sifts, known).unwrap()
+        Plan::new(&recipe, 1000, prefilters, known).unwrap()
     }
 
-    fn plan(algorithms: &str, count_copies: bool, sifts: bool) -> Plan {
-        planned(algorithms, count_copies, sifts, false)
+    fn plan(algorithms: &str, count_copies: bool, prefilters: bool) -> Plan {
+        planned(algorithms, count_copies, prefilters, false)
     }
 
     #[test]
@@ -124,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn copies_come_first_and_rows_are_sifted_where_that_is_asked_for() {
+    fn copies_come_first_and_rows_are_prefiltered_where_that_is_asked_for() {
         assert!(plan("cosine", false, false).copies_first && !plan("exact", false, false).copies_first);
-        assert!(plan("exact", true, true).sifts_first() && !plan("cosine", true, true).sifts_first());
+        assert!(plan("exact", true, true).prefilters_first() && !plan("cosine", true, true).prefilters_first());
         assert_eq!(plan("cosine", true, true).signs, [Signs::Again]);
     }
 
@@ -134,6 +134,6 @@ mod tests {
     fn with_what_is_known_already_all_sign_in_the_first_reading() {
         let known = planned("exact,cosine,lsi", false, true, true);
         assert_eq!((known.counts, known.copies_first, &known.learns[..]), (None, false, &[2][..]));
-        assert!(known.sifts_first() && known.signs == [Signs::First; 3]);
+        assert!(known.prefilters_first() && known.signs == [Signs::First; 3]);
     }
 }

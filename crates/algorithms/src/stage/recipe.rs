@@ -102,10 +102,10 @@ impl Recipe {
 
     /// Whether words are kept while they are counted, so that no text is read again to sign it, and if so, whether those of first
     /// lines too. It is so where all algorithms that need counts look at counted words alone, and no other reading is needed:
-    /// none learns anything, and rows are not sifted.
-    pub fn keeps_words(&self, learns: bool, sifts: bool) -> Option<bool> {
+    /// none learns anything, and rows are not prefiltered.
+    pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
-        if counted.is_empty() || learns || sifts {
+        if counted.is_empty() || learns || prefilters {
             return None;
         }
         counted.into_iter().try_fold(false, |lines, chosen| match chosen.algorithm.needs(&chosen.params).reads {

@@ -38,7 +38,7 @@ pub struct Estimate {
 /// How much work a pass is, where a reading that counts is 1: about what the CPU seconds of the default were over 100 MB of mixed text.
 const WORK: &[(&str, f64)] = &[
     ("copies", 0.4),
-    ("sift", 0.6),
+    ("prefilter", 0.6),
     ("first reading", 1.0),
     ("learn", 1.0),
     ("kept words", 0.5),
@@ -73,7 +73,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let Size { documents, text_bytes, .. } = read;
     let stats = CorpusStats::none();
     let bound = options.recipe.bind(&Corpus::new(documents, &stats), &[])?;
-    let plan = Plan::new(&options.recipe, documents, options.sift, options.stats.is_some())?;
+    let plan = Plan::new(&options.recipe, documents, options.prefilter, options.stats.is_some())?;
     let passes = passes(&plan, &options.recipe, &bound, read);
     let readings = passes.iter().filter(|pass| pass.is_reading).count();
     let is_repacked = options.limit.is_none() && options.index.is_none() && options.reference.is_none();
@@ -125,7 +125,7 @@ fn curve(label: &str, banding: Banding) -> String {
 pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
     let (size, stats) = (size(options, source).0, CorpusStats::none());
     let bound = options.recipe.bind(&Corpus::new(size.documents, &stats), &[])?;
-    let plan = Plan::new(&options.recipe, size.documents, options.sift, options.stats.is_some())?;
+    let plan = Plan::new(&options.recipe, size.documents, options.prefilter, options.stats.is_some())?;
     Ok(passes(&plan, &options.recipe, &bound, size).iter().map(|pass| pass.writes).sum())
 }
 

@@ -13,8 +13,8 @@ use crate::job::read::sign::{SignTally, SignedRows};
 use crate::job::saved::{Pairs, Rows, SavedState};
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
+use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_algorithms::stage::recipe::Chosen;
-use dupsift_algorithms::stage::sift::Sieve;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicBits;
 
@@ -72,7 +72,7 @@ impl<'c> Member<'c, SignedRows> {
             flagged: counts(&now.tally.documents.flagged),
             sign_seconds: now.tally.timed.seconds(text_bytes),
             rows: now.rows.rows(),
-            sifted_rows: now.tally.sifted,
+            prefiltered_rows: now.tally.prefiltered,
             row_bytes: now.layout.width() as u64,
             expected_chance_collisions: chance_collisions(&bound, now.tally.documents.signed),
             expected_recall: bound.scheme.banding.map(|banding| {
@@ -85,10 +85,10 @@ impl<'c> Member<'c, SignedRows> {
         Member { bound, report, now }
     }
 
-    /// Adds what the sieve says of the algorithm at that place of the recipe.
-    pub fn sifted(&mut self, at: usize, sieve: Option<&Sieve>) {
-        let rows = self.report.rows + self.report.sifted_rows;
-        self.report.notes.extend(sieve.and_then(|sieve| sieve.note(at, rows)));
+    /// Adds what the prefilter says of the algorithm at that place of the recipe.
+    pub fn prefiltered(&mut self, at: usize, prefilter: Option<&Prefilter>) {
+        let rows = self.report.rows + self.report.prefiltered_rows;
+        self.report.notes.extend(prefilter.and_then(|prefilter| prefilter.note(at, rows)));
     }
 }
 

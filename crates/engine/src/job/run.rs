@@ -110,7 +110,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
         // A file may turn out to be damaged when tables have been written.
         empty_folder(stage.path())?;
         products.begin()?;
-        let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
+        let engine = resources.engine(options.prefilter, options.strict, stage.work().path(), progress, cancel);
         let session = Session::new(&engine, options, &source, &pipeline);
         let losses = Losses::new(&bad, &others);
         let ready = || {

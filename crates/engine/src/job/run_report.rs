@@ -301,8 +301,8 @@ pub struct AlgorithmReport {
     pub pair_cpu_seconds: f64,
     /// Signature rows.
     pub rows: u64,
-    /// Rows that `--sift` left out, for no other row has their key.
-    pub sifted_rows: u64,
+    /// Rows that `--prefilter` left out, for no other row has their key.
+    pub prefiltered_rows: u64,
     /// Bytes a signature row takes in the shuffle.
     pub row_bytes: u64,
     /// Bytes of signature rows that went to the disk.

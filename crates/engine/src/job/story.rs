@@ -128,7 +128,7 @@ pub fn attempt(
         frozen.report.documents_planned = planned;
     }
     let planned = planned.unwrap_or_else(|| session.documents());
-    let plan = Plan::new(&options.recipe, planned, options.sift, frozen.is_some())?;
+    let plan = Plan::new(&options.recipe, planned, options.prefilter, frozen.is_some())?;
     let saved = SavedState::new(session, &plan, frozen.as_ref(), checkpoints);
     variant.prepare(session, &plan, &saved)?;
 

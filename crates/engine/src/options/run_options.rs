@@ -116,7 +116,7 @@ pub struct RunOptions {
     /// The most comparisons within one group of a method that compares.
     pub max_candidates: u64,
     /// Whether rows that cannot meet another are left out before they are written, at the price of a second signing.
-    pub sift: bool,
+    pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
     /// Whether report.html is written.
@@ -195,7 +195,7 @@ impl RunOptions {
             corpus: CorpusFiles::default(),
             max_group: 0,
             max_candidates: 0,
-            sift: false,
+            prefilter: false,
             strict: false,
             report: true,
             limit: None,

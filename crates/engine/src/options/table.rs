@@ -22,7 +22,7 @@ const EVERY: &[Verb] = &Verb::ALL;
 /// Verbs that make an output folder of a corpus.
 const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 /// Verbs that work on texts of documents.
-const SIFTING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
+const FINDERS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
 /// Verbs that take options for deciding which documents go; `stream` does nothing with them.
 const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
 const RUN: &[Verb] = &[Verb::Run];
@@ -149,7 +149,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILES, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
         "Quotes in labels that are separated values: double or none, as `quotes` of a run")
         .default(is("double")),
-    OptionSpec::new(FILES, SIFTING, "text-column", "COLUMN", Kind::Column,
+    OptionSpec::new(FILES, FINDERS, "text-column", "COLUMN", Kind::Column,
         "Column of texts; of several, as title,text, the values become one text, one below the other, where no column has that whole name")
         .list()
         .default(is("text"))
@@ -175,15 +175,15 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok((run.id_column, run.id_required) = (given.text().into(), given.typed)),
             |run| Some(run.id_column.clone().into()),
         ),
-    OptionSpec::new(FILES, SIFTING, "title-column", "COLUMN", Kind::Column,
+    OptionSpec::new(FILES, FINDERS, "title-column", "COLUMN", Kind::Column,
         "Column of titles, for algorithms that read them")
         .default(in_words("title", "title; a corpus need not have it"))
         .field(|run, given| Ok(run.name_field(Field::Title, given)), |run| Some(run.field_name(Field::Title))),
-    OptionSpec::new(FILES, SIFTING, "keywords-column", "COLUMN", Kind::Column,
+    OptionSpec::new(FILES, FINDERS, "keywords-column", "COLUMN", Kind::Column,
         "Column of the keywords that pages name themselves")
         .default(in_words("keywords", "keywords; a corpus need not have it"))
         .field(|run, given| Ok(run.name_field(Field::Keywords, given)), |run| Some(run.field_name(Field::Keywords))),
-    OptionSpec::new(FILES, SIFTING, "description-column", "COLUMN", Kind::Column, "Column of descriptions")
+    OptionSpec::new(FILES, FINDERS, "description-column", "COLUMN", Kind::Column, "Column of descriptions")
         .default(in_words("description", "description; a corpus need not have it"))
         .field(
             |run, given| Ok(run.name_field(Field::Description, given)),
@@ -207,12 +207,12 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),
     OptionSpec::new(FILES, MAKING, "strict", "", Kind::Switch, "Stop at the first bad row or file")
         .field(|run, given| Ok(run.strict = given.switch()), |run| Some(run.strict.into())),
-    OptionSpec::new(FILES, SIFTING, "no-report", "", Kind::Switch,
+    OptionSpec::new(FILES, FINDERS, "no-report", "", Kind::Switch,
         "Write no report.html; `dupsift report` makes it later")
         .but(&[(Verb::Purify, "", in_words("true", ""))])
         .field(|run, given| Ok(run.report = !given.switch()), |run| Some((!run.report).into())),
 
-    OptionSpec::new(FINDING, SIFTING, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
+    OptionSpec::new(FINDING, FINDERS, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
         "Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`")
         .list()
         .default(in_words(DEFAULT_PRESET.algorithms, "those of `preset=balanced`"))
@@ -230,7 +230,7 @@ pub static OPTIONS: &[OptionSpec] = &[
                 Some(all.join(",").into())
             },
         ),
-    OptionSpec::new(FINDING, SIFTING, "preset", "NAME", Kind::Text(|typed| preset(typed).map(drop)),
+    OptionSpec::new(FINDING, FINDERS, "preset", "NAME", Kind::Text(|typed| preset(typed).map(drop)),
         "Algorithms by need, in place of `algorithms`: balanced, strict, broad or fineweb; see `dupsift algorithms`")
         .but(&[(Verb::Compare, "A preset and its algorithms, in place of `algorithms`: balanced, strict, broad or fineweb", NONE)])
         .field(
@@ -240,7 +240,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FINDING, DECIDING, "threshold", "T", Kind::Share,
         "Similarity from which on two documents are duplicates, for the one algorithm of `algorithms`: `algorithms=minhash` \
          `threshold=0.8` is `algorithms=minhash:threshold=0.8`"),
-    OptionSpec::new(FINDING, SIFTING, "count-copies", "", Kind::Switch,
+    OptionSpec::new(FINDING, FINDERS, "count-copies", "", Kind::Switch,
         "Whether exact copies count in word statistics")
         .default(is("true"))
         .field(
@@ -264,19 +264,19 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Documents that a new index is made for: what table schemes are chosen by")
         .default(depends("a hundred times those of this run, at least a hundred million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
-    OptionSpec::new(FINDING, SIFTING, "max-group", "N", Kind::Whole(2, u64::MAX),
+    OptionSpec::new(FINDING, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
         "Of a group of equal signatures above this size, write only the pairs with its representative")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // All pairs of a group of 4,472 rows.
-    OptionSpec::new(FINDING, SIFTING, "max-candidates", "N", Kind::Whole(1, u64::MAX),
+    OptionSpec::new(FINDING, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
         "Most comparisons within one group; what is left out is counted, and the pairs depend on the order of the documents then")
         .default(is("10000000"))
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 
-    OptionSpec::new(RESOURCES, SIFTING, "sift", "", Kind::Switch,
+    OptionSpec::new(RESOURCES, FINDERS, "prefilter", "", Kind::Switch,
         "Sign twice, and write only rows whose key comes more than once: less disk, more time")
-        .field(|run, given| Ok(run.sift = given.switch()), |run| Some(run.sift.into())),
+        .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(WORDS, COUNTING, "stats", "DIR", Kind::Path,
         "Output of an earlier run: its statistics, models and number of documents in place of those of this corpus, so that \
@@ -333,7 +333,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(ELEMENTS, PURIFY, "train", "COLUMN", Kind::Column,
         "Learn categories from this column of labels and write the model instead of pages"),
 
-    OptionSpec::new(REMOVING, SIFTING, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
+    OptionSpec::new(REMOVING, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
         "Which of several duplicates stays: columns, length or doc, each asc or desc")
         .list()
         .default(is("length desc"))
@@ -390,7 +390,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("true"))
         .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 
-    OptionSpec::new(WATCHING, SIFTING, "dry-run", "", Kind::Switch,
+    OptionSpec::new(WATCHING, FINDERS, "dry-run", "", Kind::Switch,
         "Check inputs and options, print the estimate and the passes; read no documents, write nothing"),
     OptionSpec::new(WATCHING, EVERY, "log-format", "FORMAT", Kind::Choice(FORMATS), "Form of log lines")
         .default(is("text")),

@@ -27,7 +27,7 @@ pub fn work_again<T>(
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let parent = options.work.clone().unwrap_or_else(std::env::temp_dir);
     let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create the work folder in", &parent))?;
-    let engine = resources.engine(options.sift, options.strict, folder.path(), progress, cancel);
+    let engine = resources.engine(options.prefilter, options.strict, folder.path(), progress, cancel);
     let session = Session::new(&engine, options, source, &pipeline);
     session.check_pages()?;
     work(&session)

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::copies;
 use super::count::{Counted, Counting};
 use super::intake::Taken;
+use super::prefilter;
 use super::reading::{Asked, FirstPass, FirstResult, read};
 use super::recall;
-use super::sift;
 use super::sign::{SignedRows, Signing, rows, spilled};
 use crate::job::member::{Member, Step};
 use crate::job::pair::classes::Classes;
@@ -23,7 +23,7 @@ use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::plan::{Plan, Signs};
-use dupsift_algorithms::stage::sift::Sieve;
+use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
 
 /// An algorithm with its place in the recipe.
@@ -188,8 +188,12 @@ impl Passes<'_> {
     ) -> Result<()> {
         let Passes { session, plan, saved } = self;
         let (places, bound): (Vec<usize>, Vec<Bound<'n>>) = std::mem::take(&mut states.unsigned).into_iter().unzip();
-        let sieve = if plan.sifts_first() { Some(sift::sift(session, &bound, None, &before.view)?) } else { None };
-        let sieve = sieve.as_ref();
+        let prefilter = if plan.prefilters_first() {
+            Some(prefilter::prefilter(session, &bound, None, &before.view)?)
+        } else {
+            None
+        };
+        let prefilter = prefilter.as_ref();
         let takes = missing.notes;
         let counting = plan.counts.filter(|_| missing.counts);
         let counting = counting.map(|counts| Counting::new(session, counts.needs, counts.keeps)).transpose()?;
@@ -197,7 +201,7 @@ impl Passes<'_> {
         let copies = states.copies.as_ref().filter(|_| plan.copies_first);
         let (view, bound_now, partials_now) = (&before.view, &bound[..], (saved, &partials));
         let pass =
-            FirstPass { view, bound: bound_now, takes, counting, copies, sieve, meeting, partials: partials_now };
+            FirstPass { view, bound: bound_now, takes, counting, copies, prefilter, meeting, partials: partials_now };
         let FirstResult { taken, counted, signed, copy_keys } = pass.run(session)?;
         states.copy_keys = copy_keys;
 
@@ -217,7 +221,7 @@ impl Passes<'_> {
         }
         let text_bytes = states.notes.as_ref().map_or(0, |notes| notes.text_bytes);
         let signed = places.into_iter().zip(bound).zip(signed);
-        let signed = Signed { signed, models: before.models, text_bytes, sieve };
+        let signed = Signed { signed, models: before.models, text_bytes, prefilter };
         states.members.extend(self.save_rows(due, signed)?);
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
@@ -238,15 +242,16 @@ impl Passes<'_> {
             let (places, bound): (Vec<usize>, Vec<Bound<'c>>) = unsigned.into_iter().unzip();
             let Waiting { copies, models, text_bytes, .. } = waiting;
             let view = waiting.view.with_copies(Some(copies));
-            let sieve = if plan.sifts { Some(sift::sift(session, &bound, Some(copies), &view)?) } else { None };
-            let sieve = sieve.as_ref();
+            let prefilter =
+                if plan.prefilters { Some(prefilter::prefilter(session, &bound, Some(copies), &view)?) } else { None };
+            let prefilter = prefilter.as_ref();
             let knows_pages = session.pages.stored().is_some();
             let made = Made { members: places.clone(), knows_pages, ..Made::default() };
             let partials = Partials::new(if waiting.words.is_some() { RECALL } else { SECOND }, made);
-            let signed = self.sign_again(&bound, sieve, &view, waiting, &partials)?;
+            let signed = self.sign_again(&bound, prefilter, &view, waiting, &partials)?;
             let due = saved.due();
             let signed = places.into_iter().zip(bound).zip(signed);
-            members.extend(self.save_rows(due, Signed { signed, models, text_bytes, sieve })?);
+            members.extend(self.save_rows(due, Signed { signed, models, text_bytes, prefilter })?);
             if due {
                 saved.forget(|keys| &keys.words)?;
                 saved.forget_partials(&partials, 0)?;
@@ -259,7 +264,7 @@ impl Passes<'_> {
     fn sign_again(
         self,
         bound: &[Bound<'_>],
-        sieve: Option<&Sieve>,
+        prefilter: Option<&Prefilter>,
         view: &View<'_>,
         waiting: Waiting<'_>,
         partials: &Partials,
@@ -267,7 +272,7 @@ impl Passes<'_> {
         let (session, saved) = (self.session, self.saved);
         let Waiting { stats, copies, words, numbered, .. } = waiting;
         let running = session.engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
-        let signing = Signing::new(session, bound, Some(copies), sieve, numbered)?;
+        let signing = Signing::new(session, bound, Some(copies), prefilter, numbered)?;
         let partials = Some((saved, partials)).filter(|_| numbered.is_none());
         let tallies = match words {
             Some(words) => {
@@ -324,13 +329,13 @@ impl Passes<'_> {
     fn save_rows<'c>(
         self,
         due: bool,
-        Signed { signed, models, text_bytes, sieve }: Signed<'_, impl Iterator<Item = (Unsigned<'c>, SignedRows)>>,
+        Signed { signed, models, text_bytes, prefilter }: Signed<'_, impl Iterator<Item = (Unsigned<'c>, SignedRows)>>,
     ) -> Result<Vec<Placed<'c>>> {
         let save = |((at, bound), rows): (Unsigned<'c>, SignedRows)| {
             let chosen = &self.session.options.recipe.algorithms[at];
             let mut member = Member::signed(bound, chosen, rows, text_bytes);
             member.report.model = models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model));
-            member.sifted(at, sieve);
+            member.prefiltered(at, prefilter);
             let member = member.then(|_, signed, report| {
                 let SignedRows { layout, rows, tally, evidence, sketches, keys } = signed;
                 let rows = Rows { report: report.clone(), rows, evidence, sketches };
@@ -349,5 +354,5 @@ struct Signed<'s, I> {
     signed: I,
     models: &'s [Vec<u64>],
     text_bytes: u64,
-    sieve: Option<&'s Sieve>,
+    prefilter: Option<&'s Prefilter>,
 }

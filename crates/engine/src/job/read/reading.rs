@@ -18,7 +18,7 @@ use crate::reading::document::View;
 use crate::reading::read::{PagesSoFar, Restless, Rests};
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::sift::Sieve;
+use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 
@@ -213,7 +213,7 @@ impl Rests<Share> for Resting<'_> {
     }
 }
 
-/// The first pass, for which copies and a sieve may be known already.
+/// The first pass, for which copies and a prefilter may be known already.
 pub struct FirstPass<'a> {
     /// How documents are seen.
     pub view: &'a View<'a>,
@@ -226,7 +226,7 @@ pub struct FirstPass<'a> {
     /// The exact copies, if they are known.
     pub copies: Option<&'a Classes>,
     /// Leaves out rows that match no other.
-    pub sieve: Option<&'a Sieve>,
+    pub prefilter: Option<&'a Prefilter>,
     /// The documents of earlier runs that are matched, if any are.
     pub meeting: Option<&'a dyn Meeting>,
     /// Where the pass is saved while it goes on.
@@ -251,14 +251,14 @@ impl FirstPass<'_> {
     /// # Errors
     /// A damaged file, a full disk, an interruption.
     pub fn run(self, session: &Session<'_>) -> Result<FirstResult> {
-        let FirstPass { view, bound, takes, counting, copies, sieve, meeting, partials } = self;
+        let FirstPass { view, bound, takes, counting, copies, prefilter, meeting, partials } = self;
         let name = if counting.is_some() { "count" } else { "sign" };
         let running = session.engine.clock.stage(name);
         let intake = takes.then(|| Intake::new(session, copies.is_none())).transpose()?;
         let copy_keys = meeting
             .map(|meeting| MeetingKeys::of_copies(session.engine, meeting.numbered(), session.rows()))
             .transpose()?;
-        let signing = Signing::new(session, bound, copies, sieve, meeting.map(|meeting| meeting.numbered()))?;
+        let signing = Signing::new(session, bound, copies, prefilter, meeting.map(|meeting| meeting.numbered()))?;
         let mut signing = signing.with_copy_keys(copy_keys);
         let asked = Asked {
             intake: intake.as_ref(),

@@ -10,7 +10,7 @@ use crate::job::timing::{Sample, Timed};
 use crate::matching::meeting::{Keys, MeetingKeys, Numbered};
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::sift::Sieve;
+use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_algorithms::stage::sign::{Tally, encode, sign};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Row, RowLayout, Signatures};
@@ -38,8 +38,8 @@ pub struct SignedRows {
 pub struct SignTally {
     /// By whether they have a signature.
     pub documents: Tally,
-    /// Rows that the sieve left out.
-    pub sifted: u64,
+    /// Rows that the prefilter left out.
+    pub prefiltered: u64,
     /// What signing took of this algorithm alone.
     pub timed: Timed,
 }
@@ -47,7 +47,7 @@ pub struct SignTally {
 impl Merge for SignTally {
     fn merge(&mut self, other: SignTally) {
         self.documents.merge(&other.documents);
-        self.sifted += other.sifted;
+        self.prefiltered += other.prefiltered;
         self.timed.merge(other.timed);
     }
 }
@@ -80,7 +80,7 @@ pub fn spilled(signed: &[SignedRows]) -> u64 {
 pub struct Signing<'s> {
     bound: &'s [Bound<'s>],
     copies: Option<&'s Classes>,
-    sieve: Option<&'s Sieve>,
+    prefilter: Option<&'s Prefilter>,
     outputs: Vec<Output>,
     copy_keys: Option<MeetingKeys>,
     sample: Sample,
@@ -120,13 +120,13 @@ impl Recorder for Signing<'_> {
 }
 
 impl<'s> Signing<'s> {
-    /// Surplus copies, where they are known already, are counted with their document. With a sieve only rows that may meet
+    /// Surplus copies, where they are known already, are counted with their document. With a prefilter only rows that may meet
     /// another one are written. With an index it is noted by what documents meet others.
     pub fn new(
         session: &Session<'_>,
         bound: &'s [Bound<'s>],
         copies: Option<&'s Classes>,
-        sieve: Option<&'s Sieve>,
+        prefilter: Option<&'s Prefilter>,
         indexed: Option<Numbered>,
     ) -> Result<Signing<'s>> {
         let documents = session.documents();
@@ -153,7 +153,7 @@ impl<'s> Signing<'s> {
         };
         let outputs = bound.iter().map(output).collect::<Result<_>>()?;
         let sample = Sample::of(session.rows());
-        Ok(Signing { bound, copies, sieve, outputs, copy_keys: None, sample })
+        Ok(Signing { bound, copies, prefilter, outputs, copy_keys: None, sample })
     }
 
     /// Notes the hashes of texts too.
@@ -212,8 +212,8 @@ impl<'s> Signing<'s> {
                 sketches.put(doc, out.sketch_of_document());
             }
             let passes = |row: &Row<'_>| {
-                let passes = self.sieve.is_none_or(|sieve| sieve.keeps(number, row));
-                tally.sifted += u64::from(!passes);
+                let passes = self.prefilter.is_none_or(|prefilter| prefilter.keeps(number, row));
+                tally.prefiltered += u64::from(!passes);
                 passes
             };
             encode(output.layout, (document.scope(), doc), out, record, passes, |row| rows[number].push(row))

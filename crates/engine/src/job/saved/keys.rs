@@ -7,7 +7,7 @@
 //! copies         corpus, pages, the columns that algorithms read
 //! counts         copies, words, what is counted, --count-copies
 //! model LABEL    counts, copies, the algorithm
-//! rows LABEL     copies, words, the algorithm but for verify= and margin=; the counts and the model that it needs; --sift
+//! rows LABEL     copies, words, the algorithm but for verify= and margin=; the counts and the model that it needs; --prefilter
 //! pairs LABEL    rows, --max-candidates, verify=
 //! near LABEL     pairs, margin=, verify=; for those who tell pairs by first lines, what these depend on: corpus, pages, words
 //! contained      near of all algorithms
@@ -55,7 +55,7 @@ const ELSEWHERE: &[&str] = &[
     "count-copies",
     "max-group",
     "max-candidates",
-    "sift",
+    "prefilter",
     "stats",
     "index",
     "reference",
@@ -207,10 +207,10 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     // What the check of candidates asks of documents is noted when they are signed, or when they have met.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
-    let (signs, sifts) = (format!("{signs:?}"), options.sift.to_string());
+    let (signs, prefilters) = (format!("{signs:?}"), options.prefilter.to_string());
     let model = Key::new(format!("model {label}"), &[lines.copies, lines.known, lines.words, &own]);
     let learnt = if learns { model.hash.as_str() } else { "" };
-    let rows = [lines.copies, lines.known, lines.words, &own, learnt, &signs, &sifts];
+    let rows = [lines.copies, lines.known, lines.words, &own, learnt, &signs, &prefilters];
     let rows = Key::new(format!("rows {label}"), &rows);
     let bound = options.max_candidates.to_string();
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The reading of its own that `--sift` adds: the groups of all rows go into counting filters before rows are written.
+//! The reading of its own that `--prefilter` adds: the groups of all rows go into counting filters before rows are written.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -6,17 +6,22 @@ use crate::job::pair::classes::Classes;
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::sift::Sieve;
+use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_algorithms::stage::sign::sign;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 
 /// Signs all documents once, for the filters alone. They take at most half of the memory for rows.
-pub fn sift(session: &Session<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: &View<'_>) -> Result<Sieve> {
-    let running = session.engine.clock.stage("sift");
-    let sieve = Sieve::new(bound, session.documents(), session.engine.budget.rows / 2);
+pub fn prefilter(
+    session: &Session<'_>,
+    bound: &[Bound<'_>],
+    copies: Option<&Classes>,
+    view: &View<'_>,
+) -> Result<Prefilter> {
+    let running = session.engine.clock.stage("prefilter");
+    let prefilter = Prefilter::new(bound, session.documents(), session.engine.budget.rows / 2);
     let rows = session.read(
-        "sift",
+        "prefilter",
         &view.want(),
         || Ok((Default::default(), 0u64, 0u64)),
         |(scratch, rows, segmented), batch| {
@@ -30,7 +35,7 @@ pub fn sift(session: &Session<'_>, bound: &[Bound<'_>], copies: Option<&Classes>
                 let document = view.document(doc, text, &columns, row);
                 sign(bound, &document, scratch, |algorithm, out, _| {
                     *rows += out.rows(doc).count() as u64;
-                    sieve.insert(algorithm, out);
+                    prefilter.insert(algorithm, out);
                     Ok(())
                 })?;
                 *segmented += document.segmented();
@@ -43,5 +48,5 @@ pub fn sift(session: &Session<'_>, bound: &[Bound<'_>], copies: Option<&Classes>
         },
     )?;
     running.end(session.documents(), rows.iter().sum(), 0);
-    Ok(sieve)
+    Ok(prefilter)
 }

@@ -1,4 +1,4 @@
-//! sift: which signature rows can meet another at all (the counting Bloom filter as a prefilter).
+//! prefilter: which signature rows can meet another at all (the counting Bloom filter as a prefilter).
 //!
 //! A first look inserts the group of every row, position and key, into a filter; the second keeps only the rows whose group
 //! was inserted twice. A filter never counts too low, so no pair is lost, and grouping is exact, so none is gained: most
@@ -13,14 +13,14 @@ use dupsift_spill::bloom::CountingBloom;
 const RATE: f64 = 1e-3;
 
 /// The filters of all algorithms.
-pub struct Sieve {
+pub struct Prefilter {
     filters: Vec<Option<CountingBloom>>,
 }
 
-impl Sieve {
+impl Prefilter {
     /// Empty filters for so many documents, within that many bytes together. Algorithms whose single rows are needed (those
     /// with a second round of rows) get none.
-    pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Sieve {
+    pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Prefilter {
         let rows = |bound: &Bound<'_>| match bound.scheme.probe_shape() {
             Some(_) => 0,
             None => documents.saturating_mul(bound.scheme.rows_per_document),
@@ -30,7 +30,7 @@ impl Sieve {
             let share = most_bytes as f64 * rows as f64 / all.max(1) as f64;
             (rows > 0).then(|| CountingBloom::new(rows, RATE, share as usize))
         };
-        Sieve { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
+        Prefilter { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
     }
 
     /// The first look at what an algorithm emitted for a document.
@@ -53,7 +53,7 @@ impl Sieve {
     pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);
-        Some(format!("sifted by {} bytes of counters; at most {rate:.1e} of the single rows pass", filter.bytes()))
+        Some(format!("prefiltered by {} bytes of counters; at most {rate:.1e} of the single rows pass", filter.bytes()))
     }
 }
 
@@ -81,18 +81,19 @@ mod tests {
         };
         let stats = CorpusStats::none();
         let bound = recipe.bind(&Corpus::new(1000, &stats), &[]).unwrap();
-        let sieve = Sieve::new(&bound, 1000, 1 << 20);
+        let prefilter = Prefilter::new(&bound, 1000, 1 << 20);
         let emit = |keys: &[(u32, u128)]| {
             let mut out = Signatures::default();
             keys.iter().for_each(|&(position, key)| out.push(position, key, 0, &[]));
-            sieve.insert(0, &out);
+            prefilter.insert(0, &out);
         };
         emit(&[(0, 5), (0, 5), (1, 6)]);
         emit(&[(1, 6), (1, 5)]);
-        let keeps =
-            |algorithm, position, key| sieve.keeps(algorithm, &Row { position, key, order: 0, doc: 0, sketch: &[] });
+        let keeps = |algorithm, position, key| {
+            prefilter.keeps(algorithm, &Row { position, key, order: 0, doc: 0, sketch: &[] })
+        };
         assert_eq!([keeps(0, 0, 5), keeps(0, 1, 6), keeps(0, 1, 5), keeps(0, 0, 6)], [false, true, false, false]);
         // simhash needs its single rows for the second round.
-        assert!(keeps(1, 0, 5) && sieve.note(1, 10).is_none() && sieve.note(0, 10).is_some());
+        assert!(keeps(1, 0, 5) && prefilter.note(1, 10).is_none() && prefilter.note(0, 10).is_some());
     }
 }
