@@ -54,6 +54,19 @@ impl Exit {
         }
     }
 
+    /// Returns why somebody should look at a result that is complete; `None` if nobody has to.
+    pub const fn asks_to_look(self) -> Option<&'static str> {
+        match self {
+            Exit::DoneWithLosses => Some(
+                "the result is complete, but rows or files were rejected or a guard fired; see rejected/ and run.json in the output (exit code 3)",
+            ),
+            Exit::Held => {
+                Some("a guard keeps the result from replacing the earlier one; see run.json in OUT.held (exit code 4)")
+            }
+            Exit::Done | Exit::Failed | Exit::Usage | Exit::Stopped(_) => None,
+        }
+    }
+
     /// The end of a run that was finished.
     pub fn of_report(report: &RunReport) -> Exit {
         Exit::of(report, report.documents.rejections.rows, report.bad_inputs.len())

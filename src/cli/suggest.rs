@@ -57,6 +57,11 @@ fn of_flag(typed: &str, verb: &str) -> Option<String> {
     let flags: Vec<&str> = command.get_arguments().filter_map(|flag| flag.get_long()).collect();
     let name = typed.replace('_', "-").to_ascii_lowercase();
     let is_flag = |flag: &str| flags.contains(&flag);
+    if is_flag(typed) {
+        return Some(format!(
+            "`--{typed}` is an option of `dupsift {verb}`, and options come after the verb: dupsift {verb} --{typed} ..."
+        ));
+    }
     let meant = if is_flag(&name) {
         format!("--{name}")
     } else if let Some(ours) = ours(&name).filter(|ours| is_flag(ours)) {
@@ -150,6 +155,9 @@ mod tests {
             assert!(said.ends_with(&format!("did you mean {ours}?")), "{said}");
         }
         assert!(meant("dupsift run docs --num-perm 128").ends_with("minhash:threshold=T, which chooses both"));
+        let early = Arguments::try_parse_from(["dupsift", "--out", "o", "run", "docs"]).unwrap_err();
+        let said = suggestion(&early, Some("run")).unwrap();
+        assert!(said.ends_with("options come after the verb: dupsift run --out ..."), "{said}");
         // No verb has flags of another one.
         assert!(
             answer("dupsift clean out --threshhold 1").is_none() && answer("dupsift run docs --zzzzzzzz").is_none()

@@ -44,6 +44,12 @@ fn mistakes_have_a_kind_an_option_and_a_way_out() {
     assert!(kind == Kind::Usage && said.contains("did you mean \"max_group\"?"), "{said}");
     let (kind, option, said) = fail("nowhere.parquet", "max_group", "2");
     assert_eq!((kind, option), (Kind::Input, None), "{said}");
+    let remote = |job: Job| job.run().unwrap_err().to_string();
+    let said = remote(Job::new().input("s3://bucket/docs").output(&out));
+    assert!(said.contains("aws s3 sync s3://bucket/docs DIR"), "{said}");
+    let said = remote(Job::new().input(samples).output("s3://bucket/out"));
+    assert!(said.starts_with("`out`: ") && said.contains("aws s3 sync DIR s3://bucket/out"), "{said}");
+    assert!(!std::path::Path::new("s3:").exists());
     let missing = Job::new().input("nowhere.parquet").output(&out).run().unwrap_err();
     assert!(matches!(missing, dupsift::Error::Missing { path, .. } if path.ends_with("nowhere.parquet")));
     assert!(!folder.path().join("out").exists());

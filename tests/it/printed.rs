@@ -308,3 +308,14 @@ fn bash_completes_lists_of_algorithms() {
     );
     assert!(completed(&format!("{run}minhash:preset=")).contains(&"fineweb".to_string()));
 }
+
+#[test]
+fn a_quiet_run_says_when_somebody_should_look() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), "{\"text\": \"One text.\"}\nno json\n").unwrap();
+    let typed = ["run", "a.jsonl", "--out", "out", "-q"];
+    let Ran { stdout, stderr, .. } =
+        Ran::of(program().current_dir(folder.path()).args(typed).output().unwrap()).ends_with(3);
+    assert!(stderr.starts_with("warning: the result is complete, but rows or files were rejected"), "{stderr}");
+    assert_eq!((stderr.lines().count(), stdout.as_str()), (1, ""), "{stderr}");
+}

@@ -4,6 +4,7 @@
 use super::RunOptions;
 use super::value::{Given, Kind, Value};
 use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::remote::{self, Use};
 
 /// The verbs that have options of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,8 +181,13 @@ impl OptionSpec {
                 _ => Error::wrong(option, format_args!("expected {}, got {got}{hint}", self.kind)),
             });
         };
-        if let (Kind::Text(well_formed), Value::Text(text)) = (self.kind, &taken) {
-            well_formed(text)?;
+        match (self.kind, &taken) {
+            (Kind::Text(well_formed), Value::Text(text)) => well_formed(text)?,
+            (Kind::Path, Value::Path(path)) => {
+                let used = if self.name == "out" { Use::Write } else { Use::Read };
+                remote::refuse(&path.to_string_lossy(), used).map_err(|error| error.of(self.name))?;
+            }
+            _ => {}
         }
         Ok(taken)
     }
@@ -224,6 +230,8 @@ mod tests {
         assert_eq!(check(Kind::Share, "0.25".into()), Value::Real(0.25));
         assert_eq!(check(Kind::Switch, "false".into()), Value::Switch(false));
         assert_eq!(check(Kind::Path, "a/b".into()), Value::Path("a/b".into()));
+        let remote = fail(Kind::Path, "s3://bucket/x");
+        assert!(remote.starts_with("`it`: \"s3://bucket/x\" is a remote address"), "{remote}");
         assert_eq!(check(Kind::Texts, "a".into()), Value::Texts(vec!["a".into()]));
     }
 

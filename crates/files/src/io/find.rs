@@ -14,6 +14,7 @@ use super::names::refuse_standard_input;
 use super::ours::{Ours, Owners};
 use super::unread::{Unread, special};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::remote::{self, Use};
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -111,6 +112,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
     for input in inputs {
+        remote::refuse(input, Use::Read)?;
         let Listed { named, is_file, found, unread, ours, is_ours } = expand(folder, input, taking)?;
         if found.is_empty() {
             let there = Unread::of(unread.into_iter().map(|(path, kind)| (path.to_string_lossy().into_owned(), kind)));
