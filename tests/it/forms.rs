@@ -382,15 +382,15 @@ fn titled() -> Vec<String> {
     let names = words("name", 12);
     let years = ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千"];
     let form = |name: &String| format!("Rules of the {name} committee\nThe {name} committee\n{}", lines("rule", 300));
-    let yearly = |year: &str| format!("第{year}年度預算辦法\n{}", lines("budget", 300));
+    let yearly = |year: &str| format!("第{year}年度預算辦法\nThe {}", lines("budget", 300));
     let stub = |name: &String| {
         format!("# {name}\n> this command is an alias of a command with another name, see there for more")
     };
     let mut texts: Vec<String> = names.iter().map(form).collect();
     texts.extend(years.map(yearly));
     texts.extend(words("stub", 12).iter().map(stub));
-    texts.push(format!("Evaluation of local values\n{}", lines("page", 200)));
-    texts.push(format!("How locals are evaluated today\n{}\n{}", lines("page", 200), words("more", 12).join(" ")));
+    texts.push(format!("Evaluation of local values\nThe {}", lines("page", 200)));
+    texts.push(format!("How locals are evaluated today\nThe {}\n{}", lines("page", 200), words("more", 12).join(" ")));
     for (day, year) in [(5, 2019), (6, 2020)] {
         texts.push(format!(
             "An essay about towns\nsaved {day} May {year}\n{}{}",
