@@ -64,19 +64,21 @@ class Pair(NamedTuple):
     """How much of its 3-grams, and of its numbers, stands in the other; None where it was not looked at."""
     contained: float | None
     numbers: float | None
+    """Whether the titles name different things, so that neither document is removed for the other one."""
+    other_title: bool | None
 
 
 def neighbours(table, threshold):
     """Document -> {document: Pair}, and document -> id."""
     linked, ids = {}, {}
-    columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b"]
+    columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b", "other_title"]
     for batch in table.select(columns).to_batches(max_chunksize=outputs.BATCH_ROWS):
-        for id_a, id_b, similarity, matched_by, a, b, of_a, of_b, numbers_a, numbers_b in zip(*(column.to_pylist() for column in batch.columns)):
+        for id_a, id_b, similarity, matched_by, a, b, of_a, of_b, numbers_a, numbers_b, other in zip(*(column.to_pylist() for column in batch.columns)):
             if similarity >= threshold:
                 ids[a], ids[b] = id_a, id_b
                 copy = "copy" in matched_by.split("+")
-                linked.setdefault(a, {})[b] = Pair(similarity, copy, of_a, numbers_a)
-                linked.setdefault(b, {})[a] = Pair(similarity, copy, of_b, numbers_b)
+                linked.setdefault(a, {})[b] = Pair(similarity, copy, of_a, numbers_a, other)
+                linked.setdefault(b, {})[a] = Pair(similarity, copy, of_b, numbers_b, other)
     return linked, ids
 
 
@@ -129,6 +131,7 @@ def chosen(partners, rank, least):
     """For which of its kept partners a document goes; None if for none."""
     if least is None:
         return min(partners, key=rank.get, default=None)
+    partners = {other: pair for other, pair in partners.items() if not pair.other_title}
     near = sorted(partners, key=lambda other: (-partners[other].similarity, rank[other]))[:MOST_LOOKED_AT]
     best = None
     for other in near:

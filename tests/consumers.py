@@ -29,7 +29,7 @@ TABLES = {
     "pairs": {
         "id_a": ID, "id_b": ID, "similarity": "float", "distance": "float", "matched_by": "string", "verified": "bool",
         "doc_a": "int64", "doc_b": "int64", "contained_a": "float", "contained_b": "float", "numbers_a": "float", "numbers_b": "float",
-        "relation": "string", "why": "string", "next_best": "float",
+        "relation": "string", "why": "string", "next_best": "float", "other_title": "bool",
     },
     "clusters": {
         "id": ID, "cluster_id": ID, "cluster_size": "int64", "is_representative": "bool",

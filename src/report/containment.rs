@@ -18,7 +18,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
             (None, "pair") => "a pair is enough".into(),
             (None, _) => format!("{one} may go for {other}"),
         };
-        [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_numbers, of.numbers), fate]
+        [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_facts, of.facts), fate]
     };
     let [a, b] = &explained.contained;
     let rows = [row(["a", "b"], a, goes_for(second, first)), row(["b", "a"], b, goes_for(first, second))];

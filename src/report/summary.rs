@@ -170,6 +170,12 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
             counted(told.form, "form")
         ));
     }
+    if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
+        let pairs = counted(told.other_titles, "pair");
+        remarks.push(format!(
+            "{label}: {pairs} of these have titles that name different things (other_title in pairs/): both are kept"
+        ));
+    }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
         let short = counted(told.cut_short, "pair");
         remarks.push(format!("{label}: the next best of {short} was sought in a part of a large near group only"));

@@ -89,7 +89,10 @@ fn each_kind_is_told_and_forms_join_nothing() {
     assert_eq!(told(&done, "cosine"), expected.into_iter().map(|(pair, said)| (both(pair), both(said))).collect());
     let record = record(&done.out());
     let relations = &record["algorithms"][1]["relations"];
-    assert_eq!(*relations, json!({"version": 1, "contained": 1, "form": 6, "forms_left_out": 0, "cut_short": 0}));
+    assert_eq!(
+        *relations,
+        json!({"version": 1, "contained": 1, "form": 6, "forms_left_out": 0, "cut_short": 0, "other_titles": 0})
+    );
     assert!(record["algorithms"][0]["relations"].is_null());
     // Other methods tell nothing.
     assert!(Table::read(&done.out().join("pairs/algorithm=exact")).texts("relation").iter().all(|one| one == "null"));
@@ -368,4 +371,54 @@ fn results_of_other_versions_are_refused_in_plain_words() {
     Ran::of(program().arg("explain").arg(done.out()).args(["d0", "d1"]).output().unwrap())
         .ends_with(1)
         .says(&["schema version is 2", "run again with `overwrite`"]);
+}
+
+/// Twelve rules of one template that differ in a name, twelve of which the name is a year in Chinese numerals, twelve stubs, a page with
+/// a new title, and an essay that was saved twice.
+fn titled() -> Vec<String> {
+    let lines = |prefix: &str, count: usize| {
+        words(prefix, count).chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
+    };
+    let names = words("name", 12);
+    let years = ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千"];
+    let form = |name: &String| format!("Rules of the {name} committee\nThe {name} committee\n{}", lines("rule", 300));
+    let yearly = |year: &str| format!("第{year}年度預算辦法\nThe {}", lines("budget", 300));
+    let stub = |name: &String| {
+        format!("# {name}\n> this command is an alias of a command with another name, see there for more")
+    };
+    let mut texts: Vec<String> = names.iter().map(form).collect();
+    texts.extend(years.map(yearly));
+    texts.extend(words("stub", 12).iter().map(stub));
+    texts.push(format!("Evaluation of local values\nThe {}", lines("page", 200)));
+    texts.push(format!("How locals are evaluated today\nThe {}\n{}", lines("page", 200), words("more", 12).join(" ")));
+    for (day, year) in [(5, 2019), (6, 2020)] {
+        texts.push(format!(
+            "An essay about towns\nsaved {day} May {year}\n{}{}",
+            lines("essay", 600),
+            " more".repeat(day)
+        ));
+    }
+    texts.extend((0..200).map(|n| words(&format!("stranger{}", ["x", "y"][n % 2].repeat(n)), 50).join(" ")));
+    texts
+}
+
+#[test]
+fn titles_that_name_other_things_keep_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    write_docs(&file, &numbered(titled()), 100);
+    let run = |more: &[&str]| done(&file, &[&["--algorithms", RULE], more].concat());
+    let asked = run(&[]);
+    // The page with the old title goes for the one with the new title, and the essay that was saved first for the other one.
+    assert_eq!(removed_ids(&asked.out()), ["d36", "d38"]);
+    let other_titles =
+        |done: &Done| record(&done.out())["algorithms"][1]["relations"]["other_titles"].as_u64().unwrap();
+    // 66 pairs of rules, and as many of years.
+    assert!(other_titles(&asked) >= 132, "{}", other_titles(&asked));
+    // A pair that is enough asks no title.
+    assert!(removed_ids(&run(&["--remove-if", "pair"]).out()).len() >= 24);
+    let off = done(&file, &["--algorithms", &format!("{RULE},title=1")]);
+    assert!(other_titles(&off) == 0 && removed_ids(&off.out()).len() >= 24);
+    let shown = Ran::of(program().arg("explain").arg(asked.out()).args(["d0", "d1"]).output().unwrap());
+    assert!(shown.stdout.contains("both are kept") && shown.stdout.contains("the titles differ"), "{}", shown.stdout);
 }

@@ -612,7 +612,7 @@ impl<'d> Driver<'d> {
                 candidates,
                 compared,
             });
-            let links = partners(pairs.iter().filter(|pair| !pair.is_form()));
+            let links = partners(pairs.iter().filter(|pair| !pair.is_form() && !pair.has_other_title()));
             linked.push(Linked { classes, links, equal: bound.scheme.equal.similarity });
         }
         let shown: BTreeSet<u64> = said.iter().flat_map(|said| &said.pairs).flat_map(|pair| [pair.0, pair.1]).collect();

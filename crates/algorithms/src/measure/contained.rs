@@ -3,11 +3,16 @@
 //! What a text says is taken as its distinct 3-grams (of words; Han: of characters) and its distinct numbers as they are
 //! written. O(|A| + |B|) a comparison; a text takes 8 bytes a distinct gram.
 //!
+//! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So the numbers of a long text that
+//! stand in its first or last twentieth alone, and not in its first line, are its frame's and count as no facts.
+//!
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}
 //! v = "fares rise on 2 May"   {fares rise on, rise on 2, on 2 may}   {2}
 //! of u stand in v: 1 of 3 grams, 0 of 1 numbers
 //! ```
+
+use std::cmp::Ordering;
 
 use super::jaccard::common;
 use dupsift_core::hash::hash64;
@@ -18,15 +23,40 @@ use dupsift_text::shingle::{distinct, shingles};
 /// Tokens of a gram. A text with fewer tokens, but at least one, is one gram.
 pub const GRAM: usize = 3;
 
-/// Appends what a text says: how many distinct numbers it has, their hashes, and those of its distinct grams, both ascending.
+/// Tokens from which on a text has a frame.
+const LEAST_WITH_FRAME: usize = 500;
+/// The frame is one part of so many at either end.
+const FRAME: usize = 20;
+/// The lowest bit of a number's hash: it stands in the frame alone.
+const IN_FRAME: u64 = 1;
+
+/// Appends what a text says: how many distinct numbers it has, their hashes with [`IN_FRAME`], and the hashes of its distinct grams,
+/// both ascending.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
-    let mut own: Vec<u64> = numbers(document.text()).map(|number| hash64(number.as_bytes())).collect();
-    distinct(&mut own);
+    let mut own = Vec::new();
+    write_numbers(document, &mut own);
     out.push(own.len() as u64);
     out.append(&mut own);
     shingles(document.tokens(), GRAM, false, &mut own);
     distinct(&mut own);
     out.append(&mut own);
+}
+
+/// Writes the hash of each distinct number.
+fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
+    let (text, hash) = (document.text(), |number: &str| hash64(number.as_bytes()) & !IN_FRAME);
+    let frame = if document.tokens().len() < LEAST_WITH_FRAME { 0 } else { text.len() / FRAME };
+    let inside = frame..text.len() - frame;
+    out.extend(numbers(text).map(|number| {
+        let start = number.as_ptr() as usize - text.as_ptr() as usize;
+        hash(number) | if inside.contains(&start) { 0 } else { IN_FRAME }
+    }));
+    if let Some(line) = document.first_line().filter(|_| frame > 0) {
+        out.extend(numbers(line.text()).map(hash));
+    }
+    // A number that stands inside too comes first, and the other one goes.
+    out.sort_unstable();
+    out.dedup_by_key(|number| *number & !IN_FRAME);
 }
 
 /// Some of what one text says that stands in another one too.
@@ -52,21 +82,46 @@ pub struct Contained {
     pub grams: Part,
     /// Of its distinct numbers.
     pub numbers: Part,
+    /// Of those that are not in its frame.
+    pub facts: Part,
 }
 
 /// How much of each of two texts stands in the other, as [`write_contents`] wrote them: of `a` in `b`, and of `b` in `a`.
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     let ((numbers_a, grams_a), (numbers_b, grams_b)) = (parts(a), parts(b));
-    let (numbers, grams) = (common(numbers_a, numbers_b) as u64, common(grams_a, grams_b) as u64);
-    [(numbers_a, grams_a), (numbers_b, grams_b)].map(|(all_numbers, all_grams)| Contained {
+    let grams = common(grams_a, grams_b) as u64;
+    let (numbers, facts) = common_numbers(numbers_a, numbers_b);
+    [(numbers_a, facts[0], grams_a), (numbers_b, facts[1], grams_b)].map(|(all_numbers, facts, all_grams)| Contained {
         grams: Part { common: grams, all: all_grams.len() as u64 },
         numbers: Part { common: numbers, all: all_numbers.len() as u64 },
+        facts: Part { common: facts, all: all_numbers.iter().filter(|number| *number & IN_FRAME == 0).count() as u64 },
     })
 }
 
-/// The hashes of the distinct numbers of a text, ascending, as [`write_contents`] wrote them.
-pub fn numbers_of(contents: &[u64]) -> &[u64] {
-    parts(contents).0
+/// How many numbers two texts have in common, and how many of these are facts of each.
+fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
+    let (mut a, mut b, mut all, mut facts) = (a.iter().peekable(), b.iter().peekable(), 0, [0; 2]);
+    while let (Some(&&x), Some(&&y)) = (a.peek(), b.peek()) {
+        let order = (x & !IN_FRAME).cmp(&(y & !IN_FRAME));
+        if order == Ordering::Equal {
+            all += 1;
+            facts[0] += u64::from(x & IN_FRAME == 0);
+            facts[1] += u64::from(y & IN_FRAME == 0);
+        }
+        if order.is_le() {
+            a.next();
+        }
+        if order.is_ge() {
+            b.next();
+        }
+    }
+    (all, facts)
+}
+
+/// How many distinct numbers each of two texts has, and how many they have in common.
+pub fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
+    let (a, b) = (parts(a).0, parts(b).0);
+    ([a.len(), b.len()], common_numbers(a, b).0 as usize)
 }
 
 /// Numbers and grams.
@@ -90,13 +145,30 @@ mod tests {
         contained(&contents(a), &contents(b))
     }
 
+    /// The date of a saved page is its frame's; the same date in a short text, in the first line or inside is a fact.
+    #[test]
+    fn numbers_of_the_frame_are_no_facts() {
+        let words = |count: usize| "word ".repeat(count);
+        let page = |saved: &str, inside: &str| format!("Title\nsaved {saved}\n{}{inside} {}", words(300), words(300));
+        let facts = |a: &str, b: &str| of(a, b)[0].facts;
+        let [a, b] = of(&page("5 may", "7"), &page("6 may", "7"));
+        assert_eq!((a.numbers, a.facts, b.facts), (part(1, 2), part(1, 1), part(1, 1)));
+        assert_eq!(facts(&page("5 may", "7"), &page("5 may", "8")), part(0, 1));
+        // It counts where it stands inside too, or in the first line.
+        assert_eq!(facts(&page("5 may", "5"), &page("6 may", "5")), part(1, 1));
+        assert_eq!(facts(&format!("Notice 5\n{}", words(600)), &format!("Notice 6\n{}", words(600))), part(0, 1));
+        assert_eq!(facts(&format!("Title\n5 {}", words(100)), &format!("Title\n6 {}", words(100))), part(0, 1));
+        // A number inside is found in the frame of the other text.
+        assert_eq!(facts(&page("6 may", "5"), &page("5 may", "7")), part(1, 1));
+    }
+
     fn part(common: u64, all: u64) -> Part {
         Part { common, all }
     }
 
     #[test]
     fn worked_examples() {
-        let both = Contained { grams: part(1, 3), numbers: part(0, 1) };
+        let both = Contained { grams: part(1, 3), numbers: part(0, 1), facts: part(0, 1) };
         assert_eq!(of("Fares rise on 1 May", "fares rise on 2 May"), [both, both]);
         // Four characters are two grams, five are three.
         let [a, b] = of("今天下雨", "今天下雨了");
@@ -107,10 +179,10 @@ mod tests {
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
         // Repeated numbers and grams count once.
         let [a, _] = of("1 1 1 1 1", "1 1 1");
-        assert_eq!(a, Contained { grams: part(1, 1), numbers: part(1, 1) });
+        assert_eq!(a, Contained { grams: part(1, 1), numbers: part(1, 1), facts: part(1, 1) });
         assert_eq!(
-            contained(&[], &[5, 1]),
-            [Contained::default(), Contained { grams: part(0, 0), numbers: part(0, 1) }]
+            contained(&[], &[5, 2]),
+            [Contained::default(), Contained { grams: part(0, 0), numbers: part(0, 1), facts: part(0, 1) }]
         );
     }
 

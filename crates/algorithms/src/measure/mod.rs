@@ -8,6 +8,7 @@ mod partition;
 mod retrieval;
 mod subsequence;
 mod surplus;
+mod titles;
 mod versions;
 mod weights;
 
@@ -19,5 +20,6 @@ pub use partition::Partitions;
 pub use retrieval::Retrieval;
 pub use subsequence::{Decided, Undecided};
 pub use surplus::{split_word_counts, surplus, write_word_counts};
+pub use titles::{LONGEST_TITLE, TitleWords};
 pub use versions::{Both, FirstLine, Surplus, Versions};
 pub use weights::weight_distance;

@@ -24,7 +24,7 @@ use dupsift_core::row::{Related, RelationKind, Why};
 /// Below this share of the other text a contained text's partner is larger, and the pair is called contained.
 const MOST_OF_BOTH: f64 = 0.8;
 /// Similarities are Float32.
-const HAIR: f64 = 1e-6;
+pub(super) const HAIR: f64 = 1e-6;
 
 /// The rule with its bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,11 @@ pub struct Versions {
     pub titles: u64,
     /// The least cosine of a form that is reported.
     pub forms: f64,
+    /// The share of its occurrences by which a word of the title may be rarer in the other text.
+    pub title: f64,
+    /// The share of a text's weight in rare words in common that makes up for a changed title; five times as much if the missing
+    /// word is repeated. Rare is what at most `titles` documents have.
+    pub rare: f64,
 }
 
 /// What a document's first line says.
@@ -86,6 +91,19 @@ pub struct Both {
     pub next_best: f64,
 }
 
+impl Both {
+    /// The shares of 3-grams.
+    fn shares(&self) -> [f64; 2] {
+        self.contained.map(|contained| contained.grams.share().unwrap_or(0.0))
+    }
+
+    /// The side that is contained better; of two that are contained equally the first one.
+    pub fn inner(&self) -> usize {
+        let [a, b] = self.shares();
+        usize::from(a < b)
+    }
+}
+
 impl Versions {
     /// With the bounds that were found by experiment, for pairs by [`cosine`](super::cosine()) of .6 and more.
     pub const DEFAULT: Versions = Versions {
@@ -99,24 +117,25 @@ impl Versions {
         near: 0.9,
         titles: 10,
         forms: 0.68,
+        title: 0.5,
+        rare: 0.02,
     };
 
     /// What equal texts are.
     pub fn same(&self) -> Related {
-        Related { relation: RelationKind::Version, why: Why::Same, next_best: self.least as f32 }
+        Related { relation: RelationKind::Version, why: Why::Same, next_best: self.least as f32, other_title: false }
     }
 
     /// The five sentences, in their order.
     pub fn relate(&self, both: &Both) -> Related {
-        let outcome = |relation, why| Related { relation, why, next_best: both.next_best as f32 };
-        let shares = both.contained.map(|contained| contained.grams.share().unwrap_or(0.0));
+        let outcome = |relation, why| Related { relation, why, next_best: both.next_best as f32, other_title: false };
+        let shares = both.shares();
         let (larger, smaller) = (shares[0].max(shares[1]), shares[0].min(shares[1]));
         if !self.facts_agree(both.contained, smaller) {
             return outcome(RelationKind::Form, Why::Numbers);
         }
         let tells = both.surplus.map(|surplus| !both.lines.same && self.tells_apart(surplus));
-        // Of two equally contained texts the first one is looked at.
-        let inner = usize::from(shares[0] < shares[1]);
+        let inner = both.inner();
         let contained = larger >= self.contained;
         let relation =
             if contained && smaller < MOST_OF_BOTH { RelationKind::Contained } else { RelationKind::Version };
@@ -156,7 +175,7 @@ mod tests {
 
     fn contained(grams: (u64, u64), numbers: (u64, u64)) -> Contained {
         let part = |(common, all)| Part { common, all };
-        Contained { grams: part(grams), numbers: part(numbers) }
+        Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
     /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that tells them apart, near to others.

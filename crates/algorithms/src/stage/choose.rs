@@ -109,7 +109,8 @@ mod tests {
     use crate::measure::Part;
 
     fn of(grams: u64, numbers: u64) -> Contained {
-        Contained { grams: Part { common: grams, all: 10 }, numbers: Part { common: numbers, all: 10 } }
+        let [grams, facts] = [grams, numbers].map(|common| Part { common, all: 10 });
+        Contained { grams, facts, ..Contained::default() }
     }
 
     fn partner(kept: u64, similarity: f32) -> Partner {

@@ -10,7 +10,7 @@ use super::group::{self, Equal, EqualKeys, folds};
 use super::groups::of_rows;
 use super::shared_windows::Windows;
 use crate::algorithm::Verify;
-use crate::measure::{Surplus, Undecided, Versions};
+use crate::measure::{Surplus, TitleWords, Undecided, Versions};
 use dupsift_core::error;
 use dupsift_core::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
 use dupsift_text::{Analysis, Heading};
@@ -97,6 +97,17 @@ pub struct Telling {
     pub words: [SurplusWord; 2],
     /// Whether the first lines are equal.
     pub same_line: bool,
+    /// What the first line of each says about the other text.
+    pub titles: [MissingWord; 2],
+}
+
+/// The word of a first line that is rarest in the other text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MissingWord {
+    /// How much of it is missing.
+    pub title: TitleWords,
+    /// Its letters.
+    pub word: Option<String>,
 }
 
 /// The word by which a text differs most from another one.
@@ -297,13 +308,20 @@ fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
     let ((rule, relating), own) = (bound.relating()?, bound.signer.verify()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
     let [of_a, of_b] = relating.surplus(&a, &b);
-    let word = |surplus: Surplus, text: &Analysis<'_>| {
+    let letters = |surplus: Surplus, text: &Analysis<'_>| {
         let counted = text.counted().iter().find(|counted| relating.is_word(surplus, counted.word.hash));
-        SurplusWord { surplus, word: counted.map(|counted| text.word(&counted.word).to_string()) }
+        counted.map(|counted| text.word(&counted.word).to_string())
     };
+    let word = |surplus, text| SurplusWord { surplus, word: letters(surplus, text) };
+    let missing = |title: TitleWords, text| MissingWord {
+        title,
+        word: letters(Surplus { word: title.word, ..Surplus::default() }, text),
+    };
+    let [in_a, in_b] = relating.titles(&a, &b, rule.titles);
+    let titles = [missing(in_a, texts[0]), missing(in_b, texts[1])];
     let lines = texts.map(|text| Heading::of(text).map(Heading::line));
     let same_line = lines[0].is_some() && lines[0] == lines[1];
-    Some(Telling { rule: *rule, words: [word(of_a, texts[0]), word(of_b, texts[1])], same_line })
+    Some(Telling { rule: *rule, words: [word(of_a, texts[0]), word(of_b, texts[1])], same_line, titles })
 }
 
 fn evidence(texts: [&Analysis<'_>; 2], take: impl Fn(&Analysis<'_>, &mut Vec<u64>)) -> [Vec<u64>; 2] {

@@ -62,7 +62,7 @@ impl Bounds {
 
     /// Whether a document of which this stands in another one may be removed for it. A text without words is in no other.
     pub fn hold(self, contained: Contained) -> bool {
-        self.grams_hold(contained) && contained.numbers.share().is_none_or(|share| share >= self.numbers)
+        self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }
 
     fn grams_hold(self, contained: Contained) -> bool {
@@ -159,7 +159,7 @@ mod tests {
     fn who_may_go_and_why_the_others_stay() {
         let contained = |grams: (u64, u64), numbers: (u64, u64)| {
             let part = |(common, all)| Part { common, all };
-            Contained { grams: part(grams), numbers: part(numbers) }
+            Contained { grams: part(grams), facts: part(numbers), ..Contained::default() }
         };
         let bounds = Bounds { grams: 0.8, numbers: 0.9 };
         let of = |of_it, of_kept| bounds.stays([of_it, of_kept]);

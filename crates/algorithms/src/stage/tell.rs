@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::next_best::NextBest;
 use crate::algorithm::TermVectors;
 use crate::measure::{Both, Contained, FirstLine, Versions};
-use dupsift_core::row::Pair;
+use dupsift_core::row::{Pair, RelationKind};
 
 /// What the driver knows of documents.
 pub trait Known {
@@ -41,7 +41,12 @@ pub fn tell(
         lines: known.first_lines(pair.a, pair.b),
         next_best: next_best.similarity.unwrap_or(rule.least as f32).into(),
     };
-    Pair { told: Some(rule.relate(&both)), ..pair }
+    let mut told = rule.relate(&both);
+    if told.relation != RelationKind::Form {
+        let titles = relating.titles(&known.evidence(pair.a), &known.evidence(pair.b), rule.titles);
+        told.other_title = rule.other_title(&both, told, titles);
+    }
+    Pair { told: Some(told), ..pair }
 }
 
 /// Whether a pair that was told is reported: forms that are too far apart are not.

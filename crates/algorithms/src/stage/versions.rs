@@ -49,14 +49,13 @@ pub fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
 /// Whether the facts of two texts may agree, by their numbers and by how many 3-grams each has; costs next to nothing.
 pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     let (a, b) = (split_word_counts(a).1, split_word_counts(b).1);
-    let (x, y) = (numbers_of(a), numbers_of(b));
-    let (few, many) = if x.len() <= y.len() { (x, y) } else { (y, x) };
-    let common = few.iter().filter(|number| many.binary_search(number).is_ok()).count();
-    if few.is_empty() || common as f64 / few.len() as f64 >= NUMBERS {
+    let ([x, y], common) = numbers_of(a, b);
+    let few = x.min(y);
+    if few == 0 || common as f64 / few as f64 >= NUMBERS {
         return true;
     }
     // Behind the count of numbers and these. The smaller number of 3-grams over the larger one bounds one of the shares.
-    let (x, y) = (a.len() - x.len() - 1, b.len() - y.len() - 1);
+    let (x, y) = (a.len() - x - 1, b.len() - y - 1);
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
 

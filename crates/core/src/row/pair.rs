@@ -48,6 +48,11 @@ impl Pair {
         self.told.is_some_and(|told| told.relation == RelationKind::Form)
     }
 
+    /// Whether a title names something that the other text is not about, so that neither is removed for the other one.
+    pub fn has_other_title(&self) -> bool {
+        self.told.is_some_and(|told| told.other_title)
+    }
+
     /// One pair out of two occurrences of it: the better score, all the rules.
     pub fn merge(self, other: Pair) -> Pair {
         let better = if other.score.similarity > self.score.similarity { other.score } else { self.score };
@@ -290,7 +295,7 @@ mod tests {
 
     #[test]
     fn pairs_survive_the_trip() {
-        let told = Related { relation: RelationKind::Form, why: Why::Near, next_best: 0.5 };
+        let told = Related { relation: RelationKind::Form, why: Why::Near, next_best: 0.5, other_title: false };
         for (layout, told) in [(PairLayout::new(100), None), (PairLayout::new(100).telling(), Some(told))] {
             for distance in [None, Some(3.0)] {
                 let pair = Pair { told, ..Pair::new(9, 4, Score { similarity: 0.75, distance }, 5) };

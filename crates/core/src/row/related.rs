@@ -75,7 +75,12 @@ pub struct Related {
     pub why: Why,
     /// The similarity of the next best partner of either document, outside of what is near to both.
     pub next_best: f32,
+    /// Whether a title names something that the other text is not about: then neither is removed for the other one.
+    pub other_title: bool,
 }
+
+/// The bit of the first byte that says so.
+const OTHER_TITLE: u8 = 0x80;
 
 impl Related {
     /// The similarity of the next best partner; none for equal texts, of which it is not asked.
@@ -89,18 +94,21 @@ impl Related {
     /// Appends the bytes; zeros for a pair of which nothing is told.
     pub fn encode(told: Option<Related>, out: &mut Vec<u8>) {
         let Some(told) = told else { return out.extend([0; Related::WIDTH]) };
-        out.extend([told.relation as u8 + 1, told.why as u8]);
+        let other_title = if told.other_title { OTHER_TITLE } else { 0 };
+        out.extend([(told.relation as u8 + 1) | other_title, told.why as u8]);
         out.extend(told.next_best.to_be_bytes());
     }
 
     /// Reads the bytes back.
     pub fn decode(bytes: &[u8]) -> Option<Related> {
         let [relation, why, next @ ..] = bytes else { return None };
-        let relation = *RelationKind::ALL.get(usize::from(*relation).checked_sub(1)?)?;
+        let (other_title, relation) = (relation & OTHER_TITLE != 0, relation & !OTHER_TITLE);
+        let relation = *RelationKind::ALL.get(usize::from(relation).checked_sub(1)?)?;
         Some(Related {
             relation,
             why: *Why::ALL.get(usize::from(*why))?,
             next_best: f32::from_be_bytes(next.try_into().ok()?),
+            other_title,
         })
     }
 }
@@ -112,8 +120,8 @@ mod tests {
     #[test]
     fn what_is_told_survives_the_trip() {
         for relation in RelationKind::ALL {
-            for why in Why::ALL {
-                let told = Some(Related { relation, why, next_best: 0.625 });
+            for (why, other_title) in Why::ALL.into_iter().flat_map(|why| [(why, false), (why, true)]) {
+                let told = Some(Related { relation, why, next_best: 0.625, other_title });
                 let mut bytes = Vec::new();
                 Related::encode(told, &mut bytes);
                 assert_eq!((bytes.len(), Related::decode(&bytes)), (Related::WIDTH, told));

@@ -373,6 +373,8 @@ pub struct RelationsReport {
     pub forms_left_out: u64,
     /// Pairs in near groups so large that the search for the next best ended early: what it ended at counts as the next best.
     pub cut_short: u64,
+    /// Versions and contained texts of which none is removed, for the titles name different things.
+    pub other_titles: u64,
 }
 
 /// What was removed.

@@ -32,7 +32,7 @@ const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "re
 
 /// Columns of pairs, which may be hundreds of times as many as the documents. Less is tried to make them small: a tenth
 /// less CPU for the table, and 1 % more bytes.
-const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b relation why next_best";
+const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b relation why next_best other_title";
 const LEVEL: i32 = 3;
 const LEVEL_OF_PAIRS: i32 = 1;
 
@@ -276,6 +276,7 @@ mod tests {
             relation: vec![None::<&str>; rows as usize].into(),
             why: vec![None::<&str>; rows as usize].into(),
             next_best: vec![None; rows as usize].into(),
+            other_title: vec![None; rows as usize].into(),
         };
         columns.table(&pair_schema(IdType::Text)).expect("a table")
     }

@@ -22,6 +22,8 @@ pub struct FoundPair {
     pub why: Option<String>,
     /// As [`PairColumns::next_best`](super::PairColumns::next_best).
     pub next_best: Option<f32>,
+    /// As [`PairColumns::other_title`](super::PairColumns::other_title).
+    pub other_title: bool,
 }
 
 /// Where a pair is, seen from one batch of the table, which is in order of (doc_a, doc_b).
@@ -36,8 +38,18 @@ pub enum PairSearch {
 }
 
 /// The columns that [`pair_of`] reads.
-pub const PAIR_LOOK_UP_COLUMNS: [&str; 9] =
-    ["similarity", "distance", "matched_by", "verified", "doc_a", "doc_b", "relation", "why", "next_best"];
+pub const PAIR_LOOK_UP_COLUMNS: [&str; 10] = [
+    "similarity",
+    "distance",
+    "matched_by",
+    "verified",
+    "doc_a",
+    "doc_b",
+    "relation",
+    "why",
+    "next_best",
+    "other_title",
+];
 
 /// Looks for the pair (a, b), a below b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; none if a column is of another type.
 pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
@@ -50,6 +62,7 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
     let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
     let why = batch.column_by_name("why")?.as_string_opt::<i32>()?;
     let next_best = batch.column_by_name("next_best")?.as_primitive_opt::<Float32Type>()?;
+    let other_title = batch.column_by_name("other_title")?.as_boolean_opt()?;
     let text = |column: &StringArray, row: usize| column.is_valid(row).then(|| column.value(row).to_string());
     let docs = |row: usize| (doc_a.value(row) as u64, doc_b.value(row) as u64);
     let (mut low, mut high) = (0, batch.num_rows());
@@ -67,6 +80,7 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
             relation: text(relation, row),
             why: text(why, row),
             next_best: next_best.is_valid(row).then(|| next_best.value(row)),
+            other_title: other_title.is_valid(row) && other_title.value(row),
         }),
         _ => PairSearch::Nowhere,
     })
@@ -173,6 +187,7 @@ mod tests {
             relation: vec![None, Some("form"), None].into(),
             why: vec![None, Some("one word differs"), None].into(),
             next_best: vec![None, Some(0.5), None].into(),
+            other_title: vec![None, Some(true), None].into(),
         };
         let batch = columns.table(&pair_schema(IdType::Int64)).expect("a table");
         let found = |a, b| pair_of(&batch, a, b).expect("the columns");
@@ -186,6 +201,7 @@ mod tests {
                 relation: form.then(|| "form".into()),
                 why: form.then(|| "one word differs".into()),
                 next_best: form.then_some(0.5),
+                other_title: form,
             })
         };
         assert_eq!((found(1, 5), found(1, 9), found(3, 4)), (told(0.5, None), told(0.9, None), told(0.4, Some(2.0))));

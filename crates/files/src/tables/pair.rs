@@ -29,6 +29,7 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
         Field::new("relation", DataType::Utf8, true),
         Field::new("why", DataType::Utf8, true),
         Field::new("next_best", DataType::Float32, true),
+        Field::new("other_title", DataType::Boolean, true),
     ]))
 }
 
@@ -65,6 +66,8 @@ pub struct PairColumns {
     pub why: StringArray,
     /// The similarity of the next best partner of either document.
     pub next_best: Float32Array,
+    /// Whether the titles name different things, so that neither document is removed for the other one.
+    pub other_title: BooleanArray,
 }
 
 impl PairColumns {
@@ -89,6 +92,7 @@ impl PairColumns {
             Arc::new(self.relation),
             Arc::new(self.why),
             Arc::new(self.next_best),
+            Arc::new(self.other_title),
         ];
         table("pairs", schema, columns)
     }
@@ -150,6 +154,7 @@ mod tests {
                 relation: vec![None, Some("form")].into(),
                 why: vec![None, Some("one word differs")].into(),
                 next_best: vec![None, Some(0.5)].into(),
+                other_title: vec![None, Some(false)].into(),
             };
             let batch = columns.clone().table(&pair_schema(id)).expect("a table");
             assert_eq!((batch.num_rows(), batch.schema()), (2, pair_schema(id)));

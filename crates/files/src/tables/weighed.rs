@@ -15,13 +15,25 @@ pub struct PairWeighed {
     pub similarity: f32,
     /// Whether their texts are equal.
     pub copy: bool,
+    /// Whether the titles name different things.
+    pub other_title: bool,
     /// The shares of the 3-grams and of the numbers of each that stand in the other, where that was looked at.
     pub shares: [Option<[f32; 2]>; 2],
 }
 
 /// The columns that [`pairs_weighed`] reads.
-pub const WEIGHED_COLUMNS: [&str; 9] =
-    ["similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b", "relation"];
+pub const WEIGHED_COLUMNS: [&str; 10] = [
+    "similarity",
+    "matched_by",
+    "doc_a",
+    "doc_b",
+    "contained_a",
+    "contained_b",
+    "numbers_a",
+    "numbers_b",
+    "relation",
+    "other_title",
+];
 
 /// The duplicates in a batch of [`WEIGHED_COLUMNS`]: forms are none. None if a column is of another type.
 pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
@@ -30,12 +42,14 @@ pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
     let (a, b, similarity) = (docs("doc_a")?, docs("doc_b")?, floats("similarity")?);
     let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
     let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let other_title = batch.column_by_name("other_title")?.as_boolean_opt()?;
     let shares = [[floats("contained_a")?, floats("numbers_a")?], [floats("contained_b")?, floats("numbers_b")?]];
     let is_form = |row: usize| relation.is_valid(row) && relation.value(row) == RelationKind::Form.name();
     let pair = |row: usize| PairWeighed {
         docs: [a.value(row) as u64, b.value(row) as u64],
         similarity: similarity.value(row),
         copy: matched_by.value(row).split('+').any(|rule| rule == COPY),
+        other_title: other_title.is_valid(row) && other_title.value(row),
         shares: shares.map(|[grams, numbers]| grams.is_valid(row).then(|| [grams.value(row), numbers.value(row)])),
     };
     Some((0..batch.num_rows()).filter(|&row| !is_form(row)).map(pair).collect())

@@ -261,7 +261,10 @@ fn put_together(
     let one = |(((chosen, mut look), bound), said): (((&Chosen, Look), &Bound<'_>), Said)| {
         if swap {
             look.signatures.reverse();
-            look.telling.iter_mut().for_each(|telling| telling.words.reverse());
+            look.telling.iter_mut().for_each(|telling| {
+                telling.words.reverse();
+                telling.titles.reverse();
+            });
         }
         let report = reports.iter().find(|report| report.label == chosen.label);
         algorithm(chosen, report, (&documents, &contained), look, bound.scheme.shape.positions, said, same, &id)
@@ -282,7 +285,7 @@ fn put_together(
         && !session.options.remove_chains
         && !is_removed_for(&documents[0], &documents[1])
         && !is_removed_for(&documents[1], &documents[0])
-        && let Some(why) = fate::stay(&session.options.decide, &algorithms)
+        && let Some(why) = fate::stay(&session.options.decide, session.options.remove_if, &algorithms)
     {
         contained.iter_mut().for_each(|of| of.stays = Some(why));
     }
@@ -340,6 +343,8 @@ fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [
             grams: both[0].grams.all,
             common_numbers: both[0].numbers.common,
             numbers: both[0].numbers.all,
+            common_facts: both[0].facts.common,
+            facts: both[0].facts.all,
             stays: bounds.and_then(|bounds| bounds.stays(both)).map(Stays::name),
         }
     })

@@ -77,6 +77,10 @@ pub struct ExplainedContained {
     pub common_numbers: u64,
     /// Its distinct numbers.
     pub numbers: u64,
+    /// Those of its distinct numbers outside of its frame that stand there.
+    pub common_facts: u64,
+    /// Its distinct numbers outside of its frame.
+    pub facts: u64,
     /// Why it may not go for the other: no pair that decides, or too little of it stands there; null where it may.
     pub stays: Option<&'static str>,
 }
@@ -159,6 +163,8 @@ pub struct ExplainedPair {
     pub why: Option<String>,
     /// The similarity of the next best partner of either, outside of what is near to both.
     pub next_best: Option<f32>,
+    /// Whether the titles name different things, so that neither document is removed for the other one.
+    pub other_title: bool,
 }
 
 /// The word that stands oftener in one text than in the other, by weight.

@@ -1,11 +1,16 @@
 //! Whether a document of a pair may go for the other one, as far as the pair is asked.
 
 use super::explanation::{ExplainedAlgorithm, Verdict};
+use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_engine::options::Decide;
 
 /// Why neither of two documents goes for the other, however much they share; none where the pair decides.
-pub fn stay(decide: &Decide, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
+pub fn stay(decide: &Decide, remove_if: RemoveIf, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
     let is_pair = |one: &&ExplainedAlgorithm| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten);
+    let other_title = |one: &&ExplainedAlgorithm| {
+        remove_if.bounds().is_some() && one.pair.as_ref().is_some_and(|pair| pair.other_title)
+    };
+    let decides = |one: &&ExplainedAlgorithm| is_pair(one) && !other_title(one);
     let asked = || algorithms.iter().filter(|one| !matches!(decide, Decide::Label(label) if *label != one.label));
     let needed = match decide {
         Decide::AtLeast(count) => *count,
@@ -13,7 +18,8 @@ pub fn stay(decide: &Decide, algorithms: &[ExplainedAlgorithm]) -> Option<&'stat
         Decide::Label(_) => 1,
     };
     match () {
-        () if asked().filter(is_pair).count() >= needed => None,
+        () if asked().filter(decides).count() >= needed => None,
+        () if asked().any(|one| other_title(&one)) => Some("the titles differ"),
         () if asked().any(|one| one.verdict == Verdict::Form) => Some("a form"),
         () if algorithms.iter().any(|one| is_pair(&one)) => Some("the pair does not decide"),
         () => Some("no pair"),

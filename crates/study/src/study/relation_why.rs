@@ -46,6 +46,19 @@ pub fn sentence(
     Some(format!("{relation}: {because}"))
 }
 
+/// Why none of two documents is removed for the other one although one is a version of the other or contained in it.
+pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> String {
+    let (inner, ..) = better_contained(contained);
+    let [a, b] = &telling.titles;
+    let inner_differs = if inner == "a" { a } else { b }.title.missing > telling.rule.title;
+    let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
+    let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
+    format!(
+        "both are kept, because {word} of the first line of {name} is missing in {other}, or rarer there by {:.2} (at most {:.2}), and the rare words in both are too few for that: {} of {:.3} of the weight of {name}",
+        of.title.missing, telling.rule.title, of.title.rare_words, of.title.rare
+    )
+}
+
 /// The sentence about a pair that is not in `pairs/`, as a form so far apart is not reported; none for one that would be. Of the next
 /// best and of how many texts have a first line no table tells: what is said of them follows from its being a form.
 pub fn form_left_out(
@@ -65,6 +78,7 @@ pub fn form_left_out(
         contained: contained.map(|of| Contained {
             grams: part(of.common_grams, of.grams),
             numbers: part(of.common_numbers, of.numbers),
+            ..Contained::default()
         }),
         surplus: telling.words.each_ref().map(|word| word.surplus),
         lines: FirstLine { same, titles: false },
@@ -135,14 +149,22 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_algorithms::measure::Surplus;
-    use dupsift_algorithms::stage::explain::SurplusWord;
+    use dupsift_algorithms::measure::{Surplus, TitleWords};
+    use dupsift_algorithms::stage::explain::{MissingWord, SurplusWord};
     use dupsift_core::row::RelationKind;
 
     #[test]
     fn every_reason_has_a_sentence_with_its_figures() {
         let rule = Versions::DEFAULT;
-        let side = |grams| ExplainedContained { common_grams: 9, grams, common_numbers: 2, numbers: 14, stays: None };
+        let side = |grams| ExplainedContained {
+            common_grams: 9,
+            grams,
+            common_numbers: 2,
+            numbers: 14,
+            common_facts: 2,
+            facts: 14,
+            stays: None,
+        };
         let word = |share| ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
         let of = |relation: RelationKind, why: Why, larger_of: u64| {
             let pair = FoundPair {
@@ -153,6 +175,7 @@ mod tests {
                 relation: Some(relation.name().into()),
                 why: Some(why.name().into()),
                 next_best: Some(0.5),
+                other_title: false,
             };
             sentence(&pair, Some(&rule), Some(0.7), &[side(20), side(larger_of)], Some(&[word(0.125), word(0.0625)]))
                 .unwrap_or_default()
@@ -177,6 +200,35 @@ mod tests {
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Form, why, 10).starts_with("form: ")));
     }
 
+    #[test]
+    fn another_title_has_its_word() {
+        let title = |missing| MissingWord {
+            title: TitleWords { missing, word: 7, words: 4, rare: 0.01, ..TitleWords::default() },
+            word: Some("hualien".into()),
+        };
+        let of = |common_grams| ExplainedContained {
+            common_grams,
+            grams: 20,
+            common_numbers: 0,
+            numbers: 0,
+            common_facts: 0,
+            facts: 0,
+            stays: None,
+        };
+        let words = [(); 2].map(|()| SurplusWord { surplus: Surplus::default(), word: None });
+        let said = |titles, contained: [u64; 2]| {
+            let telling = Telling { rule: Versions::DEFAULT, words: words.clone(), same_line: false, titles };
+            other_title(&telling, &contained.map(of))
+        };
+        let first = said([title(1.0), title(0.0)], [19, 18]);
+        assert!(
+            first.contains("the word \"hualien\" of the first line of a is missing in b")
+                && first.contains("1.00 (at most 0.50)")
+        );
+        assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing in a"));
+        assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
+    }
+
     /// A form that is not reported has the reason that it would have, as far as its two texts tell.
     #[test]
     fn forms_that_are_left_out_have_their_reasons() {
@@ -186,11 +238,14 @@ mod tests {
                 grams: 20,
                 common_numbers: numbers,
                 numbers: 4,
+                common_facts: numbers,
+                facts: 4,
                 stays: None,
             };
             let surplus = Surplus { share, word: 7, words: 1_000 };
             let word = SurplusWord { surplus, word: Some("bank".into()) };
-            let telling = Telling { rule: Versions::DEFAULT, words: [word.clone(), word], same_line };
+            let words = [word.clone(), word];
+            let telling = Telling { rule: Versions::DEFAULT, words, same_line, titles: Default::default() };
             let word = ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
             form_left_out(&telling, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
         };

@@ -77,7 +77,7 @@ pub fn rethreshold(
     for &at in &deciding.chosen {
         let one = &report.algorithms[at];
         let threshold = thresholds.iter().find(|(label, _)| *label == one.label).map(|(_, threshold)| *threshold);
-        known.push(Links::read(finished, one, threshold, options.max_group)?);
+        known.push(Links::read(finished, one, threshold, options)?);
     }
     finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
@@ -144,7 +144,7 @@ fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> 
 
 fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
     let part = |share: f32| Part { common: (f64::from(share) * PARTS).round() as u64, all: PARTS as u64 };
-    Contained { grams: part(grams), numbers: part(numbers) }
+    Contained { grams: part(grams), numbers: part(numbers), facts: part(numbers) }
 }
 
 /// The pairs of one algorithm that reach the threshold, as links of classes of copies.
@@ -166,8 +166,9 @@ struct Link {
 }
 
 impl Links {
-    fn read(finished: &Finished, one: &AlgorithmReport, threshold: Option<f64>, max_group: u64) -> Result<Links> {
-        let label = &one.label;
+    fn read(finished: &Finished, one: &AlgorithmReport, threshold: Option<f64>, options: &RunOptions) -> Result<Links> {
+        let (label, max_group) = (&one.label, options.max_group);
+        let any_title = options.remove_if.bounds().is_none();
         let (mut links, mut first, mut lowest) =
             (Links { copies: Vec::new(), class: Vec::new(), links: Vec::new() }, Vec::new(), f32::INFINITY);
         for pair in finished.pairs_weighed(label)? {
@@ -176,7 +177,9 @@ impl Links {
             let [a, b] = pair.docs;
             if pair.copy {
                 first.push((a, b));
-            } else if threshold.is_none_or(|threshold| pair.similarity >= threshold as f32) {
+            } else if (any_title || !pair.other_title)
+                && threshold.is_none_or(|threshold| pair.similarity >= threshold as f32)
+            {
                 let (similarity, [of_a, of_b]) = (pair.similarity, pair.shares);
                 links.links.push(Link { doc: a, other: b, similarity, shares: [of_a, of_b] });
                 links.links.push(Link { doc: b, other: a, similarity, shares: [of_b, of_a] });

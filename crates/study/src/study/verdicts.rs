@@ -4,7 +4,7 @@ use super::copy_groups::CopyGroup;
 use super::explained_rows::beside;
 use super::explanation::*;
 use super::finished::Finished;
-use super::relation_why::{form_left_out, sentence};
+use super::relation_why::{form_left_out, other_title, sentence};
 use dupsift_algorithms::measure::Versions;
 use dupsift_algorithms::stage::explain::{Checked, Ended, Look, SurplusWord, Telling};
 use dupsift_algorithms::stage::recipe::Chosen;
@@ -139,7 +139,11 @@ fn reason(
     // Of several checks the first is the method's own.
     let own = look.checks.first().and_then(|check| check.similarity);
     let rule = look.telling.as_ref().map(|telling| telling.rule);
-    let told = said.row().and_then(|pair| sentence(pair, rule.as_ref(), own, contained, words));
+    let told = said.row().and_then(|pair| {
+        let told = sentence(pair, rule.as_ref(), own, contained, words)?;
+        let kept = look.telling.as_ref().filter(|_| pair.other_title).map(|telling| other_title(telling, contained));
+        Some(kept.map_or(told.clone(), |kept| format!("{told}; {kept}")))
+    });
     let left_out = look.telling.as_ref().zip(words).zip(own);
     let left_out =
         left_out.filter(|_| verdict == Verdict::LeftOut && report.is_some_and(|report| report.left_out == 0));
@@ -206,6 +210,7 @@ pub fn algorithm(
             relation: pair.relation,
             why: pair.why,
             next_best: pair.next_best,
+            other_title: pair.other_title,
         }),
         positions,
         common_keys,

@@ -1,6 +1,6 @@
 //! What a method of weighted term vectors can do besides signing and comparing. `cosine` implements it.
 
-use crate::measure::{Surplus, Versions};
+use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;
 use dupsift_text::Analysis;
 
@@ -17,6 +17,9 @@ pub trait TermVectors: Send + Sync {
 
     /// Returns the surplus of each of two documents over the other, by their evidence.
     fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2];
+
+    /// Returns what the first line of each of two documents says about the other one. A word of at most `few` documents is rare.
+    fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2];
 
     /// Returns whether the word with that hash is the word of a [`Surplus`].
     fn is_word(&self, surplus: Surplus, hash: u64) -> bool;

@@ -82,8 +82,8 @@ impl Weighing<'_> {
     pub fn evidence(&self, vector: &Vector, out: &mut Vec<u64>) {
         let Vector { terms, factors } = vector;
         let (mut text, mut body, mut heads) = (0.0, Vec::with_capacity(terms.len()), Vec::new());
-        for &Weighed { term, count, rank } in terms {
-            let place = (self.place(term.hash, rank), count);
+        for &Weighed { term, count, rank, word } in terms {
+            let place = (self.place(word & !1 | u64::from(is_head(term.hash)), rank), count);
             if is_head(term.hash) {
                 heads.push(place);
             } else {
@@ -138,8 +138,9 @@ impl Weighing<'_> {
         })
     }
 
+    /// What one occurrence of a word weighs that so many documents have.
     #[inline]
-    fn idf(&self, df: u64) -> f64 {
+    pub fn idf(&self, df: u64) -> f64 {
         self.idf.as_ref().map_or(1.0, |idf| idf.of(df))
     }
 }
@@ -284,7 +285,8 @@ mod tests {
             assert!(rank == place || word == "rare" && rank == 1);
             (hash64(word.as_bytes()) & !1, rank)
         });
-        let weighed = |(hash, rank), weight, count| Weighed { term: Term { hash, weight, df: 9 }, count, rank };
+        let weighed =
+            |(hash, rank), weight, count| Weighed { term: Term { hash, weight, df: 9 }, count, rank, word: hash };
         let terms = vec![
             weighed((0x1234, u64::MAX), 0.5, 1),
             weighed(first, 0.5, 1),
@@ -347,7 +349,7 @@ mod tests {
                 let weight = tf * weighing.idf(df) * factors[usize::from(is_head(hash))];
                 let place = weighing.place(hash, rank);
                 if terms.iter().all(|(other, _)| *other != place) {
-                    terms.push((place, Weighed { term: Term { hash, weight, df }, count, rank }));
+                    terms.push((place, Weighed { term: Term { hash, weight, df }, count, rank, word: hash }));
                 }
             }
             let mut out = Vec::new();

@@ -32,6 +32,7 @@ mod heavy;
 mod heavy_join;
 mod sign_sketch;
 mod surplus;
+mod titles;
 mod vector;
 
 use crate::algorithm::contract::{
@@ -42,7 +43,7 @@ use crate::algorithm::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
 use crate::algorithm::kit::units::{UNITS, Units};
 use crate::algorithm::kit::versions::{PARAMS as RULE, rule};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
-use crate::measure::{Surplus, Versions};
+use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
@@ -124,6 +125,8 @@ const FACTS: Facts = Facts {
         RULE[7],
         RULE[8],
         RULE[9],
+        RULE[10],
+        RULE[11],
     ],
     shorthands: &[],
     presets: &[
@@ -276,6 +279,10 @@ impl TermVectors for CosineSigner<'_> {
 
     fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
         self.weighing.surplus(a, b)
+    }
+
+    fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2] {
+        self.weighing.titles(a, b, few)
     }
 
     fn is_word(&self, surplus: Surplus, hash: u64) -> bool {

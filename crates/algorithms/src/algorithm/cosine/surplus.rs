@@ -71,7 +71,7 @@ impl<'e> Side<'e> {
 }
 
 /// The name of a word at a place, above 0.
-fn word(place: u64) -> u64 {
+pub fn word(place: u64) -> u64 {
     place / 2 + 1
 }
 

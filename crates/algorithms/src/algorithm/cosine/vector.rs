@@ -68,6 +68,8 @@ pub struct Weighed {
     pub count: u32,
     /// Its rank in the corpus: [`Frequency::rank`](dupsift_text::Frequency::rank).
     pub rank: u64,
+    /// The hash of the word, which is the same in the text and in the first line.
+    pub word: u64,
 }
 
 impl Vector {
@@ -110,7 +112,7 @@ impl Weighing<'_> {
             // Most terms stand once, and a logarithm is dear.
             let tf = if self.sublinear && count != 1 { 1.0 + float::ln(count.into()) } else { count.into() };
             let weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(df));
-            Weighed { term: Term { hash, weight, df }, count, rank }
+            Weighed { term: Term { hash, weight, df }, count, rank, word: hash }
         };
         units.into_iter().map(weigh).collect()
     }
@@ -241,6 +243,7 @@ mod tests {
                     term: Term { hash: n << 1, weight: 1.0 + (n % 13) as f64, df: 1 },
                     count: 1 + n as u32 % 13,
                     rank: n * 7 % 120,
+                    word: n << 1,
                 })
                 .collect();
             let factors = [scale(&mut terms, 1.0), 1.0];

@@ -10,7 +10,7 @@ pub const RELATE: &str = "relate";
 const NEAR: &str = "near";
 
 /// The parameters of the rule.
-pub const PARAMS: [ParamSpec; 10] = [
+pub const PARAMS: [ParamSpec; 12] = [
     ParamSpec {
         name: RELATE,
         kind: Kind::Flag,
@@ -48,6 +48,16 @@ pub const PARAMS: [ParamSpec; 10] = [
         help: "relate: a first line that more texts have is no title",
     },
     share("forms", "0.68", "relate: the least cosine of a form that is reported"),
+    share(
+        "title",
+        "0.5",
+        "relate: a document is not removed if a word of its first line is rarer in the other text by more than this share; 1: the title is not asked",
+    ),
+    share(
+        "rare",
+        "0.02",
+        "relate: the share of a text's weight in common words of at most titles= documents that makes up for a changed title; five times as much for a word that the text repeats",
+    ),
 ];
 
 const fn share(name: &'static str, default: &'static str, help: &'static str) -> ParamSpec {
@@ -84,6 +94,8 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         near,
         titles: params.count("titles") as u64,
         forms: params.real("forms"),
+        title: params.real("title"),
+        rare: params.real("rare"),
     };
     if rule.near < least {
         return Err(Error::usage(format!(

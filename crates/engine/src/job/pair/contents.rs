@@ -188,7 +188,7 @@ impl Contents {
 pub struct Shares {
     /// Of its distinct 3-grams; 0 where it has no word.
     pub grams: f32,
-    /// Of its distinct numbers; 1 where it has none.
+    /// Of its distinct numbers, those of its frame left out; 1 if it has none.
     pub numbers: f32,
 }
 
@@ -200,7 +200,7 @@ impl Shares {
     pub fn of(contained: Contained) -> Shares {
         Shares {
             grams: contained.grams.share().unwrap_or(0.0) as f32,
-            numbers: contained.numbers.share().unwrap_or(1.0) as f32,
+            numbers: contained.facts.share().unwrap_or(1.0) as f32,
         }
     }
 }

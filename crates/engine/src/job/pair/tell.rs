@@ -59,7 +59,7 @@ pub fn tell(
     let running = session.engine.clock.stage(format!("tell {label}"));
     let neighbours = Neighbours::new(session, (pairs, known.earlier), near(rule))?;
     let counts = [(); 3].map(|()| AtomicU64::new(0));
-    let (left_out, cut_short) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (left_out, cut_short, other_titles) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().telling();
     let told = pairs.revise(session.engine, &format!("tell {label}"), layout, |_, pair| {
         let next = neighbours.next_best(pair.a, pair.b);
@@ -69,6 +69,7 @@ pub fn tell(
             left_out.fetch_add(1, Relaxed);
             return Ok(None);
         }
+        other_titles.fetch_add(pair.has_other_title().into(), Relaxed);
         pair.told.iter().for_each(|told| _ = counts[told.relation as usize].fetch_add(1, Relaxed));
         Ok(Some(pair))
     })?;
@@ -80,6 +81,7 @@ pub fn tell(
         form: count(RelationKind::Form),
         forms_left_out: left_out.into_inner(),
         cut_short: cut_short.into_inner(),
+        other_titles: other_titles.into_inner(),
     };
     Ok((told, report))
 }

@@ -20,7 +20,7 @@ use dupsift_algorithms::stage::connect::Forest;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::survive::{self, Finder, Lists, MOST_LISTED, Removal, Settled};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::row::{Docs, Slots};
+use dupsift_core::row::{Docs, Pair, Slots};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Decides which documents are removed; all that stand in a pair are in `shown`. `contents` is what those say that are
@@ -277,9 +277,11 @@ struct Linked<'r> {
 }
 
 impl<'r> Linked<'r> {
-    /// Of a relation. Forms decide nothing.
+    /// Of a relation. Forms decide nothing, and two documents with different titles only if a pair is enough.
     fn new(session: &Session<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
-        Ok(Linked { relation, links: Links::new(session, (&relation.pairs, None), |pair| !pair.is_form())? })
+        let any_title = session.options.remove_if.bounds().is_none();
+        let decides = |pair: &Pair| !pair.is_form() && (any_title || !pair.has_other_title());
+        Ok(Linked { relation, links: Links::new(session, (&relation.pairs, None), decides)? })
     }
 }
 

@@ -136,7 +136,7 @@ mod tests {
     fn answers_are_found_in_the_order_of_the_block() {
         let both = |common| {
             let part = dupsift_algorithms::measure::Part { common, all: 9 };
-            Some([Contained { grams: part, numbers: part }; 2])
+            Some([Contained { grams: part, numbers: part, facts: part }; 2])
         };
         let answer = |place, doc, of_kept| Answer { place, doc, of_kept };
         let answers = vec![

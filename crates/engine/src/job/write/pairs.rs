@@ -353,6 +353,7 @@ impl Columns<'_> {
             relation: told(|told| told.relation.name()),
             why: told(|told| told.why.name()),
             next_best: rows.iter().map(|pair| pair.told.and_then(Related::next_best)).collect(),
+            other_title: rows.iter().map(|pair| pair.told.map(|told| told.other_title)).collect(),
         };
         columns.table(&self.schema)
     }
