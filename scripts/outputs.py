@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 ENDINGS = (".parquet", ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst")
 BATCH_ROWS = 4096
 # The version of run.json that these scripts read.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 1
 
 
 def fail(message):
@@ -71,8 +71,8 @@ def record(out):
     report = json.loads((out / "run.json").read_text())
     if "algorithms" not in report:
         fail(f"{out} is the output of another verb; expected that of dupsift run")
-    if report["schema_version"] < SCHEMA_VERSION:
-        fail(f"{out} was made by an earlier dupsift; run again with --overwrite")
+    if report["schema_version"] != SCHEMA_VERSION:
+        fail(f"{out} was made by another version of dupsift; run again with --overwrite")
     report["folder_of_output"] = out.absolute().parent
     return report
 

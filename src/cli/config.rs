@@ -140,9 +140,9 @@ mod tests {
         assert!(fail("text_column = 'x'").contains("did you mean \"text-column\"?"));
         assert!(fail("[run]\nout = 'x'").starts_with("a.toml, line 1: there is no option \"run\""));
         assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: `out`: expected a path, got 3");
-        assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: chain: expected keep or remove, got \"drop\"");
+        assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: `chain`: expected keep or remove, got \"drop\"");
         let number = fail("memory = 1.5");
-        assert!(number.starts_with("a.toml, line 1: memory: expected a size") && number.ends_with("got 1.5"));
+        assert!(number.starts_with("a.toml, line 1: `memory`: expected a size") && number.ends_with("got 1.5"));
         assert!(fail("limit = -1").contains("`limit`: expected a whole number of at least 1, got \"-1\""));
         assert!(fail("limit = { a = 1 }").contains("`limit`: expected a whole number"));
         assert!(fail("\n\nalgorithms = 'minhsh'").starts_with("a.toml, line 3: there is no algorithm \"minhsh\""));
