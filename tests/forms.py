@@ -99,7 +99,7 @@ class Rule:
 
     def relate(self, a, b, cosine, next_best):
         """What the pair may be called: several answers where a share of a word lies at its bound, or words are not known."""
-        (grams_a, numbers_a), (grams_b, numbers_b) = self.contents(a), self.contents(b)
+        (grams_a, numbers_a, _), (grams_b, numbers_b, _) = self.contents(a), self.contents(b)
         common = len(grams_a & grams_b)
         shares = common / len(grams_a), common / len(grams_b)
         larger, smaller = max(shares), min(shares)

@@ -452,7 +452,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     write_columns(&table, &[("id_a", none()), ("id_b", none())], 10);
     std::fs::write(&lines, "").unwrap();
     evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["the truth has no rows with two values"]);
-    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl: there is no row in it"]);
+    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: there is no row in it"]);
     // Beside a file with rows it is of the form of that one.
     let clusters = folder.path().join("clusters.jsonl");
     std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();

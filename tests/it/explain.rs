@@ -161,7 +161,7 @@ fn copies_are_signed_as_the_run_counted_them() {
         assert!(pair.why.starts_with("56 common keys, and the check cosine:0.3"), "{}", pair.why);
         let (first, second) = if a < b { ("d0", "d3") } else { ("d3", "d0") };
         let stands =
-            format!("it is one of 3 copies, above max_group=2: the pair of {first} and {second} stands for it");
+            format!("it is one of 3 copies, above `max-group=2`: the pair of {first} and {second} stands for it");
         assert!(pair.why.ends_with(&stands), "{}", pair.why);
     }
     assert_eq!(cosine(&few, 0, 3).verdict, Verdict::Pair);
@@ -232,7 +232,7 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     let verdict = |a, b| explain(&done.out(), a, b).algorithms[0].verdict;
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
     let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
-    assert!(why.contains("in a cluster of 5 documents, above max_group=3:"), "{why}");
+    assert!(why.contains("in a cluster of 5 documents, above `max-group=3`:"), "{why}");
 }
 
 fn with_ids(ids: &[&str]) -> Vec<Doc> {

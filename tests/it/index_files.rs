@@ -303,7 +303,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused("exact,minhash,tf", &[], &["tf here, and not there"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--tokenizer", "jieba"], &["words: ", "tokenizer"]);
-    refused("exact,minhash", &["--planned-documents", "5"], &["--planned-documents: 100000000 there, 5 here"]);
+    refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 there, 5 here"]);
     refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "leave :D out"]);
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "take another join"]);
