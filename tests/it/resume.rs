@@ -7,7 +7,10 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::kit::{Doc, Numbers, Ran, assert_same_bytes, names_in, program, record, sample_docs, samples, write_docs};
+use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow::compute::take_record_batch;
+
+use crate::kit::{Numbers, Ran, Table, assert_same_bytes, names_in, program, record, samples, write_columns};
 
 /// Members of every kind: with counts or without, with a model, kept words, a check, evidence, sketches, a rule over all pairs.
 const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,three_plus_five,simhash,lsi,repeats,shingles,near_page,\
@@ -21,10 +24,17 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Place {
-        static DOCS: OnceLock<Vec<Doc>> = OnceLock::new();
-        let docs = DOCS.get_or_init(|| sample_docs().into_iter().step_by(3).collect());
+        static DOCS: OnceLock<RecordBatch> = OnceLock::new();
+        let docs = DOCS.get_or_init(|| {
+            let Table(all) = Table::read(samples());
+            let every_third = UInt64Array::from_iter_values((0..all.num_rows() as u64).step_by(3));
+            take_record_batch(&all, &every_third).unwrap()
+        });
         let place = Place { folder: tempfile::tempdir().unwrap(), corpus: tempfile::tempdir().unwrap() };
-        write_docs(&place.corpus.path().join("docs.parquet"), docs, 100);
+        let schema = docs.schema();
+        let names = schema.fields().iter().map(|field| field.name().as_str());
+        let columns: Vec<(&str, ArrayRef)> = names.zip(docs.columns().iter().cloned()).collect();
+        write_columns(&place.corpus.path().join("docs.parquet"), &columns, 100);
         place
     }
 
