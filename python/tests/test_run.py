@@ -201,7 +201,7 @@ class Runs(Case):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn('did you mean "minhash"', wrong.stderr)
         flags = program("run", "none", "--out", self.folder / "out", "--threads", "0")
-        self.assertIn("--threads", flags.stderr)
+        self.assertIn("`threads`", flags.stderr)
         self.assertEqual(program("algorithms", "--json").returncode, 0)
 
 

@@ -161,7 +161,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["is of other words", "train again"]);
     // Each says what it is where another one is expected.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
-        let says = format!("{} is an output of dupsift {verb}; expected the DIR of dupsift run", at(name));
+        let says = format!("{} is an output of dupsift {verb}; expected the output folder of dupsift run", at(name));
         told("purify", &[&out[..], &["--stats", &at(name)]].concat(), &[&says]);
         for more in [&["report"][..], &["explain", "a", "b"], &["evaluate", "--truth", "nosuch"]] {
             let ran = program().arg(more[0]).arg(at(name)).args(&more[1..]).output().unwrap();

@@ -254,7 +254,7 @@ mod tests {
         );
         for asked in ["text,w", "w,text"] {
             let why = texts(folder.path(), asked).unwrap_err().to_string();
-            assert!(why.contains(&format!("no plain column \"w\" for text_column={asked:?}")), "{why}");
+            assert!(why.contains(&format!("no plain column \"w\" for `text-column={asked}`")), "{why}");
         }
     }
 
