@@ -37,7 +37,7 @@ class Errors(Case):
         self.fails(ValueError, "threads.*expected a whole number from 1 to 1024", threads=-1)
         self.fails(ValueError, "keep or remove.*did you mean", chain="remov")
         self.fails(ValueError, "both choose the algorithms", algorithms="exact", preset="strict")
-        self.fails(ValueError, "remove_if.*contained:.*chain", chain="remove")
+        self.fails(ValueError, "chain=remove.*remove-if=contained:", chain="remove")
         self.fails(TypeError, "threads=: expected a text, a number", threads=object())
         self.fails(TypeError, "dupsift.dedup takes frames", inputs=7)
 
@@ -45,8 +45,8 @@ class Errors(Case):
         self.fails(ValueError, r"memory=.* is too small.*the least that would do is", memory="1MB")
 
     def test_columns(self) -> None:
-        self.fails(ValueError, 'text_column.*"body".*there are id, text', text_column="body")
-        self.fails(ValueError, "keep names the column \"score\", which no input file has; there are id, text", keep="score desc")
+        self.fails(ValueError, 'text-column.*"body".*there are id, text', text_column="body")
+        self.fails(ValueError, "`keep` names the column \"score\", which no input file has; there are id, text", keep="score desc")
 
     def test_inputs_that_are_not_there(self) -> None:
         missing = self.folder / "none.parquet"
@@ -56,7 +56,7 @@ class Errors(Case):
 
     def test_an_output_that_is_there(self) -> None:
         ds.run(self.lines(TEXT), out=self.folder / "out")
-        self.fails(ValueError, "overwrite=")
+        self.fails(ValueError, "`overwrite`")
 
     def test_files_that_cannot_be_used(self) -> None:
         broken = self.folder / "broken.parquet"
@@ -66,7 +66,7 @@ class Errors(Case):
         self.assertIsInstance(error, ds.Error)
 
     def test_rows_of_a_strict_run(self) -> None:
-        self.fails(ds.InputError, "row 1.*strict=", inputs=self.lines(TEXT, None), strict=True)
+        self.fails(ds.InputError, "row 1.*`strict`", inputs=self.lines(TEXT, None), strict=True)
 
     @unittest.skipIf(os.geteuid() == 0, "root writes everywhere")
     def test_folders_that_refuse(self) -> None:
@@ -108,7 +108,7 @@ class Errors(Case):
         thread.start()
         try:
             options = {"algorithms": "minhash:verify=none", "memory": "100MB", "threads": 1, "checkpoint": "never"}
-            error = self.fails(ds.DamagedError, "minhash-rows.*is damaged.*checksum.*work=", inputs=corpus, **options)
+            error = self.fails(ds.DamagedError, "minhash-rows.*is damaged.*checksum.*`work`", inputs=corpus, **options)
             self.assertIsInstance(error, ds.Error)
         finally:
             over.set()

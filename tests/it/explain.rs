@@ -168,7 +168,7 @@ fn copies_are_signed_as_the_run_counted_them() {
     assert_eq!(cosine(&few, 1, 7).verdict, Verdict::NoCommonKey);
     let copies = cosine(&few, 1, 2);
     assert_eq!(copies.verdict, Verdict::PairNotWritten);
-    assert!(copies.why.contains("a group of 3 copies, above max_group=2"), "{}", copies.why);
+    assert!(copies.why.contains("a group of 3 copies, above `max-group=2`"), "{}", copies.why);
 }
 
 /// 80 documents share two heavy words, and by these alone they are alike; each two have a third word in common.

@@ -307,7 +307,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "leave :D out"]);
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "take another join"]);
-    refused("exact,minhash", &["--prefilter"], &["--prefilter leaves out rows"]);
+    refused("exact,minhash", &["--prefilter"], &["`prefilter` leaves out rows"]);
     // A folder of other things is no index.
     let more = ["--index", place.at("in").to_str().unwrap().to_owned().leak()];
     place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is no part of an index"]);
