@@ -30,7 +30,7 @@ const FRAME: usize = 20;
 /// The lowest bit of a number's hash: it stands in the frame alone.
 const IN_FRAME: u64 = 1;
 
-/// Appends what a text says: how many distinct numbers it has, their hashes with [`IN_FRAME`], and the hashes of its distinct grams,
+/// Appends what a text says: how many distinct numbers it has, their hashes with `IN_FRAME`, and the hashes of its distinct grams,
 /// both ascending.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut own = Vec::new();
