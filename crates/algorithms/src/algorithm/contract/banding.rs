@@ -3,7 +3,7 @@
 //! Source: Indyk, Motwani 1998. Two sets of Jaccard similarity s agree in one minimum with probability s, in all r minima of a band
 //! with s^r, in at least one of b bands with 1 - (1 - s^r)^b.
 //!
-//! For a threshold T, `for_threshold` takes the most rows per band for which at most 128 minima make a pair of similarity T a candidate
+//! For a threshold T, `for_threshold` returns the largest number of rows per band with which at most 128 minima make a pair of similarity T a candidate
 //! with a probability of 0.95: the more rows, the fewer texts are compared in vain. Then it takes no more bands than needed:
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! What an algorithm learns from the corpus before it signs.
+//! Training: an algorithm with a model learns it from the corpus before documents are signed.
 
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;
@@ -12,7 +12,7 @@ pub trait Learner: Send + Sync {
     /// Returns the model, any numbers. It must not be larger than a fraction of the memory limit.
     ///
     /// # Errors
-    /// What [`Notes::go_on`] returns, which long loops must ask.
+    /// Returned by [`Notes::go_on`], which long loops call.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>>;
 }
 

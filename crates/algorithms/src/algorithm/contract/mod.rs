@@ -1,4 +1,4 @@
-//! What an algorithm is: facts and parameters ([`Algorithm`]), and the method bound to a corpus ([`Signer`]).
+//! The contract of an algorithm: facts and parameters ([`Algorithm`]), and the method bound to a corpus ([`Signer`]).
 //!
 //! An algorithm knows no Arrow, no file and no thread. The smallest one has four methods: `facts`, `signer`, `key` and `key_scheme`.
 //!
@@ -33,7 +33,7 @@ pub use signer::Signer;
 pub use vectors::TermVectors;
 pub use verify::Verify;
 
-/// What a signer may know of the complete corpus.
+/// The corpus-wide statistics that a signer may use.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// An upper bound of the number of documents (rows of all input files). Search tables are chosen by it.

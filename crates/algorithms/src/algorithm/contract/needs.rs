@@ -1,8 +1,8 @@
-//! What an algorithm needs of the corpus before and while it signs.
+//! The inputs of an algorithm besides the text: columns, and counts of the first pass.
 
 use dupsift_text::{Analysis, Field};
 
-/// What an algorithm needs besides the text of a document.
+/// The inputs of an algorithm besides the text of a document.
 #[derive(Default)]
 pub struct Needs {
     /// Whether it needs document and collection frequencies of words.

@@ -22,7 +22,7 @@ use crate::session::Session;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::plan::{Plan, Signs};
+use dupsift_algorithms::stage::plan::Signs;
 use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
 
@@ -101,8 +101,6 @@ pub struct Waiting<'c> {
 pub struct Passes<'p> {
     /// The session.
     pub session: &'p Session<'p>,
-    /// Who signs when.
-    pub plan: &'p Plan,
     /// What earlier processes have saved.
     pub saved: &'p SavedState<'p>,
 }
@@ -121,7 +119,8 @@ struct FirstStates<'n> {
 impl<'n> FirstStates<'n> {
     /// Restores what earlier processes have saved.
     fn restore(passes: Passes<'_>, before: &Before<'n>) -> Result<FirstStates<'n>> {
-        let Passes { session, plan, saved } = passes;
+        let Passes { session, saved } = passes;
+        let plan = saved.plan();
         if let Some(pages) = saved.restore::<KeptPages>(|keys| &keys.pages)? {
             session.pages.know(pages);
         }
@@ -148,7 +147,7 @@ impl<'n> FirstStates<'n> {
         Made {
             notes: self.notes.is_none() || self.copies.is_none(),
             copies: self.copies.is_none(),
-            counts: passes.plan.counts.is_some() && self.counts.is_none(),
+            counts: passes.saved.plan().counts.is_some() && self.counts.is_none(),
             members: self.unsigned.iter().map(|(at, _)| *at).collect(),
             knows_pages: passes.session.pages.stored().is_some(),
         }
@@ -186,7 +185,8 @@ impl Passes<'_> {
         before: &Before<'n>,
         meeting: Option<&dyn Meeting>,
     ) -> Result<()> {
-        let Passes { session, plan, saved } = self;
+        let Passes { session, saved } = self;
+        let plan = saved.plan();
         let (places, bound): (Vec<usize>, Vec<Bound<'n>>) = std::mem::take(&mut states.unsigned).into_iter().unzip();
         let prefilter = if plan.prefilters_first() {
             Some(prefilter::prefilter(session, &bound, None, &before.view)?)
@@ -232,7 +232,8 @@ impl Passes<'_> {
     /// # Errors
     /// A damaged file, a full disk, an interruption.
     pub fn second<'c>(self, first: Vec<Placed<'c>>, waiting: Waiting<'c>) -> Result<Vec<Member<'c, Step>>> {
-        let Passes { session, plan, saved } = self;
+        let Passes { session, saved } = self;
+        let plan = saved.plan();
         let corpus = Corpus::new(waiting.documents_planned, waiting.stats);
         let bound = session.options.recipe.bind_where(&corpus, waiting.models, |at| !plan.signs_first(at))?;
         let places = (0..plan.signs.len()).filter(|&at| !plan.signs_first(at));
@@ -292,7 +293,7 @@ impl Passes<'_> {
 
     /// Restores the statistics, with the words that are still needed.
     fn restore_counts(self) -> Result<(Option<Counts>, Option<Forward>)> {
-        let Passes { plan, saved, .. } = self;
+        let (saved, plan) = (self.saved, self.saved.plan());
         if plan.counts.is_none() {
             return Ok((None, None));
         }
