@@ -27,20 +27,7 @@ pub struct Heading {
 impl Heading {
     /// The one of a text; none for a text that begins with a line of more than 200 characters, or has no line.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
-        // No more of a text is looked at than its first two lines begin with.
-        let raw = document.raw().trim_start();
-        let end = match memchr::memchr2(b'\n', b'\r', &raw.as_bytes()[..raw.len().min(LONGEST_BYTES + 1)]) {
-            Some(end) => end,
-            None if raw.len() <= LONGEST_BYTES => raw.len(),
-            None => return None,
-        };
-        let first = raw[..end].trim_end();
-        if first.is_empty() || first.chars().nth(LONGEST).is_some() {
-            return None;
-        }
-        // A title has a text behind it, and that does not go on with the sentence.
-        let goes_on = raw[end..].trim_start().chars().next().is_none_or(char::is_lowercase);
-        let may_be_title = !goes_on && !first.starts_with(NO_TITLE_BEGINS) && !first.ends_with(NO_TITLE_ENDS);
+        let (first, may_be_title) = first_line(document.raw())?;
         let hash = hash64(document.beside(first).text().as_bytes());
         Some(Heading { packed: (hash & !1).max(2) | u64::from(may_be_title) })
     }
@@ -64,6 +51,29 @@ impl Heading {
     pub fn may_be_title(self) -> bool {
         self.packed & 1 == 1
     }
+}
+
+/// The first line of a text if it may be a title, as it was written.
+pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
+    first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
+}
+
+/// The first line that is not white space, and whether it may be a title.
+fn first_line(raw: &str) -> Option<(&str, bool)> {
+    // No more of a text is looked at than its first two lines begin with.
+    let raw = raw.trim_start();
+    let end = match memchr::memchr2(b'\n', b'\r', &raw.as_bytes()[..raw.len().min(LONGEST_BYTES + 1)]) {
+        Some(end) => end,
+        None if raw.len() <= LONGEST_BYTES => raw.len(),
+        None => return None,
+    };
+    let first = raw[..end].trim_end();
+    if first.is_empty() || first.chars().nth(LONGEST).is_some() {
+        return None;
+    }
+    // A title has a text behind it, and that does not go on with the sentence.
+    let goes_on = raw[end..].trim_start().chars().next().is_none_or(char::is_lowercase);
+    Some((first, !goes_on && !first.starts_with(NO_TITLE_BEGINS) && !first.ends_with(NO_TITLE_ENDS)))
 }
 
 #[cfg(test)]

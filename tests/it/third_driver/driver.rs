@@ -10,7 +10,7 @@ use std::path::Path;
 use dupsift::algorithm::{Corpus, Notes, Stats};
 use dupsift::corpus::{COUNT_GROUP, CorpusStats, TermTable, TermTableWriter, encode_count};
 use dupsift::hash::hash64;
-use dupsift::measure::{Contained, FirstLine, contained, write_contents};
+use dupsift::measure::{Contained, FirstLine, TitleDifference, contained, titles_differ, write_contents};
 use dupsift::row::{Docs, LinkLayout, Pair, PairLayout, Pairs, RowLayout, Signatures, Sketches, Slots};
 use dupsift::stage::bound::{Bound, Check};
 use dupsift::stage::choose::Chooser;
@@ -187,6 +187,10 @@ impl tell::Known for Known<'_> {
 
     fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         Some(contained(&self.contents[&a], &self.contents[&b]))
+    }
+
+    fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference> {
+        titles_differ(&self.contents[&a], &self.contents[&b])
     }
 
     fn first_lines(&self, a: u64, b: u64) -> FirstLine {

@@ -15,10 +15,11 @@
 use std::cmp::Ordering;
 
 use super::jaccard::common;
+use super::title_phrases::{TitleDifference, title_difference, write_title};
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
-use dupsift_text::shingle::{distinct, shingles};
+use dupsift_text::shingle::shingles;
 
 /// Tokens of a gram. A text with fewer tokens, but at least one, is one gram.
 pub const GRAM: usize = 3;
@@ -30,15 +31,20 @@ const FRAME: usize = 20;
 /// The lowest bit of a number's hash: it stands in the frame alone.
 const IN_FRAME: u64 = 1;
 
-/// Appends what a text says: how many distinct numbers it has, their hashes with `IN_FRAME`, and the hashes of its distinct grams,
-/// both ascending.
+/// Appends what a text says: how many distinct numbers it has, their hashes with `IN_FRAME`, ascending, the length of its title as
+/// [`write_title`] writes it, the title, and the hashes of its distinct grams, ascending.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut own = Vec::new();
     write_numbers(document, &mut own);
     out.push(own.len() as u64);
     out.append(&mut own);
     shingles(document.tokens(), GRAM, false, &mut own);
-    distinct(&mut own);
+    own.sort_unstable();
+    let length = out.len();
+    out.push(0);
+    write_title(document, &own, out);
+    out[length] = (out.len() - length - 1) as u64;
+    own.dedup();
     out.append(&mut own);
 }
 
@@ -88,7 +94,7 @@ pub struct Contained {
 
 /// How much of each of two texts stands in the other, as [`write_contents`] wrote them: of `a` in `b`, and of `b` in `a`.
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
-    let ((numbers_a, grams_a), (numbers_b, grams_b)) = (parts(a), parts(b));
+    let ([numbers_a, _, grams_a], [numbers_b, _, grams_b]) = (parts(a), parts(b));
     let grams = common(grams_a, grams_b) as u64;
     let (numbers, facts) = common_numbers(numbers_a, numbers_b);
     [(numbers_a, facts[0], grams_a), (numbers_b, facts[1], grams_b)].map(|(all_numbers, facts, all_grams)| Contained {
@@ -118,16 +124,36 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
+/// How the titles of two texts differ, by what [`write_contents`] wrote of them.
+pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
+    title_difference([a, b].map(|contents| {
+        let [_, title, grams] = parts(contents);
+        (title, grams)
+    }))
+}
+
 /// How many distinct numbers each of two texts has, and how many they have in common.
 pub fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
-    let (a, b) = (parts(a).0, parts(b).0);
+    let ([a, ..], [b, ..]) = (parts(a), parts(b));
     ([a.len(), b.len()], common_numbers(a, b).0 as usize)
 }
 
-/// Numbers and grams.
-fn parts(contents: &[u64]) -> (&[u64], &[u64]) {
-    let Some((&numbers, rest)) = contents.split_first() else { return (&[], &[]) };
-    rest.split_at_checked(numbers as usize).unwrap_or((rest, &[]))
+/// How many distinct grams a text has.
+pub fn grams_of(contents: &[u64]) -> usize {
+    parts(contents)[2].len()
+}
+
+/// Numbers, title and grams.
+fn parts(contents: &[u64]) -> [&[u64]; 3] {
+    let (numbers, rest) = counted(contents);
+    let (title, grams) = counted(rest);
+    [numbers, title, grams]
+}
+
+/// A list behind its length, and what follows it.
+fn counted(values: &[u64]) -> (&[u64], &[u64]) {
+    let Some((&length, rest)) = values.split_first() else { return (&[], &[]) };
+    rest.split_at_checked(length as usize).unwrap_or((rest, &[]))
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@
 //! Source: ours, found by experiment; docs/versions.md says what it reaches. Cost: about a microsecond a pair. Limits: two pages
 //! with the same title are not told apart, nor are two that share rare words and differ in one other word of a long title.
 
-use super::Versions;
 use super::versions::{Both, HAIR};
+use super::{TitleDifference, Versions};
 use dupsift_core::row::{Related, RelationKind};
 
 /// A first line with more words is a paragraph, and names nothing.
@@ -49,9 +49,26 @@ pub struct TitleWords {
 impl Versions {
     /// Whether the title of one text names something that is not the other text's subject: of a contained text only its own title is
     /// asked, of two versions both titles.
-    pub fn other_title(&self, both: &Both, related: Related, titles: [TitleWords; 2]) -> bool {
-        let inner = both.inner();
-        let nearest = both.cosine - both.next_best + HAIR >= 0.0;
+    ///
+    /// A pair that is nearer than the next best by twice `gap` is about one thing, unless `difference` says otherwise.
+    pub fn other_title(
+        &self,
+        both: &Both,
+        related: Related,
+        titles: [TitleWords; 2],
+        difference: Option<TitleDifference>,
+    ) -> bool {
+        if self.title >= 1.0 || related.relation == RelationKind::Form {
+            return false;
+        }
+        if difference.is_some() {
+            return true;
+        }
+        let nearer = both.cosine - both.next_best + HAIR;
+        if nearer >= 2.0 * self.gap {
+            return false;
+        }
+        let (inner, nearest) = (both.inner(), nearer >= 0.0);
         let differs = |side: usize| {
             let title = titles[side];
             let is_name = side == inner && title.words <= NAME;
@@ -90,7 +107,7 @@ mod tests {
 
     fn differ(both: &Both, relation: RelationKind, titles: [TitleWords; 2]) -> bool {
         let related = Related { relation, why: Why::Contained, next_best: 0.85, other_title: false };
-        Versions::DEFAULT.other_title(both, related, titles)
+        Versions::DEFAULT.other_title(both, related, titles, None)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::group::{self, Equal, EqualKeys, folds};
 use super::groups::of_rows;
 use super::shared_windows::Windows;
 use crate::algorithm::Verify;
-use crate::measure::{Surplus, TitleWords, Undecided, Versions};
+use crate::measure::{Surplus, TitleDifference, TitleWords, Undecided, Versions, titles_differ, write_contents};
 use dupsift_core::error;
 use dupsift_core::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
 use dupsift_text::{Analysis, Heading};
@@ -99,6 +99,8 @@ pub struct Telling {
     pub same_line: bool,
     /// What the first line of each says about the other text.
     pub titles: [MissingWord; 2],
+    /// How the titles differ, whatever their words.
+    pub difference: Option<TitleDifference>,
 }
 
 /// The word of a first line that is rarest in the other text.
@@ -321,7 +323,9 @@ fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
     let titles = [missing(in_a, texts[0]), missing(in_b, texts[1])];
     let lines = texts.map(|text| Heading::of(text).map(Heading::line));
     let same_line = lines[0].is_some() && lines[0] == lines[1];
-    Some(Telling { rule: *rule, words: [word(of_a, texts[0]), word(of_b, texts[1])], same_line, titles })
+    let [says_a, says_b] = evidence(texts, write_contents);
+    let difference = titles_differ(&says_a, &says_b);
+    Some(Telling { rule: *rule, words: [word(of_a, texts[0]), word(of_b, texts[1])], same_line, titles, difference })
 }
 
 fn evidence(texts: [&Analysis<'_>; 2], take: impl Fn(&Analysis<'_>, &mut Vec<u64>)) -> [Vec<u64>; 2] {

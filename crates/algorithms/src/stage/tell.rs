@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::next_best::NextBest;
 use crate::algorithm::TermVectors;
-use crate::measure::{Both, Contained, FirstLine, Versions};
+use crate::measure::{Both, Contained, FirstLine, TitleDifference, Versions};
 use dupsift_core::row::{Pair, RelationKind};
 
 /// What the driver knows of documents.
@@ -17,6 +17,9 @@ pub trait Known {
 
     /// How much of one stands in another, and the other way round; none for copies.
     fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]>;
+
+    /// How their titles differ, by what they say; `None` for copies.
+    fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference>;
 
     /// What their first lines say.
     fn first_lines(&self, a: u64, b: u64) -> FirstLine;
@@ -44,7 +47,7 @@ pub fn tell(
     let mut told = rule.relate(&both);
     if told.relation != RelationKind::Form {
         let titles = relating.titles(&known.evidence(pair.a), &known.evidence(pair.b), rule.titles);
-        told.other_title = rule.other_title(&both, told, titles);
+        told.other_title = rule.other_title(&both, told, titles, known.titles_differ(pair.a, pair.b));
     }
     Pair { told: Some(told), ..pair }
 }

@@ -12,7 +12,7 @@
 //! changed, for one word of less than fifty is more than that share.
 
 use crate::measure::{
-    Contained, Versions, contained, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
+    Contained, Versions, contained, grams_of, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
 };
 use dupsift_text::Analysis;
 
@@ -54,8 +54,8 @@ pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     if few == 0 || common as f64 / few as f64 >= NUMBERS {
         return true;
     }
-    // Behind the count of numbers and these. The smaller number of 3-grams over the larger one bounds one of the shares.
-    let (x, y) = (a.len() - x - 1, b.len() - y - 1);
+    // The smaller number of 3-grams over the larger one bounds one of the shares.
+    let (x, y) = (grams_of(a), grams_of(b));
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
 

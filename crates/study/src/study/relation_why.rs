@@ -1,7 +1,7 @@
 //! Why a pair is a version, a contained text or a form, in a sentence with its figures.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
-use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, Versions};
+use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, TitleDifference, Versions};
 use dupsift_algorithms::stage::explain::Telling;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
@@ -48,6 +48,16 @@ pub fn sentence(
 
 /// Why none of two documents is removed for the other one although one is a version of the other or contained in it.
 pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> String {
+    match telling.difference {
+        Some(TitleDifference::Name) => {
+            return "both are kept, because their first lines are two different names".into();
+        }
+        Some(TitleDifference::Phrase) => {
+            return "both are kept, because each first line has a phrase that the other text lacks, and one text repeats its phrase"
+                .into();
+        }
+        None => {}
+    }
     let (inner, ..) = better_contained(contained);
     let [a, b] = &telling.titles;
     let inner_differs = if inner == "a" { a } else { b }.title.missing > telling.rule.title;
@@ -217,7 +227,8 @@ mod tests {
         };
         let words = [(); 2].map(|()| SurplusWord { surplus: Surplus::default(), word: None });
         let said = |titles, contained: [u64; 2]| {
-            let telling = Telling { rule: Versions::DEFAULT, words: words.clone(), same_line: false, titles };
+            let telling =
+                Telling { rule: Versions::DEFAULT, words: words.clone(), same_line: false, titles, difference: None };
             other_title(&telling, &contained.map(of))
         };
         let first = said([title(1.0), title(0.0)], [19, 18]);
@@ -245,7 +256,8 @@ mod tests {
             let surplus = Surplus { share, word: 7, words: 1_000 };
             let word = SurplusWord { surplus, word: Some("bank".into()) };
             let words = [word.clone(), word];
-            let telling = Telling { rule: Versions::DEFAULT, words, same_line, titles: Default::default() };
+            let telling =
+                Telling { rule: Versions::DEFAULT, words, same_line, titles: Default::default(), difference: None };
             let word = ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
             form_left_out(&telling, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
         };

@@ -13,7 +13,7 @@ use crate::job::pair::classes::Classes;
 use crate::job::saved::{Said, SavedState};
 use crate::reading::document::{Columns, View};
 use crate::session::Session;
-use dupsift_algorithms::measure::{Contained, contained, write_contents};
+use dupsift_algorithms::measure::{Contained, TitleDifference, contained, titles_differ, write_contents};
 use dupsift_core::error::Result;
 use dupsift_core::row::Pair;
 use dupsift_files::io::{RowFilter, Want};
@@ -170,6 +170,12 @@ impl Contents {
     pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         let (a, b) = (self.copies.representative(a), self.copies.representative(b));
         (a != b).then(|| contained(&self.says(a), &self.says(b)))
+    }
+
+    /// How the titles of two documents differ; `None` for copies.
+    pub fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference> {
+        let (a, b) = (self.copies.representative(a), self.copies.representative(b));
+        if a == b { None } else { titles_differ(&self.says(a), &self.says(b)) }
     }
 
     fn says(&self, doc: u64) -> Cow<'_, [u64]> {

@@ -12,7 +12,7 @@ use crate::job::read::headings::Headings;
 use crate::job::run_report::RelationsReport;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::TermVectors;
-use dupsift_algorithms::measure::{Contained, FirstLine, Versions};
+use dupsift_algorithms::measure::{Contained, FirstLine, TitleDifference, Versions};
 use dupsift_algorithms::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
 use dupsift_algorithms::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
 use dupsift_core::error::Result;
@@ -40,6 +40,10 @@ impl Facts for Known<'_> {
 
     fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         self.contents.of(a, b)
+    }
+
+    fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference> {
+        self.contents.titles_differ(a, b)
     }
 
     fn first_lines(&self, a: u64, b: u64) -> FirstLine {

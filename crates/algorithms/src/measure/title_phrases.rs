@@ -1,0 +1,179 @@
+//! Titles that were made by one pattern: the names of two functions, or the rules of two counties.
+//!
+//! A version that got another title keeps the phrases of the old title in its text. Where two pages of one template have different
+//! titles, each has a phrase of its own title that the other page lacks, and usually repeats it. Names without white space are
+//! different if they are not equal: no version renames a function.
+//!
+//! ```text
+//! u "Rules of the Hualien branch\nThe Hualien branch shall ..."   v "Rules of the Yilan branch\nThe Yilan branch shall ..."
+//! half of the words of both titles are equal; "the Hualien branch" is missing in v and comes twice in u, "the Yilan branch" is missing in u
+//! -> another phrase
+//! u "dba_open\n..."   v "dba_popen\n..."   -> another name
+//! ```
+//!
+//! Source: ours, found by experiment; docs/versions.md says what it reaches. Cost: some 80 values a document, under a microsecond a pair.
+//! Limits: a phrase that each text has once says nothing, for a title may be reworded.
+
+use super::contained::GRAM;
+use dupsift_core::hash::hash64;
+use dupsift_text::shingle::shingles;
+use dupsift_text::{Analysis, first_title, is_han};
+
+/// A title with more tokens is a paragraph.
+const LONGEST: usize = 40;
+/// Two words with the same first letters are forms of one word.
+const STEM: usize = 4;
+/// The name, which phrases come twice, and the number of tokens.
+const HEAD: usize = 3;
+
+/// How the titles of two texts name different things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TitleDifference {
+    /// Both are names without white space, and differ.
+    Name,
+    /// Each has a phrase that the other text lacks, and one text repeats its phrase.
+    Phrase,
+}
+
+/// Appends the title of a text: nothing if it has none. `sorted` holds all 3-grams of the text in ascending order, repeated ones
+/// repeated.
+pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) {
+    let Some(line) = first_title(document) else { return };
+    let title = document.beside(line);
+    let tokens = title.tokens();
+    if tokens.len() > LONGEST {
+        return;
+    }
+    let mut phrases = Vec::new();
+    if tokens.len() >= GRAM {
+        shingles(tokens, GRAM, false, &mut phrases);
+    }
+    let comes_twice = |phrase: &u64| {
+        let first = sorted.partition_point(|gram| gram < phrase);
+        sorted.get(first + 1) == Some(phrase)
+    };
+    let twice =
+        phrases.iter().enumerate().filter(|(_, phrase)| comes_twice(phrase)).fold(0, |all, (at, _)| all | 1 << at);
+    out.extend([name(title.text()), twice, tokens.len() as u64]);
+    let start = out.len();
+    for word in title.words() {
+        let letters = title.word(word);
+        if word.han {
+            out.extend(letters.chars().map(|letter| hash64(letter.encode_utf8(&mut [0; 4]).as_bytes())));
+        } else {
+            let end = letters.char_indices().nth(STEM).map_or(letters.len(), |(end, _)| end);
+            out.push(hash64(&letters.as_bytes()[..end]));
+        }
+    }
+    // A word may be cut otherwise than tokens are, with Han characters and letters in it.
+    if out.len() - start != tokens.len() {
+        out.truncate(start);
+        out.extend(tokens.iter().map(|token| token.hash));
+    }
+    out.append(&mut phrases);
+}
+
+/// The hash of a title that is one name; 0 for one of several words, and for one with Han characters, which have no white space.
+fn name(title: &str) -> u64 {
+    let name = title.trim_start_matches('#').trim();
+    if name.contains(|letter: char| letter.is_whitespace() || is_han(letter)) {
+        0
+    } else {
+        hash64(name.as_bytes()).max(1)
+    }
+}
+
+/// A title, as [`write_title`] wrote it.
+struct Title<'t> {
+    name: u64,
+    twice: u64,
+    stems: &'t [u64],
+    phrases: &'t [u64],
+}
+
+impl<'t> Title<'t> {
+    fn of(values: &'t [u64]) -> Option<Title<'t>> {
+        let (&[name, twice, tokens], rest) = values.split_first_chunk::<HEAD>()?;
+        let (stems, phrases) = rest.split_at_checked(tokens as usize)?;
+        Some(Title { name, twice, stems, phrases })
+    }
+
+    /// Whether at least half of the words stand in the other title.
+    fn shares_half(&self, other: &Title<'_>) -> bool {
+        2 * self.stems.iter().filter(|stem| other.stems.contains(stem)).count() >= self.stems.len()
+    }
+
+    /// Whether a phrase with a word that the other title lacks is missing in the other text, and whether such a one comes twice.
+    fn own_phrase(&self, other: &Title<'_>, in_other: impl Fn(u64) -> bool) -> (bool, bool) {
+        let windows = self.stems.windows(GRAM).zip(self.phrases).enumerate();
+        let own = windows
+            .filter(|(_, (stems, phrase))| stems.iter().any(|stem| !other.stems.contains(stem)) && !in_other(**phrase));
+        own.fold((false, false), |(_, twice), (at, _)| (true, twice || self.twice >> at & 1 == 1))
+    }
+}
+
+/// How the titles of two texts differ; `None` if they do not, or if one text has no title. Each text is its title and the distinct
+/// 3-grams in ascending order.
+pub fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
+    let (title_a, title_b) = (Title::of(a.0)?, Title::of(b.0)?);
+    if title_a.name != 0 && title_b.name != 0 {
+        return (title_a.name != title_b.name).then_some(TitleDifference::Name);
+    }
+    if !title_a.shares_half(&title_b) || !title_b.shares_half(&title_a) {
+        return None;
+    }
+    let within = |grams: &[u64], phrase| grams.binary_search(&phrase).is_ok();
+    let (own_a, twice_a) = title_a.own_phrase(&title_b, |phrase| within(b.1, phrase));
+    let (own_b, twice_b) = title_b.own_phrase(&title_a, |phrase| within(a.1, phrase));
+    (own_a && own_b && (twice_a || twice_b)).then_some(TitleDifference::Phrase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contained::{titles_differ, write_contents};
+    use super::TitleDifference::{Name, Phrase};
+    use super::*;
+    use dupsift_text::{Pipeline, TextOptions};
+
+    fn of(a: &str, b: &str) -> Option<TitleDifference> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let contents = |text: &str| {
+            let mut out = Vec::new();
+            write_contents(&pipeline.analyse(text), &mut out);
+            out
+        };
+        let (a, b) = (contents(a), contents(b));
+        assert_eq!(titles_differ(&a, &b), titles_differ(&b, &a));
+        titles_differ(&a, &b)
+    }
+
+    #[test]
+    fn names_are_equal_or_name_other_things() {
+        assert_eq!(of("dba_open\nOpens a database", "dba_popen\nOpens a database"), Some(Name));
+        assert_eq!(of("# [\nCompares", "# [[\nCompares"), Some(Name));
+        assert_eq!(of("# chdir\nChanges", "# CHDIR\nChanges"), None);
+        assert_eq!(of("CommonMark\\Render\nReturns", "CommonMark\\Render\\Man\nReturns"), Some(Name));
+        // Several words are no name, nor is a line of Chinese.
+        assert_eq!(of("Install\nRun it", "Install it\nRun it"), None);
+        assert_eq!(of("安装\n运行", "卸载\n运行"), None);
+        assert_eq!(of("a line without a text", "line"), None);
+    }
+
+    #[test]
+    fn one_pattern_with_another_phrase() {
+        let rules = |county: &str, body: &str| {
+            format!("Rules of the {county} branch\nThe {body} branch of the office shall obey.")
+        };
+        assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "Yilan")), Some(Phrase));
+        // One text that repeats it is enough, none is not, and a phrase that the other text has is none of its own.
+        assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "same")), Some(Phrase));
+        assert_eq!(of(&rules("Hualien", "same"), &rules("Yilan", "same")), None);
+        assert_eq!(of(&rules("Hualien", "Yilan"), &rules("Yilan", "Yilan")), None);
+        let chinese =
+            |place: &str| format!("農糧署{place}分署辦事細則\n農糧署{place}分署為處理內部單位之分工職掌，訂定本細則。");
+        assert_eq!(of(&chinese("東區"), &chinese("南區")), Some(Phrase));
+        // A title with other forms of the same words, or with fewer equal words than half, was reworded.
+        assert_eq!(of("Изменить текст команды меню\nЧтобы", "Изменение текста команды меню\nЧтобы"), None);
+        assert_eq!(of("How to draw a red line\nDraw a red line", "Lines\nDraw a red line"), None);
+    }
+}
