@@ -80,7 +80,11 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
     ),
     // The program that the tutorial prints, as its reader saves it.
-    ("docs/tutorial.md", "python make_crawl.py", "sed -n '/^```python/,/^```/{/^```/d;p;}; /^```sh/q' docs/tutorial.md >make_crawl.py"),
+    (
+        "docs/tutorial.md",
+        "python make_crawl.py",
+        "sed -n '/^```python/,/^```/{/^```/d;p;}; /^```sh/q' docs/tutorial.md >make_crawl.py",
+    ),
     ("docs/faq.md", "dupsift run monday tuesday", "cp -r corpus monday && cp -r corpus tuesday"),
     (
         "docs/inputs.md",
