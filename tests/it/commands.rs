@@ -83,7 +83,7 @@ const BEFORE: &[(&str, &str, &str)] = &[
     (
         "docs/tutorial.md",
         "python make_crawl.py",
-        "sed -n '/^```python/,/^```/{/^```/d;p;}; /^```sh/q' docs/tutorial.md >make_crawl.py",
+        "awk '/^```python/ { inside = 1; next } /^```/ && inside { exit } inside' docs/tutorial.md >make_crawl.py",
     ),
     ("docs/faq.md", "dupsift run monday tuesday", "cp -r corpus monday && cp -r corpus tuesday"),
     (
