@@ -10,7 +10,7 @@ section of Markdown; with --write FILE the part of FILE between the markers of t
 run with all algorithms breaks its bound: CPU seconds of all, the all-pairs members apart, over those of the slowest
 single statistics algorithm.
 
-    scripts/family.py CORPORA --dupsift target/release/dupsift --write docs/measurements.md
+    scripts/family.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
 """
 
 import argparse

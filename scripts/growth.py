@@ -11,7 +11,7 @@ CPU seconds of the whole process. Then mixed-100m by itself, and pages of one te
 are made. Last, what the heavy join of cosine misses of the pairs of the exact one. Prints a section of Markdown; with
 --write FILE the part of FILE between the markers of growth is replaced.
 
-    scripts/growth.py CORPORA --dupsift target/release/dupsift --write docs/measurements.md
+    scripts/growth.py CORPORA --dupsift target/release/dupsift --write benches/records/growth.md
 """
 
 import argparse

@@ -11,7 +11,7 @@ which a guard has to hold back. Then the tables of all nights are held against o
 index. Prints a section of Markdown with goals beside what was measured; with --write FILE the part of FILE between the markers of
 nights is replaced.
 
-    scripts/nights.py corpora/mixed-100m --dupsift target/release/dupsift --write docs/measurements.md
+    scripts/nights.py corpora/mixed-100m --dupsift target/release/dupsift --write benches/records/incremental.md
 
 --short 100000,1000000 measures a night of 10,000 documents, short ones and those of CORPUS, against an index of so many short ones; --versions CORPORA what frozen
 statistics cost in F1 on versions-zh, versions-ru and versions-en, halves of which are two nights.

@@ -10,7 +10,7 @@ and html-gne-zh. What is measured, and the
 floors that end the script with 1 where they break, stand in the section that it prints (Markdown). With --write FILE the
 part of FILE between the markers of quality is replaced.
 
-    scripts/quality.py CORPORA --dupsift target/release/dupsift --write docs/measurements.md
+    scripts/quality.py CORPORA --dupsift target/release/dupsift --write benches/records/quality.md
 """
 
 import argparse

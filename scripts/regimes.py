@@ -25,7 +25,7 @@ of their own family, how many could go if one of each family stayed; the share o
 share of families all of whose pairs are reported.
 
     scripts/regimes.py CORPORA --dupsift target/release/dupsift --setting "--preset balanced" --setting "--algorithms minhash"
-    scripts/regimes.py CORPORA --dupsift target/release/dupsift --floors --write docs/measurements.md
+    scripts/regimes.py CORPORA --dupsift target/release/dupsift --floors --write benches/records/quality.md
 
 With --floors the script ends with 1 where the default falls below what was measured. With --rule the rule of versions_rule.py
 stands in place of a setting; it needs jieba, and removes nothing.

@@ -9,7 +9,7 @@ CORPORA holds versions-zh, versions-ru, versions-en and mixed-100m (docs/ and tr
 with --write FILE the part of FILE between the markers of the study is replaced. Ends with 1 if `compare` on versions-zh
 takes more than three times the CPU of `run` with the same algorithms, or if the recommended setting misses its goal.
 
-    scripts/study.py CORPORA --dupsift target/release/dupsift --write docs/measurements.md
+    scripts/study.py CORPORA --dupsift target/release/dupsift --write benches/records/study.md
 """
 
 import argparse

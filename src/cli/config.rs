@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_example_of_the_manual_is_a_configuration() {
-        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/configuration.md"));
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/options.md"));
         let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
         let file = parse(Verb::Run, "dupsift.toml", example).unwrap();
         assert!(file.inputs.len() == 2 && file.settings.with_defaults(Verb::Run).is_ok());

@@ -19,33 +19,36 @@ macro_rules! pages {
     };
 }
 
-/// All but the measurements and the pages of docs/dev, which are for people who change the program, and the pictures.
+/// All pages except the benchmarks, the pages of docs/dev, which are for people who change the program, and the pictures.
 const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",
-    "cleaned.md",
+    "choosing.md",
     "commands.md",
     "concepts.md",
-    "configuration.md",
     "evaluation.md",
-    "family.md",
+    "exit-codes.md",
     "faq.md",
     "glossary.md",
-    "index.md",
+    "guards.md",
+    "incremental.md",
     "inputs.md",
     "limits.md",
-    "nightly.md",
+    "migrating.md",
     "options.md",
     "outputs.md",
     "pages.md",
     "python.md",
+    "report.md",
     "resuming.md",
+    "scheduling.md",
     "sizing.md",
+    "slurm-and-cloud.md",
     "spark.md",
     "stream.md",
     "troubleshooting.md",
+    "tutorial.md",
     "versions.md",
-    "which-duplicates.md",
     "methods/common.md",
     "methods/core_words.md",
     "methods/cosine.md",
@@ -157,7 +160,7 @@ mod tests {
         for below in ["", "methods/"] {
             for file in fs::read_dir(docs.join(below)).expect("docs") {
                 let name = file.expect("a file").file_name().into_string().expect("a name");
-                if name.ends_with(".md") && name != "measurements.md" {
+                if name.ends_with(".md") && name != "benchmarks.md" {
                     there.insert(format!("{below}{name}"));
                 }
             }
@@ -189,11 +192,11 @@ mod tests {
     fn links_that_lead_out_are_named() {
         let told = without_dead_links(
             "methods/exact.md",
-            "A ([measured](../measurements.md#x), [B](../versions.md)).\n![a](a.svg)\n[it](../../README.md) [C](common.md#c) [d](#d)",
+            "A ([measured](../benchmarks.md#x), [B](../versions.md)).\n![a](a.svg)\n[it](../../README.md) [C](common.md#c) [d](#d)",
         );
         assert_eq!(
             told,
-            "A (measured (measurements.md, in the sources), [B](../versions.md)).\nit (README.md, in the sources) [C](common.md#c) [d](#d)\n"
+            "A (measured (benchmarks.md, in the sources), [B](../versions.md)).\nit (README.md, in the sources) [C](common.md#c) [d](#d)\n"
         );
     }
 }

@@ -15,7 +15,7 @@ use super::{
     run, say, signals, stream, version,
 };
 
-/// The script of docs/nightly.md: a wheel, an archive and a package of Debian have it with the program.
+/// The script of docs/scheduling.md: a wheel, an archive and a package of Debian have it with the program.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
 
 /// Does what was typed, the name of the program first. It is done once a process.

@@ -20,27 +20,20 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("python3 -m venv ~/dedup", "installs packages; `make python` installs the wheel so"),
     ("pip install", "installs packages; `make python` installs the wheel so"),
     ("python -m dupsift", "takes the wheel: `make python`, and `make python-spark` for dupsift.spark"),
+    ("python -c \"import dupsift", "takes the wheel: `make python`"),
     ("spark-submit", "takes Spark: `make python-spark`"),
     ("make spark CORPUS=data-samples/docs", "takes the wheel and Spark: `make python-spark`"),
     ("cp dupsift-*.whl dupsift.zip", "takes the wheel: `make python-spark`"),
     ("cargo build", "builds the program, which this test runs"),
-    ("cargo doc", "builds pages: `make lint`"),
     ("cargo bench", "measures for minutes; some corpora are not in the repository"),
-    ("cargo nextest", "runs the tests: `make test`"),
     ("make quality", "takes corpora that are not in the repository"),
     ("make regimes", "takes corpora that are not in the repository"),
-    ("make growth", "takes corpora that are not in the repository"),
     ("make family", "takes corpora that are not in the repository"),
     ("make study", "takes corpora that are not in the repository"),
     ("make spark-laws", "takes corpora that are not in the repository"),
     ("make bench", "measures for minutes; some corpora are not in the repository"),
     ("make nights", "thirty runs in each of several recipes: an hour"),
     ("scripts/grow_corpus.py", "takes a corpus that is not in the repository, and writes a gigabyte"),
-    ("scripts/edits.py data-samples", "runs in the test of its table, below"),
-    ("scripts/frame_memory.py DIR", "takes the wheel and a corpus that is not in the repository"),
-    ("scripts/nights.py", "takes corpora of millions of documents"),
-    ("dupsift run mixed-100m/docs", "takes a corpus that is not in the repository"),
-    ("scripts/nightly.sh --index", "names an option of the script; docs/index.md has the whole line"),
 ];
 
 /// What pages write in the place of something that every reader has: read from the first entry to the last, each in the place of all words
@@ -54,20 +47,16 @@ const BOUND: &[(&str, &str)] = &[
     ("--corpus GLOB", "--corpus 'corpus/*.jsonl'"),
     ("algorithms NAME", "algorithms minhash"),
     ("manual DIR", "manual manual"),
-    ("CORPUS=DIR OUT=DIR", "CORPUS=corpus OUT=made"),
     ("run DIR/pages", "run data/pages/pages"),
     (
         "purify LABELLED --train COLUMN --out DIR",
         "purify labelled.parquet --html-column html --train label --out model",
     ),
-    ("OUT/NIGHT.held", "held/night.held"),
-    ("CORPUS...", "corpus"),
-    ("CORPUS/docs", "corpus"),
-    ("CORPUS/truth/pairs.parquet", "labels.parquet"),
+    ("OUT/NAME.held", "held/night.held"),
+    ("OUT.held", "held.held"),
     ("CORPUS", "corpus"),
     // Numbers for a machine larger than that of a test.
     ("--keys 100000000", "--keys 100000"),
-    ("--threads 1,16,64", "--threads 1,2"),
 ];
 
 /// Folders of a machine, each of which is one below the folder of the page here.
@@ -76,17 +65,26 @@ const ROOTS: &[&str] = &["/data/", "/usr/local/", "/var/log/", "~/"];
 /// What a page says happens before a command, as a command of the shell.
 const BEFORE: &[(&str, &str, &str)] = &[
     (
-        "docs/nightly.md",
-        "dupsift accept OUT/NIGHT.held",
+        "docs/scheduling.md",
+        "dupsift accept OUT/NAME.held",
         "dupsift run corpus --out held/night && { dupsift run torn.jsonl --out held/night --overwrite; test $? = 4; }",
     ),
     (
-        "docs/nightly.md",
+        "docs/scheduling.md",
         "dupsift run /data/crawl/today --out /data/dedup/latest",
         "rm -r data/dedup && dupsift run data/crawl/today --out data/dedup/latest && rm data/crawl/today/* && cp torn.jsonl data/crawl/today",
     ),
-    ("README.md", "DUPSIFT=/usr/local/bin/dupsift", INSTALL),
-    ("docs/index.md", "DUPSIFT=/usr/local/bin/dupsift", INSTALL),
+    (
+        "docs/guards.md",
+        "dupsift accept OUT.held",
+        "dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
+    ),
+    // The program that the tutorial prints, as its reader saves it.
+    (
+        "docs/tutorial.md",
+        "python make_crawl.py",
+        "awk '/^```python/ { inside = 1; next } /^```/ && inside { exit } inside' docs/tutorial.md >make_crawl.py",
+    ),
     ("docs/faq.md", "dupsift run monday tuesday", "cp -r corpus monday && cp -r corpus tuesday"),
     (
         "docs/inputs.md",
@@ -95,16 +93,12 @@ const BEFORE: &[(&str, &str, &str)] = &[
     ),
     // The documents that are to be forgotten.
     (
-        "docs/index.md",
+        "docs/incremental.md",
         "dupsift index forget",
         "for id in a17 b4; do echo '{\"id\": \"'$id'\", \"text\": \"The text of '$id'.\"}'; done >more.jsonl && \
          dupsift run more.jsonl --out data/dedup/more --index data/seen",
     ),
 ];
-
-/// What docs/nightly.md says about the script.
-const INSTALL: &str = "mkdir -p usr/local/lib/dupsift && dupsift nightly >usr/local/lib/dupsift/nightly.sh && \
-                       chmod +x usr/local/lib/dupsift/nightly.sh";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -497,8 +491,8 @@ fn every_command_of_the_rest_of_the_manual_runs_as_printed() {
 #[test]
 fn the_table_of_edits_is_what_its_script_prints() {
     let ran = Desk::new().sh("scripts/edits.py data-samples").ends_with(0);
-    let page = fs::read_to_string(root().join("docs/family.md")).unwrap();
-    assert!(ran.stdout.lines().count() > 8 && page.contains(&ran.stdout), "docs/family.md has not\n{}", ran.stdout);
+    let page = fs::read_to_string(root().join("docs/choosing.md")).unwrap();
+    assert!(ran.stdout.lines().count() > 8 && page.contains(&ran.stdout), "docs/choosing.md has not\n{}", ran.stdout);
 }
 
 /// Options in brackets may be left out, the rest may not.

@@ -1,15 +1,15 @@
-//! docs/which-duplicates.md: its commands are run over its examples, and what it says goes does go.
+//! docs/choosing.md: its commands run over its examples, and remove what the page says.
 
 use std::path::Path;
 
 use crate::kit::{Doc, Ran, Table, numbered, program, read_docs, samples, write_docs};
 
 fn guide() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/which-duplicates.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/choosing.md");
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The two texts of each section that has some, named as in "Copies A".
+/// The two texts of each section that has some, named as in "Exact copies A".
 fn examples(guide: &str) -> Vec<Doc> {
     let mut docs = Vec::new();
     for section in guide.split("\n## ").skip(1) {
@@ -43,15 +43,15 @@ fn what_the_guide_says_goes_does_go() {
     // Among other documents, as in a corpus.
     let docs: Vec<Doc> = read_docs(&samples().join("en.parquet")).into_iter().chain(examples).collect();
     write_docs(&corpus.join("docs.parquet"), &docs, 500);
-    let quoted = "Texts that stand in another text";
+    let contained = "Contained texts";
     let goes = |one: &str, kept: &str| (one.to_string(), kept.to_string());
-    let copies = goes("Copies B", "Copies A");
+    let copies = goes("Exact copies B", "Exact copies A");
     let versions = goes("Versions A", "Versions B");
     let expected = [
-        ("Copies", vec![copies.clone()]),
+        ("Exact copies", vec![copies.clone()]),
         ("Versions", vec![copies.clone(), versions.clone()]),
-        (quoted, vec![copies.clone(), versions.clone(), goes(&format!("{quoted} A"), &format!("{quoted} B"))]),
-        ("Forms", vec![copies, versions, goes("Forms A", "Forms B")]),
+        (contained, vec![copies.clone(), versions.clone(), goes(&format!("{contained} A"), &format!("{contained} B"))]),
+        ("Same template", vec![copies, versions, goes("Same template A", "Same template B")]),
     ];
     for (section, wanted) in expected {
         let commands = commands(&guide, section);

@@ -343,16 +343,13 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     Ran::of(Command::new("sh").arg(script()).arg("--index").output().unwrap()).ends_with(2).says(&["--index expects"]);
 }
 
-/// The line for cron that README and the manual print is run as cron runs it, in a folder that stands for the machine, on two nights.
+/// Runs the line for cron of docs/scheduling.md as cron runs it, in a folder that stands for the machine, on two nights.
 #[test]
 fn the_line_for_cron_works_as_it_is_printed() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let lines = ["README.md", "docs/index.md"].map(|page| {
-        let page = std::fs::read_to_string(root.join(page)).unwrap();
-        page.lines().find(|line| line.starts_with("30 2 * * * ")).unwrap().to_owned()
-    });
-    assert_eq!(lines[0], lines[1]);
+    let page = std::fs::read_to_string(root.join("docs/scheduling.md")).unwrap();
+    let line = page.lines().find(|line| line.starts_with("30 2 * * * ")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let machine = |path: &str| folder.path().join(path);
     for path in ["usr/local/bin", "usr/local/lib/dupsift", "data/crawl/today", "bin"] {
@@ -363,7 +360,7 @@ fn the_line_for_cron_works_as_it_is_printed() {
     std::fs::write(machine("bin/date"), "#!/bin/sh\n[ \"$*\" = +%F ] && echo \"$TODAY\"\n").unwrap();
     std::fs::set_permissions(machine("bin/date"), std::fs::Permissions::from_mode(0o755)).unwrap();
     // cron gives the line to sh, with a percent sign where it has a backslash before one.
-    let typed = lines[0].strip_prefix("30 2 * * * ").unwrap().replace("\\%", "%");
+    let typed = line.strip_prefix("30 2 * * * ").unwrap().replace("\\%", "%");
     assert!(!typed.contains('\\'), "{typed}");
     let here = folder.path().to_str().unwrap();
     let typed = typed.replace("/usr/local/", &format!("{here}/usr/local/")).replace("/data/", &format!("{here}/data/"));
