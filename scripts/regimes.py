@@ -69,14 +69,14 @@ MARKERS = ("<!-- regimes -->", "<!-- /regimes -->")
 # What the default reaches, a last digit beside the measured figure: least F1, or recall and share of whole families; fewest removals for a
 # document of the own family; most pages lost. They say that nothing became worse; docs/versions.md has the goals.
 FLOORS = {
-    ("zh", "plain"): {"f1": 0.967, "right": 1964, "lost": 0.0042},
+    ("zh", "plain"): {"f1": 0.967, "right": 1979, "lost": 0.0042},
     ("zh", "thin 10 %"): {"f1": 0.935, "right": 209, "lost": 0.0035},
-    ("zh", "thin 2 %"): {"f1": 0.747, "right": 37, "lost": 0.0042},
-    ("zh", "twice"): {"f1": 0.975, "right": 5250, "lost": 0.0029},
-    ("ru", "plain"): {"f1": 0.942, "right": 1457, "lost": 0.0034},
-    ("ru", "thin 10 %"): {"f1": 0.894, "right": 145, "lost": 0.0037},
+    ("zh", "thin 2 %"): {"f1": 0.747, "right": 36, "lost": 0.0042},
+    ("zh", "twice"): {"f1": 0.975, "right": 5256, "lost": 0.0029},
+    ("ru", "plain"): {"f1": 0.942, "right": 1465, "lost": 0.0034},
+    ("ru", "thin 10 %"): {"f1": 0.894, "right": 144, "lost": 0.0037},
     ("ru", "thin 2 %"): {"f1": 0.742, "right": 28, "lost": 0.0028},
-    ("ru", "twice"): {"f1": 0.941, "right": 5000, "lost": 0.0028},
+    ("ru", "twice"): {"f1": 0.941, "right": 4999, "lost": 0.0028},
     ("en", "plain"): {"f1": 0.989, "right": 911, "lost": 0.0035},
     ("en", "thin 10 %"): {"f1": 0.997, "right": 95, "lost": 0.0035},
     ("en", "thin 2 %"): {"f1": 0.987, "right": 15, "lost": 0.0035},

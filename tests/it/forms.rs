@@ -422,3 +422,27 @@ fn titles_that_name_other_things_keep_both() {
     let shown = Ran::of(program().arg("explain").arg(asked.out()).args(["d0", "d1"]).output().unwrap());
     assert!(shown.stdout.contains("both are kept") && shown.stdout.contains("the titles differ"), "{}", shown.stdout);
 }
+
+/// A batch that comes after an index is asked for its titles as one run is.
+#[test]
+fn titles_are_asked_against_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let batch = |name: &str, is_first: bool| {
+        let file = folder.path().join(name);
+        let mut docs = numbered(titled());
+        let mut id = 0;
+        docs.retain(|_| (id % 2 == 0 || id > 40, id += 1).0 == is_first);
+        write_docs(&file, &docs, 100);
+        file
+    };
+    let (first, second) = (batch("first.parquet", true), batch("second.parquet", false));
+    let removed = |rule: &str| {
+        let index = folder.path().join(format!("index{}", rule.len()));
+        let run = |file: &Path| done(file, &["--algorithms", rule, "--index", index.to_str().unwrap()]);
+        let (_first, second) = (run(&first), run(&second));
+        removed_ids(&second.out())
+    };
+    // The essay that was saved twice stands in the second batch, and its other copy in the first one.
+    assert_eq!(removed(RULE), ["d39"]);
+    assert!(removed(&format!("{RULE},title=1")).len() >= 12);
+}

@@ -61,8 +61,7 @@ pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) 
         if word.han {
             out.extend(letters.chars().map(|letter| hash64(letter.encode_utf8(&mut [0; 4]).as_bytes())));
         } else {
-            let end = letters.char_indices().nth(STEM).map_or(letters.len(), |(end, _)| end);
-            out.push(hash64(&letters.as_bytes()[..end]));
+            out.push(hash64(stem(letters).as_bytes()));
         }
     }
     // A word may be cut otherwise than tokens are, with Han characters and letters in it.
@@ -71,6 +70,12 @@ pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) 
         out.extend(tokens.iter().map(|token| token.hash));
     }
     out.append(&mut phrases);
+}
+
+/// The first letters of a word; a word with a digit, a version or a number, has no other form.
+fn stem(word: &str) -> &str {
+    let end = word.char_indices().nth(STEM).filter(|_| !word.contains(char::is_numeric));
+    end.map_or(word, |(end, _)| &word[..end])
 }
 
 /// The hash of a title that is one name; 0 for one of several words, and for one with Han characters, which have no white space.
@@ -174,6 +179,7 @@ mod tests {
         assert_eq!(of(&chinese("東區"), &chinese("南區")), Some(Phrase));
         // A title with other forms of the same words, or with fewer equal words than half, was reworded.
         assert_eq!(of("Изменить текст команды меню\nЧтобы", "Изменение текста команды меню\nЧтобы"), None);
+        assert_eq!(of(&rules("Unit2017", "Unit2017"), &rules("Unit2018", "Unit2018")), Some(Phrase));
         assert_eq!(of("How to draw a red line\nDraw a red line", "Lines\nDraw a red line"), None);
     }
 }

@@ -3,7 +3,8 @@
 //! Two texts can share nearly everything and still be about two things: the rules of two committees, the pages of two functions. What
 //! tells them apart is the title, and often nothing else. So a document is kept if its first line has a word that the other text has far
 //! less often, unless the two texts share rare words, which texts about one thing do and pages of one template do not. More is asked
-//! if the missing word is a name that the text repeats.
+//! if the missing word is a name that the text repeats. A pair that is far nearer than any other is not asked that. Titles that are two
+//! names, or one pattern with two phrases, always differ: see `title_phrases`.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ
@@ -50,7 +51,8 @@ impl Versions {
     /// Whether the title of one text names something that is not the other text's subject: of a contained text only its own title is
     /// asked, of two versions both titles.
     ///
-    /// A pair that is nearer than the next best by twice `gap` is about one thing, unless `difference` says otherwise.
+    /// A pair without a third document in its near group that is nearer than the next best by twice `gap` is about one thing, unless
+    /// `difference` says otherwise.
     pub fn other_title(
         &self,
         both: &Both,
@@ -65,7 +67,7 @@ impl Versions {
             return true;
         }
         let nearer = both.cosine - both.next_best + HAIR;
-        if nearer >= 2.0 * self.gap {
+        if !both.in_group && nearer >= 2.0 * self.gap {
             return false;
         }
         let (inner, nearest) = (both.inner(), nearer >= 0.0);
@@ -102,6 +104,7 @@ mod tests {
             surplus: [Surplus::default(); 2],
             lines: FirstLine { same: false, titles: true },
             next_best: 0.85,
+            in_group: false,
         }
     }
 
@@ -138,6 +141,27 @@ mod tests {
         let repeated = TitleWords { repeated: true, rare: 0.099, ..changed };
         assert!(differ(&both(), RelationKind::Contained, [repeated, equal]));
         assert!(!differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.1, ..repeated }, equal]));
+    }
+
+    #[test]
+    fn what_stands_clearly_alone_is_asked_for_names_and_patterns_only() {
+        let missing = TitleWords { missing: 1.0, word: 7, words: 4, ..TitleWords::default() };
+        let asked = |rule: Versions, next_best: f64, relation, difference| {
+            let related = Related { relation, why: Why::Contained, next_best: 0.6, other_title: false };
+            rule.other_title(&Both { next_best, ..both() }, related, [missing; 2], difference)
+        };
+        let (rule, version) = (Versions::DEFAULT, RelationKind::Version);
+        // 0.9 is nearer than 0.6 by twice the gap of 0.15.
+        assert!(asked(rule, 0.61, version, None) && !asked(rule, 0.6, version, None));
+        let related = Related { relation: version, why: Why::Contained, next_best: 0.6, other_title: false };
+        let group = Both { next_best: 0.6, in_group: true, ..both() };
+        assert!(rule.other_title(&group, related, [missing; 2], None));
+        for difference in [TitleDifference::Name, TitleDifference::Phrase] {
+            assert!(asked(rule, 0.6, version, Some(difference)));
+            assert!(asked(rule, 0.6, RelationKind::Contained, Some(difference)));
+            assert!(!asked(rule, 0.6, RelationKind::Form, Some(difference)));
+            assert!(!asked(Versions { title: 1.0, ..rule }, 0.6, version, Some(difference)));
+        }
     }
 
     #[test]

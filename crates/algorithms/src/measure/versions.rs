@@ -89,6 +89,8 @@ pub struct Both {
     pub lines: FirstLine,
     /// The cosine of the next best.
     pub next_best: f64,
+    /// Whether the near group has a third document.
+    pub in_group: bool,
 }
 
 impl Both {
@@ -188,6 +190,7 @@ mod tests {
             surplus: [surplus; 2],
             lines: FirstLine::default(),
             next_best: 0.69,
+            in_group: false,
         }
     }
 

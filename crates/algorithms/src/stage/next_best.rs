@@ -33,6 +33,8 @@ pub struct NextBest {
     pub similarity: Option<f32>,
     /// Whether the search ended early: this may be a partner within the near group.
     pub cut_short: bool,
+    /// Whether the near group has a third document.
+    pub in_group: bool,
 }
 
 /// The order in which the partners of a document stand.
@@ -48,9 +50,14 @@ pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
 /// `most` are passed over.
 pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u64) -> NextBest {
     let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
+    let has_third = |doc: u64, other: u64| {
+        let near_doc = partners.range(doc).start..near_end(partners, near, doc);
+        near_doc.len() > usize::from(is_among(partners, near_doc.clone(), other))
+    };
     NextBest {
         similarity: x.similarity.into_iter().chain(y.similarity).reduce(f32::max),
         cut_short: x.cut_short || y.cut_short,
+        in_group: has_third(a, b) || has_third(b, a),
     }
 }
 
@@ -62,7 +69,7 @@ fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u6
         let (partner, similarity) = partners.get(at);
         let cut_short = passed == most;
         if cut_short || (partner != other && !is_among(partners, near_other.clone(), partner)) {
-            return NextBest { similarity: Some(similarity), cut_short };
+            return NextBest { similarity: Some(similarity), cut_short, in_group: false };
         }
     }
     NextBest::default()
@@ -125,7 +132,7 @@ mod tests {
     }
 
     /// By the definition: all partners of both, but for the near group.
-    fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> Option<f32> {
+    fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> NextBest {
         let links = |doc: u64| {
             pairs.iter().filter_map(move |(&(x, y), &similarity)| {
                 let other = (x == doc).then_some(y).or((y == doc).then_some(x))?;
@@ -134,7 +141,8 @@ mod tests {
         };
         let both = || links(a).chain(links(b));
         let near: BTreeSet<u64> = both().filter(|link| link.1 >= NEAR).map(|link| link.0).chain([a, b]).collect();
-        both().filter(|link| !near.contains(&link.0)).map(|link| link.1).reduce(f32::max)
+        let similarity = both().filter(|link| !near.contains(&link.0)).map(|link| link.1).reduce(f32::max);
+        NextBest { similarity, cut_short: false, in_group: near.len() > 2 }
     }
 
     #[test]
@@ -189,10 +197,11 @@ mod tests {
             let lists = lists(documents, &pairs);
             for &(a, b) in pairs.keys() {
                 let expected = plain(&pairs, a, b);
-                assert_eq!(next_best(&lists, NEAR, 100, a, b), NextBest { similarity: expected, cut_short: false });
+                assert_eq!(next_best(&lists, NEAR, 100, a, b), expected);
                 // What ends early never says that a pair stands more alone than it does.
                 let early = next_best(&lists, NEAR, 1, a, b);
-                assert!(early.similarity >= expected && (early.cut_short || early.similarity == expected));
+                let best = expected.similarity;
+                assert!(early.similarity >= best && (early.cut_short || early.similarity == best));
                 cut += u64::from(early.cut_short);
             }
         }

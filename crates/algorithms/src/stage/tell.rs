@@ -43,6 +43,7 @@ pub fn tell(
         surplus: relating.surplus(&known.evidence(pair.a), &known.evidence(pair.b)),
         lines: known.first_lines(pair.a, pair.b),
         next_best: next_best.similarity.unwrap_or(rule.least as f32).into(),
+        in_group: next_best.in_group,
     };
     let mut told = rule.relate(&both);
     if told.relation != RelationKind::Form {

@@ -94,6 +94,7 @@ pub fn form_left_out(
         lines: FirstLine { same, titles: false },
         // As near as it can be: what stands alone is no form.
         next_best: own.into(),
+        in_group: false,
     };
     let near = || {
         let gap = f64::from(own) - rule.gap;
