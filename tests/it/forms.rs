@@ -438,7 +438,9 @@ fn titles_are_asked_against_an_index() {
     let (first, second) = (batch("first.parquet", true), batch("second.parquet", false));
     let removed = |rule: &str| {
         let index = folder.path().join(format!("index{}", rule.len()));
-        let run = |file: &Path| done(file, &["--algorithms", rule, "--index", index.to_str().unwrap()]);
+        let run = |file: &Path| {
+            done(file, &["--algorithms", rule, "--max-removed-share", "1", "--index", index.to_str().unwrap()])
+        };
         let (_first, second) = (run(&first), run(&second));
         removed_ids(&second.out())
     };
