@@ -46,6 +46,11 @@ impl Winnow {
         Winnow { length, bytes, window: window.clamp(1, length - bytes + 1) }
     }
 
+    /// Returns the characters of a run.
+    pub fn length(&self) -> u32 {
+        self.length as u32
+    }
+
     /// Returns about how many anchors so many bytes of text have.
     pub fn anchors_of(&self, bytes: u64) -> u64 {
         (bytes as f64 * 2.0 / (self.window as f64 + 1.0)).ceil() as u64
