@@ -25,7 +25,7 @@ pub use anchors::{Anchor, Winnow};
 pub use cut::{Cut, CutAt};
 pub use edit::cut_out;
 pub use fold::Folded;
-pub use passages::{Passage, passages};
+pub use passages::{Passage, Template, passages, templates};
 pub use repeat::{Repeat, Rule};
 pub use run::{Run, runs};
 pub use unit::{Scratch, Unit, hashes, units};

@@ -6,7 +6,9 @@ use dupsift_text::normal::Letters;
 use proptest::prelude::*;
 
 use crate::border::is_border;
-use crate::{Cut, CutAt, Folded, Passage, Repeat, Rule, Scratch, Winnow, cut_out, hashes, passages, runs, units};
+use crate::{
+    Cut, CutAt, Folded, Passage, Repeat, Rule, Scratch, Winnow, cut_out, hashes, passages, runs, templates, units,
+};
 
 const LEAST: u32 = 3;
 
@@ -303,6 +305,27 @@ fn periodic_text_is_cut_behind_its_first_run() {
     let rule = Rule { cut: Cut::Runs(30), copies: 2, cuts_first: false };
     let found = fast(&text, rule, CutAt::Word, 16);
     assert_eq!(known(&text, &found)[0], [(30, 14999, 4991, 0, 0)]);
+}
+
+#[test]
+fn templates_are_what_occurs_most_often() {
+    let boiler = "All rights reserved by the owners of this site.";
+    let texts = [0, 1, 2, 3].map(|number| {
+        let more = if number < 2 { " Written by the same author on the same day." } else { "" };
+        format!("{number} Text. {boiler}{more} End of {number}.")
+    });
+    let found = |cut, text: &str, repeats: &[Repeat]| {
+        let all = templates(text, cut, repeats);
+        all.into_iter().map(|one| (text[one.bytes].trim().to_owned(), one.copies)).collect::<Vec<_>>()
+    };
+    // Runs of 20: those of the text that two have are at 49 to 92, with the end of the one that four have.
+    let repeats = [
+        Repeat { position: 8, count: 28, first_doc: 0, first_start: 8, copies: 4 },
+        Repeat { position: 36, count: 44, first_doc: 0, first_start: 36, copies: 2 },
+    ];
+    assert_eq!(found(Cut::Runs(20), &texts[1], &repeats), [(boiler[..].to_owned(), 4)]);
+    let lines = [Repeat { position: 1, count: 2, first_doc: 0, first_start: 0, copies: 3 }];
+    assert_eq!(found(Cut::Lines, "a\n b\nc \nd", &lines), [("b".to_owned(), 3), ("c".to_owned(), 3)]);
 }
 
 #[test]

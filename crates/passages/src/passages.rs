@@ -47,6 +47,85 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
     with_white_space(text, &found)
 }
 
+/// A part of a text that occurs elsewhere as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// Its bytes in the text.
+    pub bytes: Range<usize>,
+    /// How often it occurs.
+    pub copies: u32,
+    /// The document with the first copy.
+    pub first_doc: u64,
+}
+
+/// Returns the parts of a text that occur as a whole as often as is said, for the repeats in it, in order: of overlapping parts those with
+/// the most copies. A place that is cut may consist of several.
+pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
+    let length = u64::from(cut.length());
+    let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;
+    let is_above = |at: usize| {
+        let other = |other: Option<&Repeat>, joins: &dyn Fn(&Repeat) -> bool| {
+            other.is_none_or(|other| other.copies <= repeats[at].copies || !joins(other))
+        };
+        other(at.checked_sub(1).and_then(|at| repeats.get(at)), &|before| overlaps(before, &repeats[at]))
+            && other(repeats.get(at + 1), &|next| overlaps(&repeats[at], next))
+    };
+    let mut all = Vec::new();
+    if cut.has_units() {
+        units(text, cut, &mut |unit| all.push(unit));
+    }
+    let folded = if cut.has_units() { Folded::default() } else { Folded::new(text) };
+    let mut walk = Walk::new(&folded.text);
+    let mut found = Vec::new();
+    for at in (0..repeats.len()).filter(|&at| !matches!(cut, Cut::Sentences(_) | Cut::Runs(_)) || is_above(at)) {
+        let Repeat { copies, first_doc, .. } = repeats[at];
+        let (start, end) = covered(&repeats[at], length);
+        let mut push = |bytes: Range<usize>| found.push(Template { bytes, copies, first_doc });
+        match cut {
+            Cut::Lines | Cut::Paragraphs => {
+                let of = |number: u64| all.get(number as usize);
+                (start..end).filter_map(of).for_each(|unit: &Unit| push(unit.start..unit.end));
+            }
+            Cut::Sentences(_) => {
+                if let (Some(first), Some(last)) = (all.get(start as usize), all.get(end as usize - 1)) {
+                    push(first.start..last.end);
+                }
+            }
+            Cut::Runs(_) => {
+                let (start, end) = (walk.byte_of(start), walk.byte_of(end));
+                push(folded.original(start)..folded.original(end));
+            }
+        }
+    }
+    found
+}
+
+/// Finds the bytes of characters.
+struct Walk<'t> {
+    text: &'t str,
+    character: u64,
+    byte: usize,
+}
+
+impl<'t> Walk<'t> {
+    fn new(text: &'t str) -> Walk<'t> {
+        Walk { text, character: 0, byte: 0 }
+    }
+
+    /// Returns the byte at which a character begins: quick if that is near the last one that was asked for.
+    fn byte_of(&mut self, wanted: u64) -> usize {
+        let bytes = |chars: &mut dyn Iterator<Item = char>, count: u64| {
+            chars.take(count as usize).map(char::len_utf8).sum::<usize>()
+        };
+        self.byte = match wanted.checked_sub(self.character) {
+            Some(ahead) => self.byte + bytes(&mut self.text[self.byte..].chars(), ahead),
+            None => self.byte - bytes(&mut self.text[..self.byte].chars().rev(), self.character - wanted),
+        };
+        self.character = wanted;
+        self.byte
+    }
+}
+
 /// Returns the stretches of positions that repeats cover, each with its repeats.
 fn stretches(repeats: &[Repeat], length: u64) -> Vec<(Range<u64>, &[Repeat])> {
     let mut stretches: Vec<(Range<u64>, Range<usize>)> = Vec::new();
@@ -107,15 +186,9 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
     };
     let length = u64::from(length);
     let mut found = Vec::new();
-    // A character of the folded text, and its byte.
-    let (mut number, mut byte) = (0u64, 0usize);
-    let mut byte_of = |wanted: u64| {
-        let ahead = folded.text[byte..].chars().take((wanted - number) as usize).map(char::len_utf8).sum::<usize>();
-        (number, byte) = (wanted, byte + ahead);
-        byte
-    };
+    let mut walk = Walk::new(&folded.text);
     for (range, repeats) in stretches(repeats, length) {
-        let bytes = byte_of(range.start)..byte_of(range.end);
+        let bytes = walk.byte_of(range.start)..walk.byte_of(range.end);
         let trimmed = match cut_at {
             CutAt::Word => to_words(&folded.text, bytes.clone()),
             CutAt::Sentence => to_sentences(&sentences, bytes.clone()),

@@ -6,7 +6,7 @@ use crate::job::run_report::CostlyPassage;
 use crate::reading::ids::Ids;
 use crate::session::Session;
 use dupsift_core::hash::hash128;
-use dupsift_passages::Passage;
+use dupsift_passages::{Folded, Template};
 
 /// How many are reported.
 const REPORTED: usize = 20;
@@ -30,13 +30,14 @@ pub struct Costly {
 
 /// The passages that cost most, each text once. What a text costs depends on the text alone, so it does not matter which ones were dropped.
 #[derive(Debug, Default)]
-pub struct Costliest(HashMap<u128, Costly>);
+pub struct Costliest(HashMap<u128, Costly>, Folded);
 
 impl Costliest {
-    /// Adds a passage of a document.
-    pub fn add(&mut self, doc: u64, text: &str, passage: &Passage) {
-        let content = text[passage.start_byte as usize..passage.end_byte as usize].trim();
-        let (bytes, copies) = (content.len() as u64, u64::from(passage.copies));
+    /// Adds a part of the text of a document. White space is folded, so that it does not tell texts apart.
+    pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
+        self.1.fold(text[part.bytes.clone()].trim());
+        let content = &self.1.text;
+        let (bytes, copies) = (content.len() as u64, u64::from(part.copies));
         let hash = hash128(content.as_bytes());
         if let Some(known) = self.0.get_mut(&hash) {
             known.doc = known.doc.min(doc);
@@ -44,7 +45,7 @@ impl Costliest {
         }
         let text = content.chars().take(SHOWN).collect();
         let cost = bytes * copies;
-        self.0.insert(hash, Costly { cost, hash, bytes, copies, text, doc, first_doc: passage.first_doc });
+        self.0.insert(hash, Costly { cost, hash, bytes, copies, text, doc, first_doc: part.first_doc });
         if self.0.len() > KEPT {
             let best = best(std::mem::take(&mut self.0).into_values().collect());
             self.0.extend(best.into_iter().map(|one| (one.hash, one)));
@@ -85,20 +86,12 @@ mod tests {
 
     #[test]
     fn each_text_is_reported_once_whatever_the_threads_saw() {
-        let passage = |text: &str, copies| Passage {
-            start: 0,
-            end: 0,
-            start_byte: 0,
-            end_byte: text.len() as u32,
-            copies,
-            first_doc: 0,
-            first_start: 0,
-        };
+        let part = |text: &str, copies| Template { bytes: 0..text.len(), copies, first_doc: 0 };
         let texts: Vec<String> = (0..3000).map(|number| format!("passage {number:04} ")).collect();
         let of = |order: &mut dyn Iterator<Item = usize>| {
             let mut all = [Costliest::default(), Costliest::default()];
             for at in order {
-                all[at % 2].add(at as u64, &texts[at % 1500], &passage(&texts[at % 1500], 2 + (at % 1500) as u32));
+                all[at % 2].add(at as u64, &texts[at % 1500], &part(&texts[at % 1500], 2 + (at % 1500) as u32));
             }
             let all = Costliest::of_all(all.into_iter().collect());
             all.iter().map(|one| (one.cost, one.text.clone(), one.doc)).collect::<Vec<_>>()

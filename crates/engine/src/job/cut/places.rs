@@ -9,7 +9,7 @@ use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
-use dupsift_passages::{Cut, Passage, cut_out, passages};
+use dupsift_passages::{Cut, Passage, cut_out, passages, templates};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
 /// Bytes of a saved passage.
@@ -161,7 +161,7 @@ pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts,
                 let left = cut_out(text, places).chars().count();
                 save(&found, left as u32, bytes);
                 begins.store(doc as usize, heap.append(bytes)? + 1);
-                found.iter().for_each(|one| costliest.add(doc, text, one));
+                templates(text, cut, of_document).iter().for_each(|one| costliest.add(doc, text, one));
             }
             Ok(())
         },
