@@ -44,7 +44,7 @@ pub use look_up::{
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
 pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
-pub use passage::{PASSAGE_COLUMNS, PassageBuilder, PassageRow, passage_schema, passages_found};
+pub use passage::{PASSAGE_COLUMNS, PassageBuilder, PassageFound, PassageRow, passage_schema, passages_found};
 pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_of, rejected_rows, rejected_schema};
 pub use removal::{

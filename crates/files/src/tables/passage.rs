@@ -4,7 +4,7 @@ use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
 use arrow::array::builder::Int64Builder;
-use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
@@ -43,21 +43,35 @@ pub struct PassageRow<'r> {
     pub first: Option<(IdRef<'r>, u64, u64)>,
 }
 
-/// The columns that [`passages_found`] reads.
-pub const PASSAGE_COLUMNS: [&str; 4] = ["doc", "start_byte", "end_byte", "copies"];
+/// A row of the table as it is read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassageFound {
+    /// The document.
+    pub doc: u64,
+    /// Where the passage begins and ends, in bytes of the text.
+    pub bytes: [u64; 2],
+    /// The largest number of occurrences of a unit or run in it.
+    pub copies: u64,
+    /// The document with the first copy; `None` if that is cut too.
+    pub first_doc: Option<u64>,
+}
 
-/// Returns document, first and last byte, and copies of each row of a batch of [`PASSAGE_COLUMNS`]; `None` if a column has another type.
-pub fn passages_found(batch: &RecordBatch) -> Option<Vec<[u64; 4]>> {
+/// The columns that [`passages_found`] reads.
+pub const PASSAGE_COLUMNS: [&str; 5] = ["doc", "start_byte", "end_byte", "copies", "first_doc"];
+
+/// Returns the rows of a batch of [`PASSAGE_COLUMNS`]; `None` if a column has another type.
+pub fn passages_found(batch: &RecordBatch) -> Option<Vec<PassageFound>> {
     let column = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
-    let columns = PASSAGE_COLUMNS.map(column);
-    let row = |row: usize| {
-        let mut values = [0; 4];
-        for (value, column) in values.iter_mut().zip(columns) {
-            *value = column?.value(row) as u64;
-        }
-        Some(values)
+    let [Some(doc), Some(start), Some(end), Some(copies), Some(first)] = PASSAGE_COLUMNS.map(column) else {
+        return None;
     };
-    (0..batch.num_rows()).map(row).collect()
+    let row = |row: usize| PassageFound {
+        doc: doc.value(row) as u64,
+        bytes: [start, end].map(|column| column.value(row) as u64),
+        copies: copies.value(row) as u64,
+        first_doc: first.is_valid(row).then(|| first.value(row) as u64),
+    };
+    Some((0..batch.num_rows()).map(row).collect())
 }
 
 /// Builds batches of the table.
@@ -149,7 +163,8 @@ mod tests {
         assert_eq!(batch.column(7).as_string::<i32>().value(0), "b");
         assert!([7, 8, 9].iter().all(|&column| batch.column(column).is_null(1)));
         assert!(builder.is_empty());
-        assert_eq!(passages_found(&batch), Some(vec![[1, 4, 5, 6]; 2]));
+        let found = PassageFound { doc: 1, bytes: [4, 5], copies: 6, first_doc: Some(7) };
+        assert_eq!(passages_found(&batch), Some(vec![found, PassageFound { first_doc: None, ..found }]));
         assert_eq!(passages_found(&batch.project(&[0]).expect("a column")), None);
     }
 }
