@@ -134,7 +134,10 @@ def of_runs(texts, length):
     again = values[counts > 1]
     groups = defaultdict(list)
     for number, (text, _) in enumerate(folded):
-        for at in np.flatnonzero(np.isin(hashes[number], again)):
+        if not len(again):
+            break
+        found = again[np.minimum(np.searchsorted(again, hashes[number]), len(again) - 1)]
+        for at in np.flatnonzero(found == hashes[number]):
             groups[text[at:at + length]].append((number, int(at)))
     repeats = defaultdict(dict)
     for group in groups.values():
