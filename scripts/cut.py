@@ -19,6 +19,8 @@ import unicodedata
 from collections import defaultdict
 from pathlib import Path
 
+import packages
+
 import numpy as np
 import pyarrow.parquet as pq
 import regex

@@ -27,6 +27,7 @@ const PAGES: &[(&str, &str)] = pages![
     "commands.md",
     "concepts.md",
     "configuration.md",
+    "cut.md",
     "evaluation.md",
     "family.md",
     "faq.md",

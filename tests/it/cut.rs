@@ -31,7 +31,7 @@ fn documents(count: usize) -> Vec<Doc> {
             0 => format!("{own}\n{BOILER}\n"),
             1 => format!("{BOILER}\n\n{own}"),
             2 => format!("{own}\n{BOILER}\n{}", own.to_uppercase()),
-            _ => format!("{own}, \"quoted\"\r\n  {BOILER}  \r\nend {number}"),
+            _ => format!("\"quoted\", {own}\r\n  {BOILER}  \r\n{number} end"),
         }
     };
     numbered((0..count).map(text))
@@ -96,7 +96,7 @@ fn threads_and_memory_change_no_byte() {
     write_docs(&folder.path().join("a.parquet"), &documents(200), 30);
     for what in ["lines", "paragraphs", "sentences:1", "runs:60"] {
         let first = cut(folder.path(), what, &["--threads", "1", "--memory", "4GiB"]);
-        assert!(record(&first.out())["cut"]["passages"].as_u64().unwrap() > 50, "{what}");
+        assert!(record(&first.out())["cut"]["passages"].as_u64().unwrap() > 40, "{what}");
         for (threads, memory) in [("2", "160MiB"), ("5", "160MiB")] {
             let other = cut(folder.path(), what, &["--threads", threads, "--memory", memory]);
             assert_same_bytes(&first.out(), &other.out(), what);
@@ -132,7 +132,7 @@ fn a_second_run_cuts_nothing() {
 fn the_first_copy_is_that_of_the_preferred_document() {
     let folder = tempfile::tempdir().unwrap();
     write_docs(&folder.path().join("a.parquet"), &documents(12), 30);
-    for (keep, first) in [("length desc", "d0"), ("doc desc", "d11"), ("id desc", "d9")] {
+    for (keep, first) in [("length desc", "d2"), ("doc desc", "d11"), ("id desc", "d9")] {
         for what in ["lines", "runs:60"] {
             let done = cut(folder.path(), what, &["--keep", keep]);
             let passages = Table::read(&done.out().join("passages"));
@@ -233,8 +233,8 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
         run(&[&at(input)], &at("out"), &more).ends_with(2).says(parts);
         assert!(!at("out").exists());
     };
-    refused("a.parquet", &["--cut", "lines", "--index", &index], &["with --index cannot cut passages"]);
-    refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with --reference cannot cut passages"]);
+    refused("a.parquet", &["--cut", "lines", "--index", &index], &["with `index` cannot cut passages"]);
+    refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with `reference` cannot cut passages"]);
     refused("a.parquet", &["--cut", "lines", "--html-column", "text"], &["HTML pages cannot be cut"]);
     refused("a.html", &["--cut", "lines", "--whole-files"], &["HTML pages and web archives cannot be cut"]);
     refused("a.parquet", &["--cut", "lines", "--text-column", "id,text"], &["from several columns cannot be cut"]);
@@ -244,9 +244,9 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
         &["its texts are in GBK", "UTF-8"],
     );
     refused("a.parquet", &["--cut", "runs:5"], &["expected lines, paragraphs, sentences:N"]);
-    refused("a.parquet", &["--cut-first"], &["nothing is cut; add --cut"]);
-    refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["leave --cut-at out"]);
-    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["leave --cut-min-chars out"]);
+    refused("a.parquet", &["--cut-first"], &["nothing is cut; add `cut=lines`"]);
+    refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["leave `cut-at` out"]);
+    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["leave `cut-min-chars` out"]);
 }
 
 #[test]

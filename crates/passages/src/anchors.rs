@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use dupsift_core::hash::mix64;
-
 /// The most bytes that are hashed for an anchor.
 const MOST_BYTES: usize = 24;
 /// The factor of the rolling hash.
@@ -24,6 +22,28 @@ pub struct Anchor {
     first: u32,
     /// The byte at which the last one begins.
     last: u32,
+}
+
+impl Anchor {
+    /// Bytes of an anchor as it is saved.
+    pub const SAVED: usize = 16;
+
+    /// Returns the bytes that [`Anchor::read`] reads.
+    pub fn saved(&self) -> [u8; Anchor::SAVED] {
+        let mut saved = [0; Anchor::SAVED];
+        saved[..8].copy_from_slice(&self.hash.to_le_bytes());
+        saved[8..12].copy_from_slice(&self.first.to_le_bytes());
+        saved[12..].copy_from_slice(&self.last.to_le_bytes());
+        saved
+    }
+
+    /// Reads an anchor that was saved. Its place is not saved: it matters only while anchors are chosen.
+    pub fn read(saved: &[u8; Anchor::SAVED]) -> Anchor {
+        let [hash @ .., _, _, _, _, _, _, _, _] = *saved;
+        let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, g, h] = *saved;
+        let (first, last) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        Anchor { hash: u64::from_le_bytes(hash), place: first, first, last }
+    }
 }
 
 /// How anchors are chosen for runs of some length.
@@ -72,35 +92,55 @@ impl Winnow {
         let mask = window.next_power_of_two() - 1;
         ring.clear();
         ring.resize(mask + 1, 0);
-        let out_factor = (1..bytes).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
+        // The factor that a byte has when it leaves.
+        let leaving = (0..bytes).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
         let mut hash =
             text[..bytes].iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()));
-        let (mut least, mut least_at) = (u64::MAX, 0);
-        for at in 0..=text.len() - bytes {
-            if at > 0 {
-                let gone = u64::from(text[at - 1]).wrapping_mul(out_factor);
-                hash = hash.wrapping_sub(gone).wrapping_mul(FACTOR).wrapping_add(text[at + bytes - 1].into());
-            }
-            let value = mix64(hash);
-            ring[at & mask] = value;
-            if value <= least {
-                (least, least_at) = (value, at);
+        let (mut least, mut least_at) = (hash, 0);
+        ring[0] = hash;
+        // The anchor that the last window chose, and the first window that did.
+        let (mut chosen, mut since) = (Anchor { hash, place: 0, first: 0, last: 0 }, window == 1);
+        let changes = text.iter().zip(&text[bytes..]);
+        let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
+        for (at, change) in (1..).zip(changes) {
+            // High bits of the sum depend on all of its bytes, so it is ordered as it is.
+            hash = hash.wrapping_mul(FACTOR).wrapping_add(change);
+            ring[at & mask] = hash;
+            if hash <= least {
+                (least, least_at) = (hash, at);
             } else if least_at + window <= at {
-                (least, least_at) = (value, at);
+                (least, least_at) = (hash, at);
                 for before in (at + 1 - window..at).rev() {
-                    let value = ring[before & mask];
-                    if value < least {
-                        (least, least_at) = (value, before);
+                    let hash = ring[before & mask];
+                    if hash < least {
+                        (least, least_at) = (hash, before);
                     }
                 }
             }
-            let Some(begin) = (at + 1).checked_sub(window) else { continue };
-            // A new least hash has another place, and windows with the same one follow each other.
-            match out.last_mut() {
-                Some(anchor) if anchor.place == least_at as u32 => anchor.last = begin as u32,
-                _ => out.push(Anchor { hash: least, place: least_at as u32, first: begin as u32, last: begin as u32 }),
+            if at + 1 < window || (since && chosen.place == least_at as u32) {
+                continue;
             }
+            let begin = (at + 1 - window) as u32;
+            if since {
+                out.push(Anchor { last: begin - 1, ..chosen });
+            }
+            (chosen, since) = (Anchor { hash: least, place: least_at as u32, first: begin, last: begin }, true);
         }
+        if since {
+            out.push(Anchor { last: (text.len() - self.seen()) as u32, ..chosen });
+        }
+    }
+
+    /// Returns whether a folded text of so many bytes may have runs that recur: whether [`Winnow::stretches`] may find a stretch.
+    pub fn may_recur(&self, bytes: usize, anchors: impl Iterator<Item = Anchor>, recurs: impl Fn(u64) -> bool) -> bool {
+        let mut from = 0;
+        for anchor in anchors.filter(|anchor| !recurs(anchor.hash)) {
+            if anchor.first as usize + self.seen() - 1 >= from + self.length {
+                return true;
+            }
+            from = anchor.last as usize + 1;
+        }
+        bytes >= from + self.length
     }
 
     /// Returns the stretches of a folded text in which runs may recur: a run is in one of them unless it chooses an anchor that does not
@@ -147,7 +187,7 @@ mod tests {
         }
         let hash = |at: usize| {
             let bytes = &text.as_bytes()[at..at + winnow.bytes];
-            mix64(bytes.iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into())))
+            bytes.iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()))
         };
         for begin in 0..=text.len() - winnow.seen() {
             let at = (begin..begin + winnow.window).rev().min_by_key(|&at| hash(at)).expect("a window");
@@ -167,6 +207,10 @@ mod tests {
             let winnow = Winnow::new(20, window);
             let fast: Vec<_> = anchors(winnow, &text).iter().map(|a| (a.hash, a.first as usize, a.last as usize)).collect();
             proptest::prop_assert_eq!(fast, slow(winnow, &text));
+            for anchor in anchors(winnow, &text) {
+                let read = Anchor::read(&anchor.saved());
+                proptest::prop_assert_eq!((read.hash, read.first, read.last), (anchor.hash, anchor.first, anchor.last));
+            }
         }
 
         /// A run that occurs in two texts is in a stretch of both, whatever stands around it.
@@ -178,6 +222,7 @@ mod tests {
             let count = |hash: u64| all.iter().flatten().filter(|anchor| anchor.hash == hash).count();
             for ((text, anchors), before) in texts.iter().zip(&all).zip([&parts[0], &parts[2]]) {
                 let stretches = winnow.stretches(text, anchors, |hash| count(hash) > 1);
+                proptest::prop_assert!(winnow.may_recur(text.len(), anchors.iter().copied(), |hash| count(hash) > 1));
                 let (from, to) = (before.len(), before.len() + run.len());
                 proptest::prop_assert!(stretches.iter().any(|one| one.start <= from && to <= one.end), "{stretches:?} {from}..{to}");
                 // No run begins in two stretches.
@@ -199,6 +244,7 @@ mod tests {
         let anchors = anchors(winnow, &text);
         assert!(anchors.len() as u64 * 2 > winnow.anchors_of(text.len() as u64));
         assert!(winnow.stretches(&text, &anchors, |_| false).is_empty());
+        assert!(!winnow.may_recur(text.len(), anchors.iter().copied(), |_| false));
         let all = winnow.stretches(&text, &anchors, |_| true);
         assert_eq!((all.len(), all[0].clone()), (1, 0..text.len()));
         assert!(Winnow::new(500, 64).stretches("short", &[], |_| true).is_empty());

@@ -35,9 +35,10 @@ pub fn has_chars(text: &str, least: u32) -> bool {
 
 /// Writes the normal form of a unit of plain characters; `false` if it has another one.
 fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
-    let mut after_space = true;
-    let mut rest = unit;
-    while let Some(&first) = rest.as_bytes().first() {
+    let bytes = unit.as_bytes();
+    out.reserve(bytes.len() + 16);
+    let (mut after_space, mut at) = (true, 0);
+    while let Some(&first) = bytes.get(at) {
         if first < 0x80 {
             if matches!(first, 9..=13 | b' ') {
                 if !after_space {
@@ -48,17 +49,28 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
                 out.push(first.to_ascii_lowercase());
                 after_space = false;
             }
-            rest = &rest[1..];
+            at += 1;
             continue;
         }
-        let Some(c) = rest.chars().next() else { return true };
-        let bytes = c.len_utf8();
+        // Cyrillic letters, and Han characters from U+4E00 on.
+        let quick: Option<([u8; 3], usize)> = match (first, &bytes[at + 1..]) {
+            (0xD0, &[second @ 0x90..=0x9F, ..]) => Some(([0xD0, second + 0x20, 0], 2)),
+            (0xD0, &[second @ 0xA0..=0xAF, ..]) => Some(([0xD1, second - 0x20, 0], 2)),
+            (0xD0, &[second @ 0xB0..=0xBF, ..]) => Some(([0xD0, second, 0], 2)),
+            (0xD1, &[second @ 0x80..=0x8F, ..]) => Some(([0xD1, second, 0], 2)),
+            (0xE4, &[second @ 0xB8..=0xBF, third, ..]) if !letters.traditional => Some(([0xE4, second, third], 3)),
+            (0xE5..=0xE9, &[second, third, ..]) if !letters.traditional => Some(([first, second, third], 3)),
+            _ => None,
+        };
+        if let Some((lower, length)) = quick {
+            out.extend_from_slice(&lower[..length]);
+            (after_space, at) = (false, at + length);
+            continue;
+        }
+        let Some(c) = unit[at..].chars().next() else { return true };
         let lower = match c {
-            'а'..='я' => c,
-            'А'..='Я' => char::from_u32(c as u32 + 0x20).unwrap_or(c),
             'ё' | 'Ё' if letters.yo_to_e => 'е',
             'ё' | 'Ё' => 'ё',
-            '\u{4E00}'..='\u{9FFF}' if !letters.traditional => c,
             '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}' | '«' | '»' | '·' => c,
             '\u{2013}' | '\u{2014}' | '\u{2018}' | '\u{2019}' | '\u{201C}'..='\u{201E}' | '\u{2022}' => c,
             '\u{FF01}'..='\u{FF5E}' => {
@@ -72,7 +84,7 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
             out.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
         }
         after_space = lower == ' ';
-        rest = &rest[bytes..];
+        at += c.len_utf8();
     }
     true
 }

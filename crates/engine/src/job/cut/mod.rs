@@ -3,7 +3,8 @@
 //! ```text
 //! order     The kept documents in the order of --keep.
 //! recurring Of runs: which anchors come more than once (a pass over the kept documents).
-//! rows      A row for each unit or run that may recur: hash, place in the order, position (a pass over the kept documents).
+//! rows      A row for each unit or run that may recur: hash, place in the order, position (a pass over the kept documents; of runs, over
+//!           those alone that have anchors that recur).
 //! repeats   Sorted by hash, rows that are equal to an earlier one become repeats, sorted by document.
 //! places    Repeats become places that are cut (a pass over the documents that have some).
 //! ```
@@ -71,7 +72,7 @@ pub fn cut(
 /// From the texts of the kept documents to repeats.
 fn repeats(session: &Session<'_>, order: &Order, rule: Rule, text_bytes: u64) -> Result<repeats::Repeats> {
     let rows = match recurring::find(session, order, rule.cut, text_bytes)? {
-        Some(recurring) => rows::of_runs(session, order, &recurring, text_bytes)?,
+        Some(anchors) => rows::of_runs(session, order, &anchors, text_bytes)?,
         None => rows::of_units(session, order, rule.cut, text_bytes)?,
     };
     repeats::find(session, order, rule, rows)

@@ -1,12 +1,15 @@
 //! A row for each unit or run of the kept documents that may recur.
 
+use std::sync::Arc;
+
 use super::order::Order;
-use super::recurring::Recurring;
+use super::recurring::{Anchors, KEPT_BYTES};
 use crate::session::Session;
 use dupsift_core::error::Result;
+use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs};
-use dupsift_spill::shuffle::{Sorted, Writer};
+use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Bytes of a row: the hash, the place of the document in the order, the position in it, and the character of the text.
 pub const ROW: usize = HASH + 14;
@@ -68,6 +71,9 @@ pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64)
                     }
                 });
                 done?;
+                if text.len() > KEPT_BYTES {
+                    *scratch = Scratch::default();
+                }
             }
             Ok(())
         },
@@ -82,21 +88,28 @@ pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64)
 ///
 /// # Errors
 /// A damaged file, a full disk, an interruption.
-pub fn of_runs(session: &Session<'_>, order: &Order, recurring: &Recurring, text_bytes: u64) -> Result<Sorted> {
+pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes: u64) -> Result<Sorted> {
     let name = "read runs";
     let running = session.engine.clock.stage(name);
     let shuffle = session.engine.shuffle("runs", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
+    let recurring = &known.recurring;
     let winnow = recurring.winnow;
+    // Most documents have no run that recurs, and need not be read again.
+    let wanted = AtomicBits::new(session.engine.dir, "may-recur", session.documents() as usize)?;
+    let may_recur = |doc: &u64| known.may_recur(*doc);
+    (0..session.documents()).filter(may_recur).for_each(|doc| _ = wanted.set(doc as usize));
+    let filter = Some(RowFilter::Where(Arc::new(move |doc| wanted.get(doc as usize))));
+    let want = Want { rows: filter, ..order.want(session) };
     session.read(
         name,
-        &order.want(session),
-        || Ok((shuffle.writer(), Folded::default(), Vec::new(), Vec::<Anchor>::new())),
-        |(writer, folded, ring, anchors), batch| {
+        &want,
+        || Ok((shuffle.writer(), Folded::default(), Vec::<Anchor>::new())),
+        |(writer, folded, anchors), batch| {
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 let _long = session.engine.long_document(text.len())?;
                 folded.fold(text);
-                winnow.anchors(&folded.text, ring, anchors);
+                known.of(doc, anchors);
                 let stretches = winnow.stretches(&folded.text, anchors, |hash| recurring.has(hash));
                 let place = order.place(doc);
                 let mut of_folded = Characters { text: &folded.text, byte: 0, count: 0 };
@@ -108,6 +121,9 @@ pub fn of_runs(session: &Session<'_>, order: &Order, recurring: &Recurring, text
                         let start = of_text.before(folded.original(run.start));
                         push(writer, run.hash, place, first + run.number, start)
                     })?;
+                }
+                if text.len() > KEPT_BYTES {
+                    (*folded, *anchors) = Default::default();
                 }
             }
             Ok(())
