@@ -1,6 +1,7 @@
 # What can be asked of this folder:
 #
 #   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus; CLEAN=1 writes it without them
+#   make dedup CORPUS=DIR CUT=runs:200 CLEAN=1                     also cut repeated passages: lines, paragraphs, sentences:N, runs:L
 #   make wheel                                                     the Python package as a wheel, in dist; the program is in it
 #   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
 #   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; two workers on this machine if no MASTER
@@ -46,7 +47,7 @@ FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export CRATE CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
+export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
@@ -61,13 +62,13 @@ help:
 dedup:
 	@if [ -z "$$CORPUS" ]; then \
 	  echo 'CORPUS is missing: say which corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
-	  echo 'Optional: CLEAN=1 OUT=DIR ALGORITHMS=exact,minhash:bands=20,rows=5 ARGS="--memory 4GiB --threads 8"' >&2; exit 2; fi
+	  echo 'Optional: CLEAN=1 CUT=runs:200 OUT=DIR ALGORITHMS=exact,minhash:bands=20,rows=5 ARGS="--memory 4GiB --threads 8"' >&2; exit 2; fi
 	@case "$${OUT:-$$CORPUS}" in *['*?[']*) \
 	  echo 'OUT is missing: CORPUS is a pattern, so there is no name to call the output by; add OUT=DIR' >&2; exit 2;; esac
 	$(CARGO) build --release --bin dupsift
 	@out="$${OUT:-out/$$(basename -- "$$CORPUS")}"; \
 	$(CARGO) run --quiet --release --bin dupsift -- run "$$CORPUS" --out "$$out" --overwrite \
-	  $${ALGORITHMS:+--algorithms "$$ALGORITHMS"} $${CLEAN:+--corpus keep} $(ARGS); code=$$?; \
+	  $${ALGORITHMS:+--algorithms "$$ALGORITHMS"} $${CLEAN:+--corpus keep} $${CUT:+--cut "$$CUT"} $(ARGS); code=$$?; \
 	if [ $$code -eq 3 ]; then \
 	  echo "notice: done, but rows or files were rejected or a guard fired; see above, $$out/rejected and $$out/run.json" >&2; \
 	elif [ $$code -eq 4 ]; then \

@@ -39,6 +39,10 @@ TABLES = {
         "id": ID, "kept_id": ID, "similarity": "float", "algorithm": "string", "reason": "string", "keep_rule": "string",
         "doc": "int64", "kept_doc": "int64", "contained": "float", "numbers": "float",
     },
+    "passages": {
+        "id": ID, "doc": "int64", "start": "int64", "end": "int64", "start_byte": "int64", "end_byte": "int64", "copies": "int64",
+        "first_id": ID, "first_doc": "int64", "first_start": "int64",
+    },
     "rejected": {"input": "string", "file": "string", "row": "int64", "id": "string", "reason": "string", "detail": "string"},
     "evaluation": {
         "algorithm": "string", "pairs": "int64", "pairs_true": "int64", "pairs_not_written": "int64", "pages": "int64",

@@ -72,6 +72,7 @@ class DedupOptions(_Files, _Sifting, _Deciding, total=False):
 
 class _Publishing(TypedDict, total=False):
     max_removed_share: float
+    max_cut_share: float
     guard_rows: int
     previous: str | os.PathLike[str]
     source_column: str
@@ -80,6 +81,12 @@ class _Publishing(TypedDict, total=False):
     max_candidates_factor: int
     scope: str
     corpus: str | Sequence[str]
+    cut: str
+    cut_at: str
+    cut_min_chars: int
+    cut_copies: int
+    cut_first: bool
+    min_chars_left: int
     stats: str | os.PathLike[str]
     index: str | os.PathLike[str]
     reference: str | os.PathLike[str]

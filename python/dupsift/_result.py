@@ -79,10 +79,18 @@ class Result(Pairs):
         columns = _dupsift.rethreshold(os.fspath(self.path), list(thresholds.items()), remove_if)
         return Survivors(*columns)
 
+    def passages(self) -> Table:
+        """The repeated passages that ``cut`` found, in order of their documents.
+
+        Columns: id, doc; start, end in characters of the text; start_byte, end_byte; copies; first_id, first_doc, first_start of the
+        first copy, null with ``cut_first``.
+        """
+        return self._table("passages")
+
     def removed(self) -> Table:
         """The documents that go, in order of their rows.
 
-        Columns: id; kept_id, the document that stays for it; similarity; algorithm; reason (copy, pair or chain); keep_rule; doc, kept_doc;
+        Columns: id; kept_id, the document that stays for it; similarity; algorithm; reason (copy, pair, chain or emptied); keep_rule; doc, kept_doc;
         contained, numbers, the shares of it that stand in the kept one.
         """
         return self._table("removed")

@@ -52,7 +52,9 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
 
     // Last, for that is what a terminal shows.
     text.push('\n');
-    text + &texts(explained, screen)
+    text += &texts(explained, screen);
+    explained.documents.iter().for_each(|document| text += &struck_out(document, screen));
+    text
 }
 
 /// The two texts beside each other.
@@ -65,6 +67,47 @@ fn texts(explained: &Explanation, screen: Screen) -> String {
         return said.to_owned();
     }
     said.to_owned() + &columns(&difference(&a.text, &b.text), [&headings[0], &headings[1]], screen)
+}
+
+/// Characters of kept text that are shown on either side of a passage, unless all are asked for.
+const AROUND: usize = 120;
+
+/// The text of a document with its repeated passages struck out; nothing if it has none.
+fn struck_out(document: &ExplainedDocument, screen: Screen) -> String {
+    if document.passages.is_empty() {
+        return String::new();
+    }
+    let (open, close) = if screen.colours { ("\u{1b}[9m", "\u{1b}[29m") } else { ("[-", "-]") };
+    let passages = counted(document.passages.len() as u64, "repeated passage");
+    let mut text = format!("\n{}: {passages}, struck out\n\n", safe(&document.id));
+    let mut kept = 0;
+    let part = |from: usize, to: usize| document.text.get(from..to).unwrap_or_default();
+    let lines = |part: &str| part.split('\n').map(safe).collect::<Vec<_>>().join("\n");
+    for one in &document.passages {
+        let (start, end) = (one.start_byte as usize, one.end_byte as usize);
+        text += &lines(&shortened(part(kept, start), kept > 0, true, screen.full));
+        let struck = part(start, end);
+        let content = struck.trim_end();
+        text += &format!("{open}{}{close}{}", lines(content), lines(&struck[content.len()..]));
+        kept = end;
+    }
+    text += &lines(&shortened(part(kept, document.text.len()), true, false, screen.full));
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// A kept part of a text: long ones lose what is far from the passages before and after them.
+fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> String {
+    let characters = part.chars().count();
+    let (first, last) = (if has_before { AROUND } else { 0 }, if has_after { AROUND } else { 0 });
+    if full || characters <= first + last + 1 {
+        return part.to_owned();
+    }
+    let first: String = part.chars().take(first).collect();
+    let last: String = part.chars().skip(characters - last).collect();
+    format!("{first}…{last}")
 }
 
 fn head(document: &ExplainedDocument, removes: bool) -> String {
@@ -221,7 +264,8 @@ fn cut(key: &str, columns: usize) -> String {
 mod tests {
     use super::*;
     use dupsift_study::study::{
-        ExplainedCheck, ExplainedCluster, ExplainedContained, ExplainedMeasures, ExplainedPair, ExplainedRemoval,
+        ExplainedCheck, ExplainedCluster, ExplainedContained, ExplainedMeasures, ExplainedPair, ExplainedPassage,
+        ExplainedRemoval,
     };
 
     fn document(id: &str, doc: u64, text: &str, removed: Option<ExplainedRemoval>) -> ExplainedDocument {
@@ -234,6 +278,7 @@ mod tests {
             words: text.split(' ').count() as u64,
             earlier: false,
             removed,
+            passages: Vec::new(),
             text: text.into(),
         }
     }
@@ -396,6 +441,22 @@ mod tests {
         for line in text[from..].lines() {
             assert!(line.chars().count() <= 60, "{line:?}");
         }
+    }
+
+    #[test]
+    fn repeated_passages_are_struck_out() {
+        let mut example = example();
+        let text = format!("{}Rights reserved.\nMore.", "a".repeat(300));
+        let passage = ExplainedPassage { start_byte: 300, end_byte: 317, copies: 9, first_doc: Some(0) };
+        example.documents[1] = ExplainedDocument { passages: vec![passage], ..document("b", 1, &text, None) };
+        let screen = Screen { width: 80, colours: false, full: false };
+        let said = explanation(&example, screen);
+        let end = format!("\nb: 1 repeated passage, struck out\n\n…{}[-Rights reserved.-]\nMore.\n", "a".repeat(120));
+        assert!(said.ends_with(&end), "{said}");
+        assert!(explanation(&example, Screen { full: true, ..screen }).contains(&"a".repeat(300)));
+        assert!(
+            explanation(&example, Screen { colours: true, ..screen }).contains("\u{1b}[9mRights reserved.\u{1b}[29m")
+        );
     }
 
     #[test]

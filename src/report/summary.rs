@@ -12,7 +12,7 @@ use super::losses::{guard, held};
 use super::pages::purified;
 use super::{counted, other_inputs, rejections_of, table_of_numbers, thousands};
 use dupsift_core::number::counted_as;
-use dupsift_engine::job::{AlgorithmReport, RemovalReport, RunReport, stands_in};
+use dupsift_engine::job::{AlgorithmReport, CutReport, RemovalReport, RunReport, stands_in};
 
 /// The summary of a run whose output stands in `out`; ends with a line break.
 pub fn summary(report: &RunReport, out: &Path) -> String {
@@ -61,6 +61,7 @@ fn headline(report: &RunReport) -> String {
             text += &format!("{} beside a kept partner{}\n", stay_beside(stay), by_reason(&removal.stays));
         }
     }
+    text += &report.cut.as_ref().map(cut).unwrap_or_default();
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     if !report.resumed.is_empty() {
         text += &format!("resumed from an earlier run: {}\n", report.resumed.join(", "));
@@ -72,6 +73,17 @@ fn headline(report: &RunReport) -> String {
         report.cpu_seconds,
         ByteSize(report.peak_memory_bytes).display().iec()
     )
+}
+
+/// What was found of repeated passages. Only the copy of the corpus in deduped/ is without them.
+fn cut(found: &CutReport) -> String {
+    let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
+    let passages = counted_as(found.passages, "repeated passage|repeated passages");
+    let emptied = match found.emptied {
+        0 => String::new(),
+        emptied => format!("; {} removed for lack of other text", counted(emptied, "document")),
+    };
+    format!("{passages} in {}: {share:.1}% of the kept text{emptied}\n", counted(found.documents, "document"))
 }
 
 fn found(algorithms: &[AlgorithmReport]) -> String {

@@ -438,10 +438,11 @@ fn titles_are_asked_against_an_index() {
     let (first, second) = (batch("first.parquet", true), batch("second.parquet", false));
     let removed = |rule: &str| {
         let index = folder.path().join(format!("index{}", rule.len()));
-        let run = |file: &Path| {
-            done(file, &["--algorithms", rule, "--max-removed-share", "1", "--index", index.to_str().unwrap()])
+        let run = |file: &Path, batch| {
+            let more = ["--algorithms", rule, "--max-removed-share", "1", "--batch", batch, "--index"];
+            done(file, &[&more[..], &[index.to_str().unwrap()]].concat())
         };
-        let (_first, second) = (run(&first), run(&second));
+        let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
     // The essay that was saved twice stands in the second batch, and its other copy in the first one.

@@ -18,6 +18,7 @@ mod contained;
 mod containment;
 mod corpus;
 mod cost;
+mod cut;
 mod damage;
 mod decontamination;
 mod determinism;

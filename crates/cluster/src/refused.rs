@@ -29,6 +29,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         (options.reference.is_some(), "reference"),
         (options.stats.is_some(), "stats"),
         (options.recipe.within.is_some(), "scope"),
+        (options.cut.what.is_some(), "cut"),
     ];
     if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
         return Err(Error::wrong(

@@ -52,6 +52,7 @@ pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::Pipeline;
 pub use pool::free as free_pooled_lists;
 pub use script::is_han;
+pub use sentence::piece_end;
 pub use word::{Counted, Token, Word};
 
 // The files of the dictionary are compiled into the build script too, where these are modules of its root.

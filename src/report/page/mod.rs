@@ -16,6 +16,7 @@ mod markup;
 mod origin;
 mod pair;
 mod parts;
+mod passages;
 mod ran;
 mod s_curve;
 mod scores;
@@ -82,6 +83,9 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     sections.push(section("large", "The largest clusters", texts::large(report, review)));
     sections.push(section("parts", "What the corpus is made of", parts::section(report)));
     sections.push(section("origin", "Where duplicates come from", origin::section(report, review)));
+    if let Some(found) = passages::section(report) {
+        sections.push(section("passages", "Repeated passages that cost most", found));
+    }
     if let Some(curve) = threshold::section(report, review)? {
         sections.push(section("threshold", "What would go at other thresholds", curve));
     }

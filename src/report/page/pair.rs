@@ -146,6 +146,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
         "copy" => "they are exact copies".to_string(),
         "seen" => format!("{} has its text", earlier(report)),
         "chain" => "others link the two".to_string(),
+        "emptied" => "too little of its text is left once repeated passages are cut".to_string(),
         _ => bounds.map_or("a pair is enough".into(), |bounds| {
             format!(
                 "at least {} % of its text and {} % of its numbers stand there",

@@ -144,7 +144,8 @@ fn the_line_that_unfolds_a_pair_says_what_becomes_of_it() {
 
 #[test]
 fn what_goes_by_the_column_that_was_asked_for_is_counted() {
-    let source = |name: &str, removed| SourceReport { source: name.into(), rows: 8, removed, seen: 0 };
+    let source =
+        |name: &str, removed| SourceReport { source: name.into(), rows: 8, removed, ..SourceReport::default() };
     let sources = vec![source("en", 1), source(EVIL, 2)];
     let options = BTreeMap::from([("source-column".to_string(), "lang".into())]);
     let shown = page(&RunReport { sources, options, ..report() }, &review()).expect("a page");

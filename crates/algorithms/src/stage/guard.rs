@@ -130,6 +130,21 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
     })
 }
 
+/// The guard over the text that is cut out of kept documents, in characters.
+pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
+    let measured = characters as f64 / of.max(1) as f64;
+    (characters as f64 > share * of as f64).then(|| Fired {
+        name: "max-cut-share",
+        measured,
+        limit: share,
+        sentence: format!(
+            "{:.1}% of the text of the kept documents is to be cut, more than the {}% of `max-cut-share`; look at passages/ first",
+            100.0 * measured,
+            100.0 * share
+        ),
+    })
+}
+
 /// Text that was read, and the documents that have it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextCounts {

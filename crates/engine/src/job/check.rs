@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 
 use super::{folders, guards};
 use crate::engine::budget::Budget;
-use crate::options::{RunOptions, memory_allowed};
+use crate::options::{RunOptions, check_cut, memory_allowed};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Stage, may_write};
 
@@ -39,6 +39,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
             format_args!("the documents of `{with}` have no scope; leave one of the two out"),
         ));
     }
+    check_cut(options)?;
     if let Some(previous) = &options.previous {
         guards::previous_run(previous)?;
     }

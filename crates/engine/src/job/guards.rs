@@ -11,7 +11,7 @@ use crate::reading::losses::{Losses, read_counts};
 use crate::reading::source_values::SourceReport;
 use crate::reading::{OtherInputReport, RejectionsReport};
 use crate::session::Session;
-use dupsift_algorithms::stage::guard::{Fired, PairCounts, TextCounts, holds, pairs, reading, removal, shrunk};
+use dupsift_algorithms::stage::guard::{Fired, PairCounts, TextCounts, cut, holds, pairs, reading, removal, shrunk};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Stage, held_path};
@@ -73,6 +73,12 @@ pub(crate) fn of_run(
     // A night of a daily crawl repeats most of the one before: what was seen says nothing of a source that went wrong.
     let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
     fired.extend(report.inputs.iter().filter_map(goes));
+    fired.extend(
+        report
+            .cut
+            .as_ref()
+            .and_then(|found| cut(found.characters, found.characters_kept, session.options.cut.max_share)),
+    );
     let column = session.options.source_column.as_deref().unwrap_or_default();
     let goes = |one: &SourceReport| {
         let whose = format!("{column} {:?}", one.source);

@@ -4,6 +4,7 @@
 //! one of them; what it computes is in `dupsift_algorithms::stage`.
 
 pub mod check;
+pub mod cut;
 mod describe;
 pub(crate) mod estimate;
 mod folders;

@@ -92,6 +92,9 @@ pub struct RunReport {
     /// What was written of the corpus itself; null without `--corpus`.
     #[serde(default)]
     pub corpus: Option<CorpusReport>,
+    /// The repeated passages that were found; null without `--cut`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutReport>,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 where one held the result back.
@@ -208,6 +211,44 @@ pub struct CorpusReport {
     pub rejected: u64,
     /// What was written, by folder.
     pub folders: BTreeMap<String, FolderReport>,
+}
+
+/// The repeated passages of the kept documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CutReport {
+    /// `--cut`.
+    pub cut: String,
+    /// Passages that are cut.
+    pub passages: u64,
+    /// Documents that they are cut out of.
+    pub documents: u64,
+    /// Their characters.
+    pub characters: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Characters of the documents that were kept before, cut or not.
+    pub characters_kept: u64,
+    /// Documents that are removed because too little is left.
+    pub emptied: u64,
+    /// The passages with the largest product of bytes and copies, each text once.
+    pub costliest: Vec<CostlyPassage>,
+}
+
+/// A repeated passage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CostlyPassage {
+    /// Its first 500 characters.
+    pub text: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its occurrences.
+    pub copies: u64,
+    /// The id of a document that it is cut out of.
+    pub id: String,
+    /// The id of the document with the first copy.
+    pub first_id: String,
+    /// The file of that document.
+    pub first_file: String,
 }
 
 /// A folder of files like those of the corpus.

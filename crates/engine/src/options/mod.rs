@@ -3,6 +3,7 @@
 
 mod called;
 mod corpus;
+mod cut;
 mod help_groups;
 mod machine;
 mod recorded;
@@ -15,6 +16,7 @@ mod words;
 
 pub use called::ours;
 pub use corpus::CorpusFiles;
+pub use cut::{CutOptions, check as check_cut};
 pub use machine::cores_allowed;
 pub(crate) use machine::memory_allowed;
 pub use recorded::{options_again, record};

@@ -156,6 +156,7 @@ mod tests {
             (_, "decide") => "all".into(),
             (_, "remove-if") => "pair".into(),
             (_, "corpus") => "annotate,drop".into(),
+            (_, "cut") => "runs:100".into(),
             (_, "judge") => "words:0.5".into(),
             (Kind::Path, name) => Value::Path(format!("a/{name}").into()),
             (_, name) => name.replace('-', "_").into(),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::corpus::CorpusFiles;
+use super::cut::CutOptions;
 use super::machine;
 use super::value::{Given, Value};
 use dupsift_algorithms::stage::recipe::Recipe;
@@ -111,6 +112,8 @@ pub struct RunOptions {
     pub remove_chains: bool,
     /// What is written of the corpus itself.
     pub corpus: CorpusFiles,
+    /// What is cut out of the documents that are kept.
+    pub cut: CutOptions,
     /// Above this size a group of equal signatures is written as pairs with its representative.
     pub max_group: u64,
     /// The most comparisons within one group of a method that compares.
@@ -135,6 +138,11 @@ impl RunOptions {
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let coding = Coding { encoding: self.encoding, quoting: self.quotes, window_bytes, ..Coding::default() };
         Taking { whole_files: self.whole_files, coding }
+    }
+
+    /// Returns whether a table may name any document.
+    pub fn names_all(&self) -> bool {
+        self.corpus.annotate || self.cut.what.is_some()
     }
 
     /// Options that nothing has been put into yet, not even the defaults of the table.
@@ -193,6 +201,7 @@ impl RunOptions {
             remove_if: RemoveIf::Pair,
             remove_chains: false,
             corpus: CorpusFiles::default(),
+            cut: CutOptions::default(),
             max_group: 0,
             max_candidates: 0,
             prefilter: false,

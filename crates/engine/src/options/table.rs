@@ -16,6 +16,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::Result;
 use dupsift_files::io::Quoting;
+use dupsift_passages::{Cut, CutAt};
 use dupsift_text::Field;
 
 const EVERY: &[Verb] = &Verb::ALL;
@@ -107,6 +108,10 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILES, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Rows from which on `max-removed-share` guards a file")
         .default(is("10000"))
         .field(|run, given| Ok(run.guard_rows = given.number()), |run| Some(run.guard_rows.into())),
+    OptionSpec::new(FILES, RUN, "max-cut-share", "SHARE", Kind::Share,
+        "Keep the previous output if `cut` cuts more than this share of the text of the kept documents")
+        .default(is("0.5"))
+        .field(|run, given| Ok(run.cut.max_share = given.real()), |run| Some(run.cut.max_share.into())),
     OptionSpec::new(FILES, RUN, "previous", "DIR", Kind::Path,
         "Output of an earlier run; where a guard fires the result is held back, even if nothing stands at `out`")
         .field(|run, given| Ok(run.previous = Some(given.path())), |run| run.previous.clone().map(Value::from)),
@@ -367,6 +372,34 @@ pub static OPTIONS: &[OptionSpec] = &[
         .list()
         .default(is("none"))
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
+
+    OptionSpec::new(REMOVING, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
+        "Find passages that an earlier kept document has, in the order of `keep`, and cut them out of deduped/ (with `corpus=keep`): \
+         lines, paragraphs, sentences:N for N consecutive sentences, or runs:L for L equal characters or more")
+        .default(is("none"))
+        .field(
+            |run, given| Ok(run.cut.what = Cut::parse(given.text())?),
+            |run| Some(run.cut.what.map_or_else(|| "none".into(), |cut| cut.to_string()).into()),
+        ),
+    OptionSpec::new(REMOVING, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Where cuts of `cut=runs:L` begin and end")
+        .default(is("word"))
+        .field(|run, given| Ok(run.cut.at = CutAt::of(given.text())), |run| Some(run.cut.at.name().into())),
+    OptionSpec::new(REMOVING, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),
+        "Keep lines, paragraphs or groups of sentences of fewer characters")
+        .default(depends("15 for lines, 40 for paragraphs and sentences"))
+        .field(
+            |run, given| Ok(run.cut.min_chars = Some(given.number() as u32)),
+            |run| run.cut.min_chars.map(|count| u64::from(count).into()),
+        ),
+    OptionSpec::new(REMOVING, RUN, "cut-copies", "N", Kind::Whole(2, u64::MAX), "Keep passages that occur less often in the corpus")
+        .default(is("2"))
+        .field(|run, given| Ok(run.cut.copies = given.number()), |run| Some(run.cut.copies.into())),
+    OptionSpec::new(REMOVING, RUN, "cut-first", "", Kind::Switch, "Cut the first copy of a passage too")
+        .field(|run, given| Ok(run.cut.first = given.switch()), |run| Some(run.cut.first.into())),
+    OptionSpec::new(REMOVING, RUN, "min-chars-left", "N", Kind::Whole(0, u32::MAX as u64),
+        "Remove a document if passages were cut and fewer characters are left, unless it has the first copy of a passage")
+        .default(is("200"))
+        .field(|run, given| Ok(run.cut.min_left = given.number() as u32), |run| Some(u64::from(run.cut.min_left).into())),
 
     OptionSpec::new(RESOURCES, EVERY, "threads", "N", Kind::Whole(1, MAX_THREADS), "Worker threads")
         .default(depends("the cores allowed"))

@@ -149,6 +149,12 @@ pub struct SourceReport {
     /// Of these, exact copies of documents of the index.
     #[serde(default, skip_serializing_if = "none")]
     pub seen: u64,
+    /// Repeated passages that are cut out of its documents.
+    #[serde(default, skip_serializing_if = "none")]
+    pub cut_passages: u64,
+    /// Bytes of these.
+    #[serde(default, skip_serializing_if = "none")]
+    pub cut_bytes: u64,
 }
 
 fn none(count: &u64) -> bool {

@@ -223,8 +223,17 @@ fn a_copy_of_a_damaged_file_has_its_rows() {
     let (file, hold) = (&source.files[0], |_: u64, run: &mut dyn FnMut()| Ok(run()));
     let (chosen, go_on) = (|_: u64| true, || Ok(()));
     let (coding, rows) = (file.coding, file.rows);
-    let copying =
-        Copying { path: &path, coding, rows, chosen: &chosen, small: 0, hold: &hold, go_on: &go_on, out: &out };
+    let copying = Copying {
+        path: &path,
+        coding,
+        rows,
+        chosen: &chosen,
+        small: 0,
+        hold: &hold,
+        go_on: &go_on,
+        out: &out,
+        edits: None,
+    };
     assert!(!file.is_all_rows());
     file.copy_rows(&copying).expect("copied");
     let (copy, bad) = open(&[&out], Taking::default()).expect("opened");

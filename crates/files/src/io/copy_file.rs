@@ -43,6 +43,15 @@ impl InputFile {
         }))
     }
 
+    /// Checks that texts of the file can be written back when they were edited.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if its format or its encoding does not allow that.
+    pub fn check_editing(&self) -> Result<()> {
+        let why = |why: String| Error::wrong("cut", format!("{}: {why}", self.path.display()));
+        self.format.edits(self.coding).map_err(why)
+    }
+
     /// Copies the chosen rows to a new file, whose folder is there; gives its bytes.
     ///
     /// # Errors

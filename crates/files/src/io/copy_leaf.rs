@@ -1,9 +1,10 @@
 //! Copying one leaf of a row group: values with their levels, a bounded number of rows at a time.
 
+use super::edits::{CHANGED, Edits};
 use super::parquet_read::STEP_ROWS;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
-use ::parquet::data_type::DataType;
+use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use std::ops::Range;
 
@@ -41,12 +42,12 @@ impl Rows<'_> {
     }
 }
 
-/// Copies the chosen rows of a leaf, whose rows have so many bytes on average.
+/// Copies the chosen rows of a leaf, whose rows have so many bytes on average; of a column of texts some of them may be edited.
 pub(super) fn copy(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
     rows: &Rows<'_>,
-    average: u64,
+    (average, edits): (u64, Option<Edits<'_>>),
     go_on: &dyn Fn() -> Result<(), ParquetError>,
 ) -> Result<(), ParquetError> {
     let step = (AT_A_TIME / average.max(1)).clamp(STEP_ROWS as u64, MOST_ROWS) as usize;
@@ -54,7 +55,13 @@ pub(super) fn copy(
     macro_rules! of_type {
         ($($kind:ident $writer:ident,)*) => {
             match (from, to) {
-                $((ColumnReader::$kind(from), ColumnWriter::$writer(to)) => copy_typed(from, to, rows, [step, apart], go_on),)*
+                (ColumnReader::ByteArrayColumnReader(from), ColumnWriter::ByteArrayColumnWriter(to)) => {
+                    let edit = |row: u64, value: &mut ByteArray| edits.map_or(Ok(()), |edits| edited(edits, row, value));
+                    copy_typed(from, to, rows, [step, apart], (edits.is_some(), &edit), go_on)
+                }
+                $((ColumnReader::$kind(from), ColumnWriter::$writer(to)) if edits.is_none() => {
+                    copy_typed(from, to, rows, [step, apart], (false, &|_, _| Ok(())), go_on)
+                })*
                 _ => Err(ParquetError::General("a column has another type than the schema says".into())),
             }
         };
@@ -66,9 +73,21 @@ pub(super) fn copy(
         Int96ColumnReader Int96ColumnWriter,
         FloatColumnReader FloatColumnWriter,
         DoubleColumnReader DoubleColumnWriter,
-        ByteArrayColumnReader ByteArrayColumnWriter,
         FixedLenByteArrayColumnReader FixedLenByteArrayColumnWriter,
     )
+}
+
+/// Gives a row another value, if it gets one.
+type Edit<'e, T> = dyn Fn(u64, &mut <T as DataType>::T) -> Result<(), ParquetError> + 'e;
+
+/// Gives a row its other text, if it gets one.
+fn edited(edits: Edits<'_>, row: u64, value: &mut ByteArray) -> Result<(), ParquetError> {
+    if (edits.is_edited)(row) {
+        let changed = || ParquetError::General(CHANGED.into());
+        let text = std::str::from_utf8(value.data()).map_err(|_| changed())?;
+        *value = ByteArray::from((edits.edit)(row, text).ok_or_else(changed)?.into_bytes());
+    }
+    Ok(())
 }
 
 fn copy_typed<T: DataType>(
@@ -76,12 +95,15 @@ fn copy_typed<T: DataType>(
     to: &mut ColumnWriterImpl<'_, T>,
     rows: &Rows<'_>,
     [step, apart]: [usize; 2],
+    (edits, edit): (bool, &Edit<'_, T>),
     go_on: &dyn Fn() -> Result<(), ParquetError>,
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
     // Rows that wait to be written, and rows from the first of them on.
     let (mut held, mut spanned) = (0, 0);
+    // Each row of a column of texts has one level at most, and a value if that is the highest.
+    let highest = to.get_descriptor().max_def_level();
     let mut write = |values: &mut Vec<T::T>, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>| {
         let of = |levels: &[i16]| !levels.is_empty();
         to.write_batch(
@@ -94,12 +116,22 @@ fn copy_typed<T: DataType>(
         repetitions.clear();
         go_on()
     };
+    let mut row = rows.within.start;
     for (is_chosen, mut left) in rows.runs() {
         while left > 0 {
             let done = if is_chosen {
                 let most = left.min(step - held);
-                let (definitions, repetitions) = (Some(&mut definitions), Some(&mut repetitions));
-                from.read_records(most, definitions, repetitions, &mut values)?.0
+                let (levels, known) = (definitions.len(), values.len());
+                let (done, ..) =
+                    from.read_records(most, Some(&mut definitions), Some(&mut repetitions), &mut values)?;
+                if edits {
+                    let is_value = |at: usize| definitions.get(levels + at).is_none_or(|&level| level == highest);
+                    let valued = (0..done).filter(|&at| is_value(at));
+                    for (at, value) in valued.zip(&mut values[known..]) {
+                        edit(row + at as u64, value)?;
+                    }
+                }
+                done
             } else {
                 from.skip_records(left)?
             };
@@ -107,6 +139,7 @@ fn copy_typed<T: DataType>(
                 return Err(ended());
             }
             left -= done;
+            row += done as u64;
             held += if is_chosen { done } else { 0 };
             spanned += if held > 0 { done } else { 0 };
             if held == step || spanned >= apart {

@@ -2,7 +2,8 @@
 
 use super::coding::Coding;
 use super::copying::{Copying, Output, Stop};
-use super::lines::{Lines, MAX_LINE_BYTES};
+use super::edits::CHANGED;
+use super::lines::{Lines, MAX_LINE_BYTES, turn_for};
 use super::packing::Packing;
 use super::quotes::Dialect;
 use dupsift_core::error::Result;
@@ -11,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
 
 /// Bytes that are written at a time.
-const BUFFER_BYTES: usize = 256 << 10;
+pub(super) const BUFFER_BYTES: usize = 256 << 10;
 /// Rows between two looks at whether to go on.
 const ROWS: u64 = 4096;
 
@@ -30,15 +31,26 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     ))
 }
 
+/// How records of separated values are read.
+#[derive(Clone, Copy)]
+pub(super) struct Records {
+    /// How fields are told apart.
+    pub dialect: Dialect,
+    /// How many columns the first record names.
+    pub columns: usize,
+    /// Which of them has the texts that are edited.
+    pub text: Option<usize>,
+}
+
 /// Copies the rows that are chosen. Blank lines before a row are copied or left out with it, and those behind the last row are copied. Rows are
 /// lines, or with a dialect the records behind the first one, which names so many columns and is copied too.
-pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<(Dialect, usize)>) -> Result<()> {
+pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
     let stop = Stop::default();
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
     let done = copying.coding.unpacked(file).and_then(|bytes| {
         let mut out = Packed::new(out, copying.coding.packing)?;
         let mut lines = Lines::new(bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX)), 0, 0);
-        if let Some((dialect, columns)) = records {
+        if let Some(Records { dialect, columns, .. }) = records {
             lines = lines.records(dialect, Some(columns), MAX_LINE_BYTES).taking_turns();
             lines.step_with(|bytes| out.write_all(bytes))?;
         }
@@ -51,7 +63,23 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<(Dialect, 
                 return Ok(row);
             }
             let passes = row >= copying.rows || (copying.chosen)(row);
-            if lines.step_with(|bytes| if passes { out.write_all(bytes) } else { Ok(()) })?.is_none() {
+            if let Some(edits) = copying.edits_of(row).filter(|_| passes && row < copying.rows) {
+                let (mut line, mut turn) = (Vec::new(), None);
+                let stepped = lines.step_with(|bytes| {
+                    // Records take turns already.
+                    turn = turn.take().or_else(|| records.is_none().then(|| turn_for(line.len())).flatten());
+                    Ok(line.extend_from_slice(bytes))
+                })?;
+                if stepped.is_none() {
+                    break;
+                }
+                let edited = match &records {
+                    None => edits.json(row, &line),
+                    Some(Records { dialect, text: Some(text), .. }) => edits.record(row, &line, *dialect, *text),
+                    Some(_) => Err(CHANGED.to_owned()),
+                };
+                out.write_all(&edited.map_err(io::Error::other)?)?;
+            } else if lines.step_with(|bytes| if passes { out.write_all(bytes) } else { Ok(()) })?.is_none() {
                 break;
             }
             row += 1;
@@ -71,14 +99,15 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<(Dialect, 
 }
 
 /// A file that is compressed while it is written.
-enum Packed {
+pub(super) enum Packed {
     Plain(BufWriter<Output>),
     Gzip(Box<GzEncoder<BufWriter<Output>>>),
     Zstd(zstd::Encoder<'static, BufWriter<Output>>),
 }
 
 impl Packed {
-    fn new(out: BufWriter<Output>, packing: Packing) -> io::Result<Packed> {
+    /// Begins the file.
+    pub fn new(out: BufWriter<Output>, packing: Packing) -> io::Result<Packed> {
         Ok(match packing {
             Packing::Plain => Packed::Plain(out),
             Packing::Gzip => Packed::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::default()))),
@@ -86,7 +115,8 @@ impl Packed {
         })
     }
 
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes bytes.
+    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Packed::Plain(out) => out.write_all(bytes),
             Packed::Gzip(out) => out.write_all(bytes),
@@ -94,7 +124,8 @@ impl Packed {
         }
     }
 
-    fn end(self) -> io::Result<()> {
+    /// Ends the file.
+    pub fn end(self) -> io::Result<()> {
         let mut out = match self {
             Packed::Plain(out) => out,
             Packed::Gzip(out) => out.finish()?,

@@ -5,6 +5,7 @@
 use super::bounded::{Bounded, check_chunk};
 use super::copy_leaf::{self, Rows};
 use super::copying::{Copying, Fits, Output, Stop};
+use super::edits::Edits;
 use super::format::Stretch;
 use super::page_headers;
 use super::page_memory::{Column, stretches};
@@ -105,11 +106,11 @@ impl Copy<'_> {
             let count = rows.count();
             if count > 0 {
                 let mut to = writer.next_row_group()?;
-                let is_whole = count == group.num_rows() as u64;
-                if is_whole {
+                let is_all = count == group.num_rows() as u64;
+                if is_all && self.edits_of(&rows).is_none() {
                     self.splice(at, group, &mut to)?
                 } else {
-                    self.rewrite(at, group, &rows, &mut to)?
+                    self.rewrite(at, group, (&rows, is_all), &mut to)?
                 }
                 to.close()?;
             }
@@ -127,36 +128,56 @@ impl Copy<'_> {
         group: &RowGroupMetaData,
         to: &mut SerializedRowGroupWriter<'_, Output>,
     ) -> Result<(), ParquetError> {
-        let indexes = self.metadata.page_index_for_row_group(at);
-        for (leaf, chunk) in group.columns().iter().enumerate() {
-            self.go_on()?;
-            let dictionary = chunk.dictionary_page_offset().filter(|&at| at > 0 && at < chunk.data_page_offset());
-            let bloom_filter = Sbbf::read_from_column_chunk(chunk, &*self.file)?;
-            let close = ColumnCloseResult {
-                bytes_written: chunk.compressed_size().max(0) as u64,
-                rows_written: group.num_rows().max(0) as u64,
-                metadata: chunk.clone().into_builder().set_dictionary_page_offset(dictionary).build()?,
-                bloom_filter,
-                column_index: indexes.column_index(leaf).cloned(),
-                offset_index: indexes.offset_index(leaf).cloned(),
-            };
-            to.append_column(&*self.file, close)?;
-        }
-        Ok(())
+        (0..group.num_columns()).try_for_each(|leaf| self.splice_leaf(at, group, leaf, to))
     }
 
-    /// The values of each leaf in the rows that are chosen.
+    /// One of them.
+    fn splice_leaf(
+        &self,
+        at: usize,
+        group: &RowGroupMetaData,
+        leaf: usize,
+        to: &mut SerializedRowGroupWriter<'_, Output>,
+    ) -> Result<(), ParquetError> {
+        self.go_on()?;
+        let (chunk, indexes) = (group.column(leaf), self.metadata.page_index_for_row_group(at));
+        let dictionary = chunk.dictionary_page_offset().filter(|&at| at > 0 && at < chunk.data_page_offset());
+        let bloom_filter = Sbbf::read_from_column_chunk(chunk, &*self.file)?;
+        let close = ColumnCloseResult {
+            bytes_written: chunk.compressed_size().max(0) as u64,
+            rows_written: group.num_rows().max(0) as u64,
+            metadata: chunk.clone().into_builder().set_dictionary_page_offset(dictionary).build()?,
+            bloom_filter,
+            column_index: indexes.column_index(leaf).cloned(),
+            offset_index: indexes.offset_index(leaf).cloned(),
+        };
+        to.append_column(&*self.file, close)
+    }
+
+    /// Returns what changes texts of these rows, if some are changed.
+    fn edits_of(&self, rows: &Rows<'_>) -> Option<Edits<'_>> {
+        let is_edited = |edits: &Edits<'_>| rows.within.clone().any(|row| (rows.chosen)(row) && (edits.is_edited)(row));
+        self.copying.edits.filter(is_edited)
+    }
+
+    /// The values of each leaf in the rows that are chosen; if these are all rows, the chunks whose values stay as they are.
     fn rewrite(
         &self,
         at: usize,
         group: &RowGroupMetaData,
-        rows: &Rows<'_>,
+        (rows, is_all): (&Rows<'_>, bool),
         to: &mut SerializedRowGroupWriter<'_, Output>,
     ) -> Result<(), ParquetError> {
         let none = RowGroupPageIndex::new(at, None);
         let properties = Arc::new(ReaderProperties::builder().build());
         let reader = SerializedRowGroupReader::new(self.file.clone(), group, none, properties)?;
+        let edits = self.edits_of(rows);
         for (leaf, chunk) in group.columns().iter().enumerate() {
+            let edits = edits.filter(|edits| chunk.column_path().string() == edits.column);
+            if is_all && edits.is_none() {
+                self.splice_leaf(at, group, leaf, to)?;
+                continue;
+            }
             check_chunk(self.file.file(), chunk)?;
             let all = Column::bytes_of(chunk);
             let bytes = if all <= self.copying.small { all } else { held(self.file.file(), chunk).bytes };
@@ -166,7 +187,7 @@ impl Copy<'_> {
                 let average = all / group.num_rows().max(1) as u64;
                 done = reader
                     .get_column_reader(leaf)
-                    .and_then(|from| copy_leaf::copy(from, column.untyped(), rows, average, &|| self.go_on()));
+                    .and_then(|from| copy_leaf::copy(from, column.untyped(), rows, (average, edits), &|| self.go_on()));
             });
             self.noted(held)?;
             done?;

@@ -4,6 +4,7 @@
 
 use super::coding::Coding;
 use super::damaged::damaged;
+use super::edits::Edits;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 use std::fs::File;
@@ -35,9 +36,16 @@ pub struct Copying<'c> {
     pub go_on: &'c (dyn Fn() -> Result<()> + 'c),
     /// Where the copy goes.
     pub out: &'c Path,
+    /// The rows that get another text, if there are any.
+    pub edits: Option<Edits<'c>>,
 }
 
 impl Copying<'_> {
+    /// Returns what another text is made by, if the row gets one.
+    pub(super) fn edits_of(&self, row: u64) -> Option<Edits<'_>> {
+        self.edits.filter(|edits| (edits.is_edited)(row))
+    }
+
     /// The error that sets the file aside, or ends the run where no file can be opened any more.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())

@@ -157,6 +157,14 @@ pub trait Format: Debug + Sync {
         Ok(())
     }
 
+    /// Whether texts of a file so coded can be written back when they were edited.
+    ///
+    /// # Errors
+    /// Why not, with the way out.
+    fn edits(&self, _coding: Coding) -> std::result::Result<(), String> {
+        Err(format!("texts in {} cannot be written back; write the file again as Parquet or JSON lines", self.name()))
+    }
+
     /// What a copy that leaves rows out would have to read at a time and that does not fit.
     ///
     /// # Errors

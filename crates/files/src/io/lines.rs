@@ -63,6 +63,11 @@ pub(super) struct Lines<R> {
     pub has_open_quote: bool,
 }
 
+/// Waits for the turn to hold a long line, if so many bytes are one.
+pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
+    (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 impl<R: BufRead> Lines<R> {
     /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {

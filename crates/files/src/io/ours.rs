@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The record of a result.
 const RECORD: &str = "run.json";
 /// What a result has beside its record: marks, and folders with tables or texts.
-const BESIDE: [&str; 13] = [
+const BESIDE: [&str; 14] = [
     SUCCESS,
     HELD,
     "attributes",
@@ -26,6 +26,7 @@ const BESIDE: [&str; 13] = [
     "model",
     "pages",
     "pairs",
+    "passages",
     "rejected",
     "removed",
 ];

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
 /// and so does what the record of the output does not list, where it lists its files.
-const OUTPUT_FILES: [&str; 27] = [
+const OUTPUT_FILES: [&str; 28] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
@@ -28,6 +28,7 @@ const OUTPUT_FILES: [&str; 27] = [
     "model/part-00000.parquet",
     "pages/part-#.parquet",
     "pairs/algorithm=*/part-00000.parquet",
+    "passages/part-00000.parquet",
     "rejected/part-00000.parquet",
     "removed/part-00000.parquet",
     "report.html",

@@ -388,6 +388,11 @@ impl Source {
         self.files.iter().any(|file| file.html)
     }
 
+    /// Whether texts are put together from several columns.
+    pub fn has_several_texts(&self) -> bool {
+        self.files.iter().any(|file| file.has_several)
+    }
+
     /// The ids of every file, as [`InputFile::id`].
     pub fn id_kinds(&self) -> Vec<Option<IdKind>> {
         self.files.iter().map(|file| file.id).collect()

@@ -3,14 +3,23 @@
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
-use arrow::array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
+use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type; the last one where sources are told.
-pub fn attribute_schema(id: IdType, sources: bool) -> SchemaRef {
+/// Columns that a table has only if the run was asked for them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AttributeExtras {
+    /// How many sources a cluster has.
+    pub sources: bool,
+    /// What was cut out of a document.
+    pub cut: bool,
+}
+
+/// The columns of the table, for ids of that type.
+pub fn attribute_schema(id: IdType, extras: AttributeExtras) -> SchemaRef {
     let mut columns = vec![
         id_field("id", id),
         Field::new("doc", DataType::Int64, false),
@@ -22,7 +31,11 @@ pub fn attribute_schema(id: IdType, sources: bool) -> SchemaRef {
         Field::new("is_representative", DataType::Boolean, false),
         Field::new("copies", DataType::Int64, false),
     ];
-    columns.extend(sources.then(|| Field::new("sources", DataType::Int64, false)));
+    columns.extend(extras.sources.then(|| Field::new("sources", DataType::Int64, false)));
+    if extras.cut {
+        columns.push(Field::new("cut", DataType::Float32, true));
+        columns.push(Field::new("left", DataType::Int64, true));
+    }
     Arc::new(Schema::new(columns))
 }
 
@@ -49,6 +62,9 @@ pub struct AttributeRow<'r> {
     pub copies: u64,
     /// How many values of `--source-column` its cluster has, where these are told.
     pub sources: Option<u64>,
+    /// The share of its characters that are cut, and the characters that are left, if passages are cut; `None` for a row that is rejected or
+    /// removed for another document.
+    pub cut: Option<(f32, u64)>,
 }
 
 /// Builds batches of the table.
@@ -62,20 +78,23 @@ pub struct AttributeBuilder {
     is_representative: BooleanBuilder,
     /// None where the table has no such column.
     sources: Option<Int64Builder>,
+    /// None where the table has no such columns.
+    cut: Option<(Float32Builder, Int64Builder)>,
     rows: usize,
 }
 
 impl AttributeBuilder {
     /// An empty builder for ids of that type, as [`attribute_schema`].
-    pub fn new(id: IdType, sources: bool) -> AttributeBuilder {
+    pub fn new(id: IdType, extras: AttributeExtras) -> AttributeBuilder {
         AttributeBuilder {
-            schema: attribute_schema(id, sources),
+            schema: attribute_schema(id, extras),
             ids: std::array::from_fn(|_| IdBuilder::new(id)),
             numbers: Default::default(),
             removed: BooleanBuilder::new(),
             reason: StringBuilder::new(),
             is_representative: BooleanBuilder::new(),
-            sources: sources.then(Int64Builder::new),
+            sources: extras.sources.then(Int64Builder::new),
+            cut: extras.cut.then(Default::default),
             rows: 0,
         }
     }
@@ -95,6 +114,10 @@ impl AttributeBuilder {
         self.is_representative.append_value(row.is_representative);
         if let Some(sources) = &mut self.sources {
             sources.append_value(row.sources.unwrap_or_default() as i64);
+        }
+        if let Some((cut, left)) = &mut self.cut {
+            cut.append_option(row.cut.map(|(share, _)| share));
+            left.append_option(row.cut.map(|(_, left)| left as i64));
         }
         self.rows += 1;
         Ok(())
@@ -127,6 +150,9 @@ impl AttributeBuilder {
             copies,
         ];
         columns.extend(self.sources.as_mut().map(|sources| Arc::new(sources.finish()) as ArrayRef));
+        if let Some((cut, left)) = &mut self.cut {
+            columns.extend([Arc::new(cut.finish()) as ArrayRef, Arc::new(left.finish())]);
+        }
         table("attributes", &self.schema, columns)
     }
 }

@@ -12,7 +12,7 @@ use dupsift_core::error::{Error, Result};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The field of an id column; ids are never null in the output.
+/// The field of an id column; ids of documents are never null in the output.
 pub fn id_field(name: &str, id: IdType) -> Field {
     let data_type = match id {
         IdType::Text => DataType::Utf8,
@@ -78,6 +78,16 @@ impl IdBuilder {
             (Column::Bytes(_), id) => return Err(unfit(id, "a binary")),
         }
         Ok(())
+    }
+
+    /// Appends a null, in a column that may have them.
+    pub fn push_null(&mut self) {
+        match &mut self.column {
+            Column::Text(column) => column.append_null(),
+            Column::Bytes(column) => column.append_null(),
+            Column::Int32(column) => column.append_null(),
+            Column::Int64(column) => column.append_null(),
+        }
     }
 
     /// Bytes of the values pushed since the last finish.

@@ -17,6 +17,7 @@ pub mod look_up;
 pub mod model;
 pub mod page;
 pub mod pair;
+pub mod passage;
 mod put;
 pub mod read_as;
 pub mod reason;
@@ -27,7 +28,7 @@ pub mod utf8;
 mod views;
 pub mod weighed;
 
-pub use attribute::{AttributeBuilder, AttributeRow, attribute_schema};
+pub use attribute::{AttributeBuilder, AttributeExtras, AttributeRow, attribute_schema};
 pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
 pub use document::{Cell, Documents, TextColumn};
@@ -43,9 +44,12 @@ pub use look_up::{
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
 pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
+pub use passage::{PASSAGE_COLUMNS, PassageBuilder, PassageFound, PassageRow, passage_schema, passages_found};
 pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_of, rejected_rows, rejected_schema};
-pub use removal::{REMOVAL_COLUMNS, RemovalBuilder, RemovalFound, RemovalRow, removal_schema, removals_found};
+pub use removal::{
+    EMPTIED, REASONS, REMOVAL_COLUMNS, RemovalBuilder, RemovalFound, RemovalRow, removal_schema, removals_found,
+};
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
 pub use utf8::LostValues;
 pub use views::apart;

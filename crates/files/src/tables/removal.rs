@@ -34,7 +34,7 @@ pub struct RemovalRow<'r> {
     pub id: IdRef<'r>,
     /// The id of the kept document that it was matched to.
     pub kept_id: IdRef<'r>,
-    /// Their similarity; none where they are joined by a chain only.
+    /// Their similarity; `None` if they form no pair.
     pub similarity: Option<f32>,
     /// The algorithms that say so.
     pub algorithm: &'r str,
@@ -67,8 +67,12 @@ pub struct RemovalFound {
     pub contained: Option<f32>,
 }
 
-/// Why a document goes: a text like another one, a pair, a chain, a text that an index has.
-pub const REASONS: [&str; 4] = ["copy", "pair", "chain", "seen"];
+/// Why a document is removed: a text like another one, a pair, a chain, a text that an index has, or too little text left of it once repeated
+/// passages were cut.
+pub const REASONS: [&str; 5] = ["copy", "pair", "chain", "seen", EMPTIED];
+
+/// The reason of a document of which too little was left.
+pub const EMPTIED: &str = "emptied";
 
 /// The columns that [`removals_found`] reads.
 pub const REMOVAL_COLUMNS: [&str; 5] = ["similarity", "reason", "doc", "kept_doc", "contained"];

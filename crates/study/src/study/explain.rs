@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use super::copy_groups::{self, CopyGroup};
-use super::explained_documents::{At, both, ids_of, partner, removals, text_of};
+use super::explained_documents::{At, both, ids_of, partner, passages, removals, text_of};
 use super::explanation::*;
 use super::fate;
 use super::finished::Finished;
@@ -204,6 +204,7 @@ fn explained(
         words: analysis.words().len() as u64,
         earlier: place < session.base,
         removed: None,
+        passages: Vec::new(),
         text: analysis.raw().to_string(),
     }
 }
@@ -256,6 +257,16 @@ fn put_together(
             algorithm: removal.algorithm.clone(),
             reason: removal.reason.clone(),
         });
+    }
+    for found in passages(session.engine, finished, &docs)? {
+        let passage = ExplainedPassage {
+            start_byte: found.bytes[0],
+            end_byte: found.bytes[1],
+            copies: found.copies,
+            first_doc: found.first_doc,
+        };
+        let of = documents.iter_mut().filter(|document| document.doc == found.doc);
+        of.for_each(|document| document.passages.push(passage));
     }
     let reports = &finished.report.algorithms;
     let one = |(((chosen, mut look), bound), said): (((&Chosen, Look), &Bound<'_>), Said)| {

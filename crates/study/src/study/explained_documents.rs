@@ -10,7 +10,8 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, TableReader, Want};
 use dupsift_files::tables::{
-    Documents, FoundRemoval, PARTNER_COLUMNS, REMOVAL_LOOK_UP_COLUMNS, partners_of, removals_of,
+    Documents, FoundRemoval, PARTNER_COLUMNS, PASSAGE_COLUMNS, PassageFound, REMOVAL_LOOK_UP_COLUMNS, partners_of,
+    passages_found, removals_of,
 };
 use dupsift_incremental::Again;
 
@@ -91,10 +92,37 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
             };
             Ok(([doc, other], Some(format!("{first}; the second one is the most similar one of {of}"))))
         }
-        None => Err(Error::usage(
+        None => from_passages(engine, finished, doc)?.ok_or_else(|| Error::usage(
             "no algorithm of the run has a pair of the document: it stays, unless rejected/ names it; expected a second id to hold it against",
         )),
     }
+}
+
+/// The document with the first copy of a passage that is cut out of this one, and what to say of that.
+fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<Option<([u64; 2], Option<String>)>> {
+    let found = passages(engine, finished, &[doc])?;
+    let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));
+    let largest = from.max_by_key(|one| (one.bytes[1] - one.bytes[0], std::cmp::Reverse(one.bytes[0])));
+    let note = "the first document is in no pair; the second one has the first copy of its largest repeated passage";
+    Ok(largest.and_then(|one| Some(([doc, one.first_doc?], Some(note.to_owned())))))
+}
+
+/// What the tables say of repeated passages of these documents, in order; nothing if the run looked for none.
+///
+/// # Errors
+/// A table that is not there or damaged, an interruption.
+pub fn passages(engine: &Engine<'_>, finished: &Finished, docs: &[u64]) -> Result<Vec<PassageFound>> {
+    let path = finished.dir().join("passages/part-00000.parquet");
+    let mut found = Vec::new();
+    if finished.report.cut.is_none() {
+        return Ok(found);
+    }
+    for batch in TableReader::open(&path, &PASSAGE_COLUMNS)? {
+        engine.go_on()?;
+        let rows = passages_found(&batch?).ok_or_else(|| wrong_type(&path))?;
+        found.extend(rows.into_iter().filter(|row| docs.contains(&row.doc)));
+    }
+    Ok(found)
 }
 
 fn wrong_type(path: &Path) -> Error {

@@ -46,9 +46,25 @@ pub struct ExplainedDocument {
     pub earlier: bool,
     /// What it was removed for; null where it stays.
     pub removed: Option<ExplainedRemoval>,
+    /// The repeated passages that are cut out of it, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passages: Vec<ExplainedPassage>,
     /// The text as it came.
     #[serde(skip)]
     pub text: String,
+}
+
+/// A repeated passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ExplainedPassage {
+    /// The byte of the text at which it begins.
+    pub start_byte: u64,
+    /// The byte at which it ends.
+    pub end_byte: u64,
+    /// Its occurrences.
+    pub copies: u64,
+    /// The number of the document with the first copy; null if that is cut too.
+    pub first_doc: Option<u64>,
 }
 
 /// A removal.

@@ -11,6 +11,7 @@
 //! pairs LABEL    rows, --max-candidates, verify=
 //! near LABEL     pairs, margin=, verify=; for those who tell pairs by first lines, what these depend on: corpus, pages, words
 //! contained      near of all algorithms
+//! cut            contained, notes, --decide, --remove-if, --chain, --cut and what is cut
 //! ```
 //!
 //! Threads, memory, places of files to write, and the order of options stand in no key.
@@ -66,6 +67,13 @@ const ELSEWHERE: &[&str] = &[
     "remove-if",
     "chain",
     "corpus",
+    "cut",
+    "cut-at",
+    "cut-min-chars",
+    "cut-copies",
+    "cut-first",
+    "min-chars-left",
+    "max-cut-share",
     "threads",
     "memory",
     "checkpoint",
@@ -112,6 +120,8 @@ pub struct Keys {
     pub pages: Key,
     /// What documents in pairs say.
     pub contained: Key,
+    /// Repeated passages.
+    pub cut: Key,
     /// By algorithm.
     pub members: Vec<MemberKeys>,
 }
@@ -160,8 +170,12 @@ impl Keys {
         });
         let members: Vec<MemberKeys> = members.collect();
         let pairs: Vec<&str> = members.iter().map(|member| member.near.hash.as_str()).collect();
+        let contained = Key::new("contained".into(), &pairs);
+        let removal = format!("{} {} {}", options.decide, options.remove_if, options.remove_chains);
+        let (letters, cut) = (format!("{:?}", recipe.text.letters()), options.cut.line());
         Ok(Keys {
-            contained: Key::new("contained".into(), &pairs),
+            cut: Key::new("repeated passages".into(), &[&notes.hash, &contained.hash, &removal, &letters, &cut]),
+            contained,
             members,
             words: Key::new("words".into(), &[&counts.hash, &kept]),
             pages: Key::new("purified pages".into(), &[&copies.hash, words]),
@@ -177,7 +191,7 @@ impl Keys {
         [&self.pages, &self.notes, &self.copies, &self.counts, &self.words]
             .into_iter()
             .chain(members)
-            .chain([&self.contained])
+            .chain([&self.contained, &self.cut])
     }
 
     /// Those that depend on no statistics.

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::removals::{Decided, fate};
 use crate::engine::numbers::Numbers;
+use crate::job::cut::Cuts;
 use crate::job::pair::classes::{Classes, number};
 use crate::job::pair::components::Components;
 use crate::job::read::intake::Taken;
@@ -14,16 +15,16 @@ use crate::reading::source_values::SourceValues;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{AttributeBuilder, AttributeRow, RejectReason, attribute_schema};
-
-/// Why documents go, by the numbers of [`Marks::reasons`], counted from 1; behind them the codes of rejections.
-const REASONS: [&str; 4] = ["copy", "pair", "chain", "seen"];
+use dupsift_files::tables::{
+    AttributeBuilder, AttributeExtras, AttributeRow, EMPTIED, REASONS, RejectReason, attribute_schema,
+};
 
 /// What is said of documents one by one.
 struct Marks {
     /// For each document the one that it goes for, plus one.
     kept: Numbers,
-    /// For each document the number of the reason why it goes or is set aside; 0 where it stays.
+    /// For each document the number of the reason why it is removed or rejected, 0 if it is kept: that of [`REASONS`] from 1 on, then the codes of
+    /// rejections.
     reasons: Numbers,
 }
 
@@ -73,6 +74,8 @@ pub struct Known<'k> {
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
+    /// What is cut out of kept documents, if anything may be.
+    pub cuts: Option<&'k Cuts>,
 }
 
 /// Writes a table for each file.
@@ -81,7 +84,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     let running = session.engine.clock.stage("write attributes/");
     let marks = Marks::new(session, known.decided, known.copies, &known.taken.rejected)?;
     let sources = known.taken.sources.as_ref().map(|sources| in_clusters(session, sources, components)).transpose()?;
-    let told = sources.is_some();
+    let extras = AttributeExtras { sources: sources.is_some(), cut: known.cuts.is_some() };
     let (files, guests) = (&session.source.files, session.guest_files());
     let places = session.source.places(guests)?;
     let bar = session.engine.bar("write attributes/", files.len() - guests);
@@ -89,8 +92,8 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     let write = |at: usize| {
         let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(session.documents());
         let path = stage.file(&format!("attributes/{}.parquet", places[at - guests]))?;
-        let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), told))?;
-        let mut builder = AttributeBuilder::new(known.ids.kind(), told);
+        let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), extras))?;
+        let mut builder = AttributeBuilder::new(known.ids.kind(), extras);
         for doc in rows {
             push(session, &mut builder, doc, &marks, (components, sources.as_ref()), known)?;
             if builder.is_full() {
@@ -156,6 +159,13 @@ fn push(
     let (removed, reason) = marks.of(doc);
     let kept = marks.kept.get(doc).checked_sub(1).unwrap_or(doc);
     let representative = components.representative(doc);
+    // The text of a document that is removed for another one was not looked at.
+    let is_text = removed == Some(false) || reason == Some(EMPTIED);
+    let characters = known.taken.keep.length(doc);
+    let cut = |cuts: &Cuts| match cuts.of(doc) {
+        Some(cuts) => (cuts.share(characters), u64::from(cuts.left)),
+        None => (0.0, u64::from(characters)),
+    };
     builder.push(&AttributeRow {
         id: known.ids.of(doc).as_ref(),
         doc: session.number(doc),
@@ -167,5 +177,6 @@ fn push(
         is_representative: representative == doc,
         copies: known.copies.members(doc).len().max(1) as u64,
         sources: sources.map(|sources| sources.get(representative)),
+        cut: known.cuts.filter(|_| is_text).map(cut),
     })
 }

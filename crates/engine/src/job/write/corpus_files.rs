@@ -5,13 +5,14 @@ use std::sync::{Mutex, PoisonError};
 
 use super::attributes::{self, Known};
 use super::removals::Decided;
+use crate::job::cut::Cuts;
 use crate::job::pair::classes::number;
 use crate::job::run_report::{CorpusReport, FolderReport};
 use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
-use dupsift_core::error::Result;
-use dupsift_files::io::{Copying, Stage};
+use dupsift_core::error::{Error, Result};
+use dupsift_files::io::{Copying, Edits, InputFile, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// What becomes of each row.
@@ -52,6 +53,8 @@ struct Folder {
     takes: fn(&Fates, u64) -> bool,
     /// Whether it has files without any row, too, where the corpus has them.
     has_empty: bool,
+    /// Whether passages are cut out of its texts.
+    is_cut: bool,
 }
 
 /// Checks, before any work, that what is asked for can be written.
@@ -61,6 +64,7 @@ struct Folder {
 /// [`dupsift_core::error::Error::LargePage`]; files that cannot be read.
 pub fn check(session: &Session<'_>) -> Result<()> {
     let corpus = session.options.corpus;
+    check_cut(session)?;
     if corpus.is_none() {
         return Ok(());
     }
@@ -75,6 +79,26 @@ pub fn check(session: &Session<'_>) -> Result<()> {
     };
     session.engine.work(files.len(), || Ok(()), |(), at| check(at), Ok)?;
     session.engine.none_bad()
+}
+
+/// Checks that passages can be cut out of these files.
+fn check_cut(session: &Session<'_>) -> Result<()> {
+    if session.options.cut.what.is_none() {
+        return Ok(());
+    }
+    let refused = |why: &str| Err(Error::wrong("cut", why));
+    if session.has_pages() {
+        return refused(
+            "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, and this over its pages/",
+        );
+    }
+    if session.source.has_several_texts() {
+        return refused("passages of texts from several columns cannot be cut; name one column with `text-column`");
+    }
+    match session.options.corpus.keep {
+        true => session.source.files.iter().try_for_each(InputFile::check_editing),
+        false => Ok(()),
+    }
 }
 
 /// Writes it.
@@ -92,13 +116,13 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
     if session.options.corpus.annotate {
         report.folders.insert("attributes".to_owned(), attributes::write(session, stage, known)?);
     }
-    let kept = Folder { name: "deduped", takes: Fates::stays, has_empty: true };
-    let dropped = Folder { name: "dropped", takes: Fates::goes, has_empty: false };
+    let kept = Folder { name: "deduped", takes: Fates::stays, has_empty: true, is_cut: true };
+    let dropped = Folder { name: "dropped", takes: Fates::goes, has_empty: false, is_cut: false };
     let corpus = session.options.corpus;
     for (folder, asked) in [(kept, corpus.keep), (dropped, corpus.drop)] {
         if asked {
             let running = session.engine.clock.stage(format!("write {}/", folder.name));
-            let written = copy(session, stage, &fates, &folder)?;
+            let written = copy(session, stage, &fates, &folder, known.cuts.filter(|_| folder.is_cut))?;
             running.end(all, written.rows, written.bytes);
             report.folders.insert(folder.name.to_owned(), written);
         }
@@ -107,7 +131,13 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
 }
 
 /// Copies all files to one folder, several at a time.
-fn copy(session: &Session<'_>, stage: &Stage, fates: &Fates, folder: &Folder) -> Result<FolderReport> {
+fn copy(
+    session: &Session<'_>,
+    stage: &Stage,
+    fates: &Fates,
+    folder: &Folder,
+    cuts: Option<&Cuts>,
+) -> Result<FolderReport> {
     let (files, guests) = (&session.source.files, session.guest_files());
     let places = session.source.places(guests)?;
     let room = session.engine.room::<()>();
@@ -128,7 +158,11 @@ fn copy(session: &Session<'_>, stage: &Stage, fates: &Fates, folder: &Folder) ->
             return Ok(());
         }
         let out = stage.file(&format!("{}/{}", folder.name, places[at - guests]))?;
-        let is_whole = rows == file.rows && file.is_all_rows();
+        let is_edited = |row: u64| cuts.is_some_and(|cuts| takes(row) && cuts.has(file.first_doc + row));
+        let edit = |row: u64, text: &str| cuts?.of(file.first_doc + row)?.cut_out(text);
+        let edits = Edits { column: &session.options.text_column, is_edited: &is_edited, edit: &edit };
+        let edits = (0..file.rows).any(is_edited).then_some(edits);
+        let is_whole = rows == file.rows && file.is_all_rows() && edits.is_none();
         let bytes = if is_whole {
             file.copy_whole(&out)?
         } else {
@@ -141,6 +175,7 @@ fn copy(session: &Session<'_>, stage: &Stage, fates: &Fates, folder: &Folder) ->
                 hold: &hold,
                 go_on: &|| session.engine.go_on(),
                 out: &out,
+                edits,
             })?
         };
         let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);

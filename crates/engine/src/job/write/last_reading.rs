@@ -41,9 +41,9 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
-                    // Ids are also read of documents that are in no pair, if each row gets its cluster or indexed documents take part.
-                    let annotates = session.options.corpus.annotate;
-                    let is_in_pairs = |doc| !annotates && doc >= session.base || contents.wants(doc);
+                    // Ids are also read of documents that are in no pair, if each row gets its cluster, passages are cut, or indexed documents take part.
+                    let names_all = session.options.names_all();
+                    let is_in_pairs = |doc| !names_all && doc >= session.base || contents.wants(doc);
                     session.kept_texts.offer_batch(session.engine.dir, batch, is_in_pairs)?;
                     *segmented += contents.take_batch(session.engine, view, batch, numbers)?;
                 }

@@ -9,6 +9,7 @@ use super::last_reading;
 use super::pairs;
 use super::removals::{self, Decided};
 use super::tables::{Expanded, Tables, Written};
+use crate::job::cut;
 use crate::job::describe;
 use crate::job::guards;
 use crate::job::member::{Member, each};
@@ -74,6 +75,11 @@ pub fn write(
     let relations: Vec<&Relation> = members.iter().map(|member| &member.now.relation).collect();
     let decide = || decide::decide(session, &relations, copies, &taken.keep, &shown, contents.as_ref());
     let mut decided = session.options.removes.then(decide).transpose()?;
+    let cut = match &mut decided {
+        Some(decided) => cut::cut(session, saved, taken, decided, &ids)?,
+        None => None,
+    };
+    let (cuts, cut) = cut.unzip();
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
     let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
     let label = |at: &usize| (&*members[*at].bound.label, &*models[*at]);
@@ -93,7 +99,8 @@ pub fn write(
     };
     let written = tables.write(session, stage)?;
     note(&mut members, &written);
-    let known = |decided| Known { decided, taken, copies, ids: &ids };
+    cuts.as_ref().map_or(Ok(()), |cuts| cut::write(session, stage, cuts, &ids))?;
+    let known = |decided| Known { decided, taken, copies, ids: &ids, cuts: cuts.as_ref() };
     let decisions = decided.as_ref().filter(|_| !session.options.corpus.is_none()).map(known);
     let copied = decisions.map(|known| corpus_files::write(session, stage, known)).transpose()?;
     let removal = decided.as_ref().map(|decided| describe::removal(session, taken, &written.removals, decided));
@@ -102,7 +109,8 @@ pub fn write(
     let inputs = report.inputs.iter_mut().zip(&rejected[session.guest_files()..]);
     inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;
-    report.sources = removals::by_source(session, taken.sources.as_ref(), decided.as_ref(), copies)?;
+    report.cut = cut;
+    report.sources = removals::by_source(session, taken.sources.as_ref(), decided.as_ref(), copies, cuts.as_ref())?;
     report.guards = guards::of_run(session, stage, losses, &report)?;
     Ok((report, decided))
 }
@@ -110,7 +118,7 @@ pub fn write(
 /// Returns the documents whose ids are read: those that a table names. A table may name any indexed document that takes part, also one
 /// that is in no pair: a removed document names the kept one that its chain leads to, and a cluster has all documents of a class.
 fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
-    let (indexed, annotates) = (session.guests.as_ref(), session.options.corpus.annotate);
+    let (indexed, annotates) = (session.guests.as_ref(), session.options.names_all());
     if indexed.is_none_or(|indexed| indexed.count() == 0) && !annotates {
         return Ok(shown.clone());
     }

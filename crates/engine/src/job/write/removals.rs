@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::engine::evidence::Evidence;
+use crate::job::cut::{Cuts, Emptied};
 use crate::job::pair::classes::{Classes, number};
 use crate::job::pair::components::Components;
 use crate::job::pair::contents::Shares;
@@ -14,7 +15,7 @@ use dupsift_algorithms::stage::parts::Parts;
 use dupsift_algorithms::stage::survive::Removal;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{RemovalBuilder, RemovalRow, removal_schema};
+use dupsift_files::tables::{EMPTIED, RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether it was looked at how much of the
@@ -39,6 +40,36 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
         row[27..].copy_from_slice(&numbers.to_bits().to_be_bytes());
     }
     writer.push(&row)
+}
+
+/// What stands in place of the algorithm of a document of which too little is left.
+const EMPTIED_CODE: u64 = u16::MAX as u64;
+
+/// Adds the documents of which too little is left, each removed in favor of the one with the first copy of its largest passage.
+///
+/// # Errors
+/// A full disk.
+pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Emptied, cuts: &Cuts) -> Result<()> {
+    if emptied.count() == 0 {
+        return Ok(());
+    }
+    let rows = decided.rows.rows() + emptied.count();
+    let all = session.engine.ordered(session.documents(), "removed-and-emptied", ROW, 8, 8, rows)?;
+    let mut writer = all.writer();
+    for partition in 0..decided.rows.partitions() {
+        let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
+        (0..records.len()).try_for_each(|at| writer.push(records.record(at)))?;
+    }
+    for doc in emptied.documents() {
+        let mut row = [0; ROW];
+        row[..8].copy_from_slice(&doc.to_be_bytes());
+        row[8..16].copy_from_slice(&cuts.largest_from(doc).unwrap_or(doc).to_be_bytes());
+        row[16..18].copy_from_slice(&(EMPTIED_CODE as u16).to_be_bytes());
+        writer.push(&row)?;
+    }
+    writer.flush()?;
+    drop(writer);
+    Ok(decided.rows = all.finish()?)
 }
 
 /// What was decided.
@@ -100,7 +131,8 @@ struct ReadBack {
 
 /// The algorithm by which a document goes, if one says so.
 fn algorithm(record: &[u8]) -> Option<usize> {
-    (number(&record[16..18]) as usize).checked_sub(1)
+    let code = number(&record[16..18]);
+    (code as usize).checked_sub(1).filter(|_| code != EMPTIED_CODE)
 }
 
 /// A document that goes, the one that it goes for, and why, of a row.
@@ -108,6 +140,7 @@ pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
     let text = copies.representative(doc);
     let reason = match algorithm(record) {
+        _ if number(&record[16..18]) == EMPTIED_CODE => EMPTIED,
         // No matter what became of the old document that has the text.
         _ if text < session.base => "seen",
         None => "chain",
@@ -194,6 +227,7 @@ pub fn by_source(
     sources: Option<&SourceValues>,
     decided: Option<&Decided>,
     copies: &Classes,
+    cuts: Option<&Cuts>,
 ) -> Result<Vec<SourceReport>> {
     let (Some(sources), Some(decided)) = (sources, decided) else { return Ok(Vec::new()) };
     let bits = |name| AtomicBits::new(session.engine.dir, name, session.documents() as usize);
@@ -227,7 +261,13 @@ pub fn by_source(
                 let fates = |fate| group.clone().filter(|&at| records.record(at)[16] >= fate).count() as u64;
                 let value = sources.of(number(&records.record(group.start)[8..16])).unwrap_or_default();
                 let source = String::from_utf8_lossy(value).into_owned();
-                let report = SourceReport { source, rows: group.len() as u64, removed: fates(1), seen: fates(2) };
+                let (rows, removed, seen) = (group.len() as u64, fates(1), fates(2));
+                let mut report = SourceReport { source, rows, removed, seen, ..SourceReport::default() };
+                let docs = group.clone().map(|at| number(&records.record(at)[8..16]));
+                for passage in docs.filter_map(|doc| cuts?.of(doc)).flat_map(|cuts| cuts.passages()) {
+                    report.cut_passages += 1;
+                    report.cut_bytes += u64::from(passage.end_byte - passage.start_byte);
+                }
                 found.lock().unwrap_or_else(PoisonError::into_inner).push(report);
             }
             values.remove(partition)

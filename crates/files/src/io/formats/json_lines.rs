@@ -3,6 +3,7 @@
 use crate::io::before_damage::before_damage;
 use crate::io::coding::{Coding, Text};
 use crate::io::copying::Copying;
+use crate::io::edits;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::json_paths::Kind;
 use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
@@ -155,6 +156,10 @@ impl Format for JsonLines {
 
     fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
         copy_lines::check(coding)
+    }
+
+    fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
+        edits::check(coding)
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {

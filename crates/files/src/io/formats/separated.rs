@@ -2,8 +2,9 @@
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
-use crate::io::copy_lines;
+use crate::io::copy_lines::{self, Records};
 use crate::io::copying::Copying;
+use crate::io::edits;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::lines::{Line, MAX_LINE_BYTES};
 use crate::io::quotes::{Dialect, fields};
@@ -164,10 +165,16 @@ impl Format for Separated {
         copy_lines::check(coding)
     }
 
+    fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
+        edits::check(coding)
+    }
+
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
         let names = self.names(&file, copying.coding).map_err(|why| copying.bad(why))?;
         rewound(&file).map_err(|why| copying.bad(why))?;
-        copy_lines::copy(file, copying, Some((self.dialect(copying.coding), names.all.len())))
+        let text = copying.edits.and_then(|edits| names.all.iter().position(|name| name == edits.column));
+        let records = Records { dialect: self.dialect(copying.coding), columns: names.all.len(), text };
+        copy_lines::copy(file, copying, Some(records))
     }
 
     fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {

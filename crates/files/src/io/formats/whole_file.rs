@@ -1,6 +1,9 @@
 //! Files that are one document each: text, and pages. Their id is their name below the folder.
 
 use crate::io::coding::{Coding, decode};
+use crate::io::copy_lines::{BUFFER_BYTES, Packed};
+use crate::io::copying::{Copying, Output, Stop};
+use crate::io::edits::{self, CHANGED};
 use crate::io::format::{Format, Opened, Piece, Reading, Unusable};
 use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
@@ -14,7 +17,7 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{BufWriter, Read as _};
 use std::sync::Arc;
 
 /// A text a file.
@@ -65,6 +68,33 @@ impl Format for TextFile {
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
         Vec::new()
+    }
+
+    fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
+        edits::check(coding)
+    }
+
+    /// The one row with another text.
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        let changed = || copying.bad(CHANGED);
+        let edits = copying.edits_of(0).ok_or_else(changed)?;
+        let mut bytes = Vec::new();
+        let read = copying
+            .coding
+            .unpacked(file)
+            .and_then(|unpacked| unpacked.take(MAX_TEXT_BYTES as u64).read_to_end(&mut bytes));
+        read.map_err(|error| copying.bad(format!("cannot be read on: {error}")))?;
+        as_text(&copying.coding, &mut bytes).map_or(Ok(()), |_| Err(changed()))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| changed())?;
+        let edited = (edits.edit)(0, text).ok_or_else(changed)?;
+        let stop = Stop::default();
+        let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
+        let written = Packed::new(out, copying.coding.packing).and_then(|mut out| {
+            out.write_all(edited.as_bytes())?;
+            out.end()
+        });
+        stop.check()?;
+        written.map_err(|error| copying.bad(format!("cannot be written: {error}")))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::tally::{BINS, bin};
 use dupsift_core::error::Result;
-use dupsift_files::tables::RemovalFound;
+use dupsift_files::tables::{EMPTIED, RemovalFound};
 
 /// Rows between two looks at whether to go on.
 const ASKED: usize = 4096;
@@ -54,6 +54,7 @@ pub fn read(
         }
         match similarity {
             Some(similarity) => review.scores[bin(similarity)] += 1,
+            None if reason == EMPTIED => {}
             None => review.chained += 1,
         }
         note(doc)?;

@@ -1,0 +1,104 @@
+//! The passages that cost most: bytes times copies. Templates are among them.
+
+use std::collections::HashMap;
+
+use crate::job::run_report::CostlyPassage;
+use crate::reading::ids::Ids;
+use crate::session::Session;
+use dupsift_core::hash::hash128;
+use dupsift_passages::{Folded, Template};
+
+/// How many are reported.
+const REPORTED: usize = 20;
+/// How many are kept on the way.
+const KEPT: usize = 64 * REPORTED;
+/// Characters of a text that are reported.
+const SHOWN: usize = 500;
+
+/// A passage.
+#[derive(Clone, Debug)]
+pub struct Costly {
+    cost: u64,
+    hash: u128,
+    bytes: u64,
+    copies: u64,
+    text: String,
+    /// The first document, by number, that it is cut out of.
+    doc: u64,
+    first_doc: u64,
+}
+
+/// The passages that cost most, each text once. What a text costs depends on the text alone, so it does not matter which ones were dropped.
+#[derive(Debug, Default)]
+pub struct Costliest(HashMap<u128, Costly>, Folded);
+
+impl Costliest {
+    /// Adds a part of the text of a document. White space is folded, so that it does not tell texts apart.
+    pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
+        self.1.fold(text[part.bytes.clone()].trim());
+        let content = &self.1.text;
+        let (bytes, copies) = (content.len() as u64, u64::from(part.copies));
+        let hash = hash128(content.as_bytes());
+        if let Some(known) = self.0.get_mut(&hash) {
+            known.doc = known.doc.min(doc);
+            return;
+        }
+        let text = content.chars().take(SHOWN).collect();
+        let cost = bytes * copies;
+        self.0.insert(hash, Costly { cost, hash, bytes, copies, text, doc, first_doc: part.first_doc });
+        if self.0.len() > KEPT {
+            let best = best(std::mem::take(&mut self.0).into_values().collect());
+            self.0.extend(best.into_iter().map(|one| (one.hash, one)));
+        }
+    }
+
+    /// Returns the costliest of all threads, in order.
+    pub fn of_all(all: Vec<Costliest>) -> Vec<Costly> {
+        let mut merged: HashMap<u128, Costly> = HashMap::new();
+        for one in all.into_iter().flat_map(|all| all.0.into_values()) {
+            let doc = one.doc;
+            let known = merged.entry(one.hash).or_insert(one);
+            known.doc = known.doc.min(doc);
+        }
+        best(merged.into_values().collect())
+    }
+}
+
+/// Returns the best of them, in an order that does not depend on theirs.
+fn best(mut all: Vec<Costly>) -> Vec<Costly> {
+    all.sort_unstable_by_key(|one| (std::cmp::Reverse(one.cost), one.hash));
+    all.truncate(REPORTED);
+    all
+}
+
+impl Costly {
+    /// Returns the passage as it is reported.
+    pub fn report(self, session: &Session<'_>, ids: &Ids<'_>) -> CostlyPassage {
+        let of = |doc: u64| (ids.of(doc).as_ref().to_string(), session.source.locate(doc).0.label.clone());
+        let ((id, _), (first_id, first_file)) = (of(self.doc), of(self.first_doc));
+        CostlyPassage { text: self.text, bytes: self.bytes, copies: self.copies, id, first_id, first_file }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_text_is_reported_once_whatever_the_threads_saw() {
+        let part = |text: &str, copies| Template { bytes: 0..text.len(), copies, first_doc: 0 };
+        let texts: Vec<String> = (0..3000).map(|number| format!("passage {number:04} ")).collect();
+        let of = |order: &mut dyn Iterator<Item = usize>| {
+            let mut all = [Costliest::default(), Costliest::default()];
+            for at in order {
+                all[at % 2].add(at as u64, &texts[at % 1500], &part(&texts[at % 1500], 2 + (at % 1500) as u32));
+            }
+            let all = Costliest::of_all(all.into_iter().collect());
+            all.iter().map(|one| (one.cost, one.text.clone(), one.doc)).collect::<Vec<_>>()
+        };
+        let forth = of(&mut (0..3000));
+        assert_eq!(forth, of(&mut (0..3000).rev()));
+        assert_eq!(forth.len(), REPORTED);
+        assert_eq!(forth[0], (12 * 1501, "passage 1499".to_owned(), 1499));
+    }
+}

@@ -1,0 +1,77 @@
+//! The documents that are kept, in the order of `--keep`.
+
+use std::sync::Arc;
+
+use crate::engine::numbers::Numbers;
+use crate::job::read::intake::Taken;
+use crate::job::write::removals::{self, Decided};
+use crate::session::Session;
+use dupsift_core::error::Result;
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// The order of the kept documents: the best is the first.
+pub struct Order {
+    kept: Arc<AtomicBits>,
+    /// The documents in order.
+    documents: Numbers,
+    /// By document, its place in the order.
+    places: Numbers,
+    count: u64,
+    characters: u64,
+}
+
+impl Order {
+    /// Orders the documents that have a text and are not removed.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn new(session: &Session<'_>, taken: &Taken, decided: &Decided) -> Result<Order> {
+        let running = session.engine.clock.stage("order kept documents");
+        let (dir, all) = (session.engine.dir, session.documents());
+        let out = AtomicBits::new(dir, "not-kept", all as usize)?;
+        removals::each(decided, session.engine.budget.a_thread, |doc, _| Ok(_ = out.set(doc as usize)))?;
+        taken.rejected.each(session.engine, |doc, _, _| Ok(_ = out.set(doc as usize)))?;
+        let kept = AtomicBits::new(dir, "kept", all as usize)?;
+        let is_kept = |doc: &u64| !out.get(*doc as usize);
+        (session.base..all).filter(is_kept).for_each(|doc| _ = kept.set(doc as usize));
+        let count = kept.count();
+        let mut documents = Numbers::new(dir, "cut-order", count as usize, all)?;
+        let mut slots = documents.slots();
+        kept.iter().enumerate().for_each(|(at, doc)| slots.set(at as u64, doc as u64));
+        taken.keep.sort(session.engine, slots)?;
+        let mut places = Numbers::new(dir, "cut-places", all as usize, count)?;
+        let mut slots = places.slots();
+        documents.docs(0..count as usize).iter().enumerate().for_each(|(at, doc)| slots.set(doc, at as u64));
+        let characters = kept.iter().map(|doc| u64::from(taken.keep.length(doc as u64))).sum();
+        running.end(all, count, 0);
+        Ok(Order { kept: Arc::new(kept), documents, places, count, characters })
+    }
+
+    /// Returns the place of a kept document.
+    pub fn place(&self, doc: u64) -> u64 {
+        self.places.get(doc)
+    }
+
+    /// Returns the document at a place.
+    pub fn document(&self, place: u64) -> u64 {
+        self.documents.get(place)
+    }
+
+    /// Returns how many documents are kept.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns how many characters the kept documents have.
+    pub fn characters(&self) -> u64 {
+        self.characters
+    }
+
+    /// Returns what a pass over the texts of the kept documents asks for.
+    pub fn want(&self, session: &Session<'_>) -> Want {
+        let kept = self.kept.clone();
+        let rows = Some(RowFilter::Where(Arc::new(move |doc| kept.get(doc as usize))));
+        Want { rows, batch_bytes: session.engine.budget.batch, ..Want::default() }
+    }
+}

@@ -1,0 +1,185 @@
+//! The places that are cut, of each document.
+
+use std::sync::Arc;
+
+use super::costliest::{Costliest, Costly};
+use super::repeats::Repeats;
+use crate::job::pair::classes::number;
+use crate::session::Session;
+use dupsift_core::error::Result;
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_files::tables::Cell;
+use dupsift_passages::{Cut, Passage, cut_out, passages, templates};
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
+
+/// Bytes of a saved passage.
+const SAVED: usize = 32;
+/// Bytes before the passages of a document: how many there are, and the characters that are left.
+const HEAD: usize = 8;
+
+/// What is cut.
+pub struct Cuts {
+    /// Where the passages of a document begin, plus one; 0 if it has none.
+    begins: AtomicCells<u64>,
+    heap: FrozenHeap,
+    /// Documents with the first copy of something that is cut.
+    firsts: AtomicBits,
+}
+
+/// What is cut out of one document.
+#[derive(Clone, Copy)]
+pub struct DocCuts<'c> {
+    /// The characters that are left.
+    pub left: u32,
+    saved: &'c [u8],
+}
+
+impl<'c> DocCuts<'c> {
+    /// Returns the passages that are cut, in order.
+    pub fn passages(self) -> impl Iterator<Item = Passage> + 'c {
+        self.saved.chunks_exact(SAVED).map(|saved| {
+            let short = |at: usize| number(&saved[at..at + 4]) as u32;
+            Passage {
+                start: short(0),
+                end: short(4),
+                start_byte: short(8),
+                end_byte: short(12),
+                copies: short(16),
+                first_start: short(20),
+                first_doc: number(&saved[24..]),
+            }
+        })
+    }
+
+    /// Returns the share of characters that are cut out of a document of so many.
+    pub fn share(self, characters: u32) -> f32 {
+        let cut: u64 = self.passages().map(|one| u64::from(one.end - one.start)).sum();
+        (cut as f64 / f64::from(characters.max(1))) as f32
+    }
+
+    /// Returns the text without the passages; `None` if it is not the text that was read.
+    pub fn cut_out(self, text: &str) -> Option<String> {
+        let places = || self.passages().map(|one| (one.start_byte as usize, one.end_byte as usize));
+        let is_there = |(start, end): (usize, usize)| text.get(start..end).is_some();
+        places().all(is_there).then(|| cut_out(text, places()))
+    }
+}
+
+impl Cuts {
+    /// Returns whether something is cut out of a document.
+    pub fn has(&self, doc: u64) -> bool {
+        (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
+    }
+
+    /// Returns what is cut out of a document; `None` if that is nothing.
+    pub fn of(&self, doc: u64) -> Option<DocCuts<'_>> {
+        let begin = self.begins.load(doc as usize).checked_sub(1)?;
+        let head = self.heap.get(begin, HEAD);
+        let (count, left) = (number(&head[..4]) as usize, number(&head[4..]) as u32);
+        Some(DocCuts { left, saved: self.heap.get(begin + HEAD as u64, count * SAVED) })
+    }
+
+    /// Calls `each` with all documents of which something is cut, in order.
+    ///
+    /// # Errors
+    /// What `each` returns.
+    pub fn each(&self, mut each: impl FnMut(u64, DocCuts<'_>) -> Result<()>) -> Result<()> {
+        (0..self.begins.len() as u64).try_for_each(|doc| self.of(doc).map_or(Ok(()), |cuts| each(doc, cuts)))
+    }
+
+    /// Returns the documents that are removed because too little is left, each with the one that has the first copy of its largest passage.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn emptied(&self, session: &Session<'_>) -> Result<Emptied> {
+        let documents = AtomicBits::new(session.engine.dir, "emptied", self.begins.len())?;
+        let is_emptied =
+            |doc: u64, cuts: &DocCuts<'_>| cuts.left < session.options.cut.min_left && !self.firsts.get(doc as usize);
+        self.each(|doc, cuts| {
+            if is_emptied(doc, &cuts) {
+                documents.set(doc as usize);
+            }
+            Ok(())
+        })?;
+        Ok(Emptied { documents })
+    }
+
+    /// Returns the document with the first copy of the largest passage of a document.
+    pub fn largest_from(&self, doc: u64) -> Option<u64> {
+        let largest = self.of(doc)?.passages().reduce(|a, b| if b.end - b.start > a.end - a.start { b } else { a });
+        largest.map(|one| one.first_doc)
+    }
+}
+
+/// Documents of which too little is left.
+pub struct Emptied {
+    documents: AtomicBits,
+}
+
+impl Emptied {
+    /// Returns how many there are.
+    pub fn count(&self) -> u64 {
+        self.documents.count()
+    }
+
+    /// Returns them, in order.
+    pub fn documents(&self) -> impl Iterator<Item = u64> + '_ {
+        self.documents.iter().map(|doc| doc as u64)
+    }
+}
+
+/// Reads the documents that have repeats, and returns what is cut out of them, with the passages that cost most.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts, Vec<Costly>)> {
+    let (name, engine, documents) = ("read repeats", session.engine, session.documents() as usize);
+    let running = engine.clock.stage(name);
+    let begins = AtomicCells::new(engine.dir, "cuts-begin", documents)?;
+    let (heap, firsts) = (Heap::new(engine.dir, "cuts")?, AtomicBits::new(engine.dir, "first-copies", documents)?);
+    let wanted = AtomicBits::new(engine.dir, "with-repeats", documents)?;
+    (0..documents).filter(|&doc| repeats.has(doc as u64)).for_each(|doc| _ = wanted.set(doc));
+    let wanted = Arc::new(wanted);
+    let filter = wanted.clone();
+    let rows = Some(RowFilter::Where(Arc::new(move |doc| filter.get(doc as usize))));
+    let want = Want { rows, batch_bytes: engine.budget.batch, ..Want::default() };
+    let found = session.read(
+        name,
+        &want,
+        || Ok((Vec::new(), Vec::new(), Costliest::default())),
+        |(of_document, bytes, costliest), batch| {
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                let _long = engine.long_document(text.len())?;
+                repeats.of(doc, of_document);
+                let found =
+                    passages(text, cut, session.options.cut.at, of_document, |first| _ = firsts.set(first as usize));
+                if found.is_empty() {
+                    continue;
+                }
+                let places = found.iter().map(|one| (one.start_byte as usize, one.end_byte as usize));
+                let left = cut_out(text, places).chars().count();
+                save(&found, left as u32, bytes);
+                begins.store(doc as usize, heap.append(bytes)? + 1);
+                templates(text, cut, of_document).iter().for_each(|one| costliest.add(doc, text, one));
+            }
+            Ok(())
+        },
+        |(.., costliest)| Ok(costliest),
+    )?;
+    let heap = heap.freeze()?;
+    running.end(wanted.count(), heap.bytes().len() as u64 / SAVED as u64, heap.bytes().len() as u64);
+    Ok((Cuts { begins, heap, firsts }, Costliest::of_all(found)))
+}
+
+fn save(found: &[Passage], left: u32, bytes: &mut Vec<u8>) {
+    bytes.clear();
+    bytes.extend_from_slice(&(found.len() as u32).to_be_bytes());
+    bytes.extend_from_slice(&left.to_be_bytes());
+    for one in found {
+        for number in [one.start, one.end, one.start_byte, one.end_byte, one.copies, one.first_start] {
+            bytes.extend_from_slice(&number.to_be_bytes());
+        }
+        bytes.extend_from_slice(&one.first_doc.to_be_bytes());
+    }
+}

@@ -1,0 +1,158 @@
+//! Which anchors of the kept documents come more than once.
+
+use crate::job::pair::classes::number;
+use crate::session::Session;
+use dupsift_core::error::Result;
+use dupsift_core::hash::mix64;
+use dupsift_files::tables::Cell;
+use dupsift_passages::{Anchor, Cut, Folded, Winnow};
+use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
+
+use super::order::Order;
+
+/// Hashes of a window. More anchors cost more here, and let fewer runs through that turn out to be unique.
+const WINDOW: usize = 64;
+/// Bytes before the anchors of a document: how many there are, and the length of the folded text.
+const HEAD: usize = 8;
+/// A thread does not keep memory for longer texts.
+pub const KEPT_BYTES: usize = 4 << 20;
+/// Bits of a filter for each anchor.
+const BITS: u64 = 16;
+
+/// Two Bloom filters of one word a key: the anchors that came, and those that came again. An anchor that came twice is always in the second;
+/// one that came once is in it by chance, which costs rows and changes no result.
+pub struct Recurring {
+    /// How anchors are chosen.
+    pub winnow: Winnow,
+    /// Where the anchors of a document begin, plus one; 0 if it is too short to have some.
+    begins: AtomicCells<u64>,
+    came: AtomicCells<u64>,
+    again: AtomicCells<u64>,
+}
+
+impl Recurring {
+    fn new(session: &Session<'_>, length: u32, text_bytes: u64) -> Result<Recurring> {
+        // The filters are in temporary files. Beyond a quarter of the memory limit they would be slow, and larger windows help instead.
+        let most = session.engine.budget.memory / 4;
+        let bytes_of = |winnow: Winnow| winnow.anchors_of(text_bytes).saturating_mul(2 * BITS / 8);
+        // A run of many characters has enough anchors if they are fewer.
+        let first = WINDOW.max(length as usize / 4);
+        let windows = std::iter::successors(Some(first), |window| window.checked_mul(2)).take(32);
+        let mut winnows = windows.map(|window| Winnow::new(length, window));
+        let winnow = winnows.find(|winnow| bytes_of(*winnow) <= most).unwrap_or(Winnow::new(length, length as usize));
+        let words = (bytes_of(winnow).min(most) / 16).max(1) as usize;
+        let cells = |name| AtomicCells::new(session.engine.dir, name, words);
+        let begins = AtomicCells::new(session.engine.dir, "anchors-begin", session.documents() as usize)?;
+        Ok(Recurring { winnow, begins, came: cells("anchors")?, again: cells("anchors-again")? })
+    }
+
+    fn add(&self, hash: u64) {
+        let (word, bits) = self.place(hash);
+        let mut known = self.came.load(word);
+        while known & bits != bits {
+            match self.came.compare_exchange(word, known, known | bits) {
+                Ok(_) => return,
+                Err(other) => known = other,
+            }
+        }
+        let mut known = self.again.load(word);
+        while known & bits != bits {
+            match self.again.compare_exchange(word, known, known | bits) {
+                Ok(_) => return,
+                Err(other) => known = other,
+            }
+        }
+    }
+
+    /// Returns whether an anchor comes more than once, or is taken for one that does.
+    pub fn has(&self, hash: u64) -> bool {
+        let (word, bits) = self.place(hash);
+        self.again.load(word) & bits == bits
+    }
+
+    /// Anchors are the least of many hashes, so they are mixed again.
+    fn place(&self, hash: u64) -> (usize, u64) {
+        let mixed = mix64(hash ^ 0x5851_F42D_4C95_7F2D);
+        let word = (u128::from(mixed) * self.came.len() as u128) >> 64;
+        let bits = mix64(mixed);
+        (word as usize, (0..4).fold(0, |all, at| all | 1 << (bits >> (6 * at) & 63)))
+    }
+}
+
+/// The anchors of all kept documents, and which of them recur.
+pub struct Anchors {
+    /// Which recur.
+    pub recurring: Recurring,
+    heap: FrozenHeap,
+}
+
+impl Anchors {
+    /// Returns the length of the folded text of a document and its anchors; `None` if it is too short to have some.
+    fn saved(&self, doc: u64) -> Option<(usize, impl Iterator<Item = Anchor> + '_)> {
+        let begin = self.recurring.begins.load(doc as usize).checked_sub(1)?;
+        let head = self.heap.get(begin, HEAD);
+        let (count, bytes) = (number(&head[..4]) as usize, number(&head[4..]) as usize);
+        let saved = self.heap.get(begin + HEAD as u64, count * Anchor::SAVED);
+        Some((bytes, saved.as_chunks().0.iter().map(Anchor::read)))
+    }
+
+    /// Returns whether a document may have runs that recur.
+    pub fn may_recur(&self, doc: u64) -> bool {
+        let recurs = |hash| self.recurring.has(hash);
+        self.saved(doc).is_some_and(|(bytes, anchors)| self.recurring.winnow.may_recur(bytes, anchors, recurs))
+    }
+
+    /// Writes the anchors of a document to `out`.
+    pub fn of(&self, doc: u64, out: &mut Vec<Anchor>) {
+        out.clear();
+        out.extend(self.saved(doc).into_iter().flat_map(|(_, anchors)| anchors));
+    }
+}
+
+/// Reads the kept documents, if runs are cut.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn find(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Option<Anchors>> {
+    let Cut::Runs(length) = cut else { return Ok(None) };
+    let name = "read anchors";
+    let running = session.engine.clock.stage(name);
+    let recurring = Recurring::new(session, length, text_bytes)?;
+    let heap = Heap::new(session.engine.dir, "anchors-of-documents")?;
+    let anchors = session.read(
+        name,
+        &order.want(session),
+        || Ok((Folded::default(), (Vec::new(), Vec::new()), Vec::new(), Vec::<Anchor>::new(), 0)),
+        |(folded, (bytes, places), ring, anchors, count), batch| {
+            bytes.clear();
+            places.clear();
+            for row in 0..batch.len() {
+                let Cell::Text(text) = batch.text(row) else { continue };
+                let _long = session.engine.long_document(text.len())?;
+                folded.fold(text);
+                recurring.winnow.anchors(&folded.text, ring, anchors);
+                anchors.iter().for_each(|anchor| recurring.add(anchor.hash));
+                *count += anchors.len() as u64;
+                if !anchors.is_empty() {
+                    places.push((batch.doc(row), bytes.len() as u64));
+                    bytes.extend_from_slice(&(anchors.len() as u32).to_be_bytes());
+                    bytes.extend_from_slice(&(folded.text.len() as u32).to_be_bytes());
+                    anchors.iter().for_each(|anchor| bytes.extend_from_slice(&anchor.saved()));
+                }
+                if text.len() > KEPT_BYTES {
+                    (*folded, *anchors) = Default::default();
+                }
+            }
+            let begin = heap.append(bytes)?;
+            places.iter().for_each(|(doc, place)| recurring.begins.store(*doc as usize, begin + place + 1));
+            if bytes.capacity() > KEPT_BYTES {
+                *bytes = Vec::new();
+            }
+            Ok(())
+        },
+        |(.., count)| Ok(count),
+    )?;
+    let heap = heap.freeze()?;
+    running.end(order.count(), anchors.iter().sum(), heap.bytes().len() as u64);
+    Ok(Some(Anchors { recurring, heap }))
+}

@@ -1,0 +1,136 @@
+//! A row for each unit or run of the kept documents that may recur.
+
+use std::sync::Arc;
+
+use super::order::Order;
+use super::recurring::{Anchors, KEPT_BYTES};
+use crate::session::Session;
+use dupsift_core::error::Result;
+use dupsift_files::io::{RowFilter, Want};
+use dupsift_files::tables::Cell;
+use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs};
+use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
+
+/// Bytes of a row: the hash, the place of the document in the order, the position in it, and the character of the text.
+pub const ROW: usize = HASH + 14;
+/// Bytes of the hash, by which rows are grouped.
+pub const HASH: usize = 16;
+
+/// About how many bytes of text have a row.
+const BYTES_OF_A_ROW: u64 = 64;
+
+fn push(writer: &mut Writer<'_>, hash: u128, place: u64, position: u32, start: u32) -> Result<()> {
+    let mut row = [0; ROW];
+    row[..HASH].copy_from_slice(&hash.to_be_bytes());
+    row[HASH..HASH + 6].copy_from_slice(&place.to_be_bytes()[2..]);
+    row[HASH + 6..HASH + 10].copy_from_slice(&position.to_be_bytes());
+    row[HASH + 10..].copy_from_slice(&start.to_be_bytes());
+    writer.push(&row)
+}
+
+/// Counts characters from place to place of one text.
+struct Characters<'t> {
+    text: &'t str,
+    byte: usize,
+    count: u32,
+}
+
+impl Characters<'_> {
+    /// Returns how many characters there are before a byte, which is not before the last one asked for.
+    fn before(&mut self, byte: usize) -> u32 {
+        // Bytes that continue a character do not count.
+        let more = self.text.as_bytes()[self.byte..byte].iter().filter(|&&byte| byte as i8 >= -0x40).count();
+        (self.byte, self.count) = (byte, self.count + more as u32);
+        self.count
+    }
+}
+
+/// Returns the rows of lines, paragraphs or sentences.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Sorted> {
+    let name = "read units";
+    let running = session.engine.clock.stage(name);
+    let shuffle = session.engine.shuffle("units", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
+    let (letters, least) = (session.options.recipe.text.letters(), session.options.cut.least_chars());
+    session.read(
+        name,
+        &order.want(session),
+        || Ok((shuffle.writer(), Scratch::default())),
+        |(writer, scratch), batch| {
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                let _long = session.engine.long_document(text.len())?;
+                let place = order.place(doc);
+                let mut characters = Characters { text, byte: 0, count: 0 };
+                let mut done = Ok(());
+                hashes(text, cut, letters, least, scratch, &mut |number, start, hash| {
+                    if done.is_ok() {
+                        done = push(writer, hash, place, number, characters.before(start));
+                    }
+                });
+                done?;
+                if text.len() > KEPT_BYTES {
+                    *scratch = Scratch::default();
+                }
+            }
+            Ok(())
+        },
+        |(mut writer, _)| writer.flush(),
+    )?;
+    let rows = shuffle.finish()?;
+    running.end(order.count(), rows.rows(), rows.spilled_bytes());
+    Ok(rows)
+}
+
+/// Returns the rows of runs all of whose anchors recur.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes: u64) -> Result<Sorted> {
+    let name = "read runs";
+    let running = session.engine.clock.stage(name);
+    let shuffle = session.engine.shuffle("runs", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
+    let recurring = &known.recurring;
+    let winnow = recurring.winnow;
+    // Most documents have no run that recurs, and need not be read again.
+    let wanted = AtomicBits::new(session.engine.dir, "may-recur", session.documents() as usize)?;
+    let may_recur = |doc: &u64| known.may_recur(*doc);
+    (0..session.documents()).filter(may_recur).for_each(|doc| _ = wanted.set(doc as usize));
+    let filter = Some(RowFilter::Where(Arc::new(move |doc| wanted.get(doc as usize))));
+    let want = Want { rows: filter, ..order.want(session) };
+    session.read(
+        name,
+        &want,
+        || Ok((shuffle.writer(), Folded::default(), Vec::<Anchor>::new())),
+        |(writer, folded, anchors), batch| {
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                let _long = session.engine.long_document(text.len())?;
+                folded.fold(text);
+                known.of(doc, anchors);
+                let stretches = winnow.stretches(&folded.text, anchors, |hash| recurring.has(hash));
+                let place = order.place(doc);
+                let mut of_folded = Characters { text: &folded.text, byte: 0, count: 0 };
+                let mut of_text = Characters { text, byte: 0, count: 0 };
+                // Neither stretches nor their runs go back.
+                for stretch in stretches {
+                    let first = of_folded.before(stretch.start);
+                    runs(&folded.text, stretch, winnow.length(), |run| {
+                        let start = of_text.before(folded.original(run.start));
+                        push(writer, run.hash, place, first + run.number, start)
+                    })?;
+                }
+                if text.len() > KEPT_BYTES {
+                    (*folded, *anchors) = Default::default();
+                }
+            }
+            Ok(())
+        },
+        |(mut writer, ..)| writer.flush(),
+    )?;
+    let rows = shuffle.finish()?;
+    running.end(order.count(), rows.rows(), rows.spilled_bytes());
+    Ok(rows)
+}

@@ -1,0 +1,252 @@
+//! Anchors of a folded text, by winnowing.
+//!
+//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w successive hashes of k bytes chooses the least one, the rightmost
+//! of equal ones. A window sees w + k - 1 bytes, at most as many as a run has characters, so each run holds a window, and the windows
+//! inside a run depend on the run alone: equal runs choose the same anchors.
+
+use std::ops::Range;
+
+/// The most bytes that are hashed for an anchor.
+const MOST_BYTES: usize = 24;
+/// The factor of the rolling hash.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// An anchor, and the windows that choose it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// The hash of its bytes.
+    pub hash: u64,
+    /// The byte at which it begins.
+    place: u32,
+    /// The byte at which the first window begins that chooses it.
+    first: u32,
+    /// The byte at which the last one begins.
+    last: u32,
+}
+
+impl Anchor {
+    /// Bytes of an anchor as it is saved.
+    pub const SAVED: usize = 16;
+
+    /// Returns the bytes that [`Anchor::read`] reads.
+    pub fn saved(&self) -> [u8; Anchor::SAVED] {
+        let mut saved = [0; Anchor::SAVED];
+        saved[..8].copy_from_slice(&self.hash.to_le_bytes());
+        saved[8..12].copy_from_slice(&self.first.to_le_bytes());
+        saved[12..].copy_from_slice(&self.last.to_le_bytes());
+        saved
+    }
+
+    /// Reads an anchor that was saved. Its place is not saved: it matters only while anchors are chosen.
+    pub fn read(saved: &[u8; Anchor::SAVED]) -> Anchor {
+        let [hash @ .., _, _, _, _, _, _, _, _] = *saved;
+        let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, g, h] = *saved;
+        let (first, last) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        Anchor { hash: u64::from_le_bytes(hash), place: first, first, last }
+    }
+}
+
+/// How anchors are chosen for runs of some length.
+#[derive(Clone, Copy, Debug)]
+pub struct Winnow {
+    /// Characters of a run.
+    length: usize,
+    /// Bytes of an anchor.
+    bytes: usize,
+    /// Hashes of a window.
+    window: usize,
+}
+
+impl Winnow {
+    /// Returns how anchors are chosen for runs of that many characters. A window has about `window` hashes: fewer make more anchors and
+    /// fewer candidates that turn out to be unique. The repeats that are found do not depend on it.
+    pub fn new(length: u32, window: usize) -> Winnow {
+        let length = length as usize;
+        let bytes = MOST_BYTES.min(length.div_ceil(2));
+        Winnow { length, bytes, window: window.clamp(1, length - bytes + 1) }
+    }
+
+    /// Returns the characters of a run.
+    pub fn length(&self) -> u32 {
+        self.length as u32
+    }
+
+    /// Returns about how many anchors so many bytes of text have.
+    pub fn anchors_of(&self, bytes: u64) -> u64 {
+        (bytes as f64 * 2.0 / (self.window as f64 + 1.0)).ceil() as u64
+    }
+
+    /// Bytes that a window sees.
+    fn seen(&self) -> usize {
+        self.window + self.bytes - 1
+    }
+
+    /// Writes the anchors of a folded text to `out`, in order. `ring` is memory for the thread to keep.
+    pub fn anchors(&self, text: &str, ring: &mut Vec<u64>, out: &mut Vec<Anchor>) {
+        out.clear();
+        let text = text.as_bytes();
+        let (bytes, window) = (self.bytes, self.window);
+        if text.len() < self.length {
+            return;
+        }
+        let mask = window.next_power_of_two() - 1;
+        ring.clear();
+        ring.resize(mask + 1, 0);
+        // The factor that a byte has when it leaves.
+        let leaving = (0..bytes).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
+        let mut hash =
+            text[..bytes].iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()));
+        let (mut least, mut least_at) = (hash, 0);
+        ring[0] = hash;
+        // The anchor that the last window chose, and the first window that did.
+        let (mut chosen, mut since) = (Anchor { hash, place: 0, first: 0, last: 0 }, window == 1);
+        let changes = text.iter().zip(&text[bytes..]);
+        let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
+        for (at, change) in (1..).zip(changes) {
+            // High bits of the sum depend on all of its bytes, so it is ordered as it is.
+            hash = hash.wrapping_mul(FACTOR).wrapping_add(change);
+            ring[at & mask] = hash;
+            if hash <= least {
+                (least, least_at) = (hash, at);
+            } else if least_at + window <= at {
+                (least, least_at) = (hash, at);
+                for before in (at + 1 - window..at).rev() {
+                    let hash = ring[before & mask];
+                    if hash < least {
+                        (least, least_at) = (hash, before);
+                    }
+                }
+            }
+            if at + 1 < window || (since && chosen.place == least_at as u32) {
+                continue;
+            }
+            let begin = (at + 1 - window) as u32;
+            if since {
+                out.push(Anchor { last: begin - 1, ..chosen });
+            }
+            (chosen, since) = (Anchor { hash: least, place: least_at as u32, first: begin, last: begin }, true);
+        }
+        if since {
+            out.push(Anchor { last: (text.len() - self.seen()) as u32, ..chosen });
+        }
+    }
+
+    /// Returns whether a folded text of so many bytes may have runs that recur: whether [`Winnow::stretches`] may find a stretch.
+    pub fn may_recur(&self, bytes: usize, anchors: impl Iterator<Item = Anchor>, recurs: impl Fn(u64) -> bool) -> bool {
+        let mut from = 0;
+        for anchor in anchors.filter(|anchor| !recurs(anchor.hash)) {
+            if anchor.first as usize + self.seen() - 1 >= from + self.length {
+                return true;
+            }
+            from = anchor.last as usize + 1;
+        }
+        bytes >= from + self.length
+    }
+
+    /// Returns the stretches of a folded text in which runs may recur: a run is in one of them unless it chooses an anchor that does not
+    /// recur. No run is in two of them.
+    pub fn stretches(&self, text: &str, anchors: &[Anchor], recurs: impl Fn(u64) -> bool) -> Vec<Range<usize>> {
+        let (mut stretches, mut from) = (Vec::new(), 0);
+        let mut push = |from: usize, to: usize| {
+            let from = (from..=to).find(|&at| text.is_char_boundary(at)).unwrap_or(to);
+            let to = (from..=to).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(from);
+            if to - from >= self.length {
+                stretches.push(from..to);
+            }
+        };
+        for anchor in anchors.iter().filter(|anchor| !recurs(anchor.hash)) {
+            let to = anchor.first as usize + self.seen() - 1;
+            if to > from {
+                push(from, to);
+            }
+            from = anchor.last as usize + 1;
+        }
+        if text.len() > from {
+            push(from, text.len());
+        }
+        stretches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn anchors(winnow: Winnow, text: &str) -> Vec<Anchor> {
+        let (mut ring, mut out) = (Vec::new(), Vec::new());
+        winnow.anchors(text, &mut ring, &mut out);
+        out
+    }
+
+    /// By the definition: each window, its least hash, the rightmost of equal ones.
+    fn slow(winnow: Winnow, text: &str) -> Vec<(u64, usize, usize)> {
+        let mut out: Vec<(u64, usize, usize)> = Vec::new();
+        let mut last = usize::MAX;
+        if text.len() < winnow.length {
+            return out;
+        }
+        let hash = |at: usize| {
+            let bytes = &text.as_bytes()[at..at + winnow.bytes];
+            bytes.iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()))
+        };
+        for begin in 0..=text.len() - winnow.seen() {
+            let at = (begin..begin + winnow.window).rev().min_by_key(|&at| hash(at)).expect("a window");
+            if at == last {
+                out.last_mut().expect("an anchor").2 = begin;
+            } else {
+                out.push((hash(at), begin, begin));
+                last = at;
+            }
+        }
+        out
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn anchors_are_as_they_are_defined(text in "[abc中é ]{0,120}", window in 1..30usize) {
+            let winnow = Winnow::new(20, window);
+            let fast: Vec<_> = anchors(winnow, &text).iter().map(|a| (a.hash, a.first as usize, a.last as usize)).collect();
+            proptest::prop_assert_eq!(fast, slow(winnow, &text));
+            for anchor in anchors(winnow, &text) {
+                let read = Anchor::read(&anchor.saved());
+                proptest::prop_assert_eq!((read.hash, read.first, read.last), (anchor.hash, anchor.first, anchor.last));
+            }
+        }
+
+        /// A run that occurs in two texts is in a stretch of both, whatever stands around it.
+        #[test]
+        fn no_run_is_lost(run in "[abc中é]{20}", parts in proptest::collection::vec("[abcd中]{0,40}", 4), window in 1..30usize) {
+            let winnow = Winnow::new(20, window);
+            let texts = [format!("{}{run}{}", parts[0], parts[1]), format!("{}{run}{}", parts[2], parts[3])];
+            let all = texts.each_ref().map(|text| anchors(winnow, text));
+            let count = |hash: u64| all.iter().flatten().filter(|anchor| anchor.hash == hash).count();
+            for ((text, anchors), before) in texts.iter().zip(&all).zip([&parts[0], &parts[2]]) {
+                let stretches = winnow.stretches(text, anchors, |hash| count(hash) > 1);
+                proptest::prop_assert!(winnow.may_recur(text.len(), anchors.iter().copied(), |hash| count(hash) > 1));
+                let (from, to) = (before.len(), before.len() + run.len());
+                proptest::prop_assert!(stretches.iter().any(|one| one.start <= from && to <= one.end), "{stretches:?} {from}..{to}");
+                // No run begins in two stretches.
+                let starts = |one: &Range<usize>| (one.start..one.end).filter(|&at| {
+                    text.is_char_boundary(at) && text[at..one.end].chars().count() >= 20
+                }).collect::<Vec<_>>();
+                let mut known: Vec<usize> = stretches.iter().flat_map(starts).collect();
+                let all = known.len();
+                known.dedup();
+                proptest::prop_assert_eq!(known.len(), all);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_without_recurring_anchors_has_no_stretch() {
+        let winnow = Winnow::new(100, 64);
+        let text: String = (0..400).map(|number| format!("{number} ")).collect();
+        let anchors = anchors(winnow, &text);
+        assert!(anchors.len() as u64 * 2 > winnow.anchors_of(text.len() as u64));
+        assert!(winnow.stretches(&text, &anchors, |_| false).is_empty());
+        assert!(!winnow.may_recur(text.len(), anchors.iter().copied(), |_| false));
+        let all = winnow.stretches(&text, &anchors, |_| true);
+        assert_eq!((all.len(), all[0].clone()), (1, 0..text.len()));
+        assert!(Winnow::new(500, 64).stretches("short", &[], |_| true).is_empty());
+    }
+}

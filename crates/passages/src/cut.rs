@@ -1,0 +1,138 @@
+//! What is cut (`--cut`), and where cuts may begin and end (`--cut-at`).
+
+use std::fmt;
+
+use dupsift_core::error::{Error, Result};
+
+/// The shortest run of `runs:L`. Shorter ones are words and stock phrases.
+pub const LEAST_RUN: u32 = 20;
+/// The longest run of `runs:L`, and the most sentences of `sentences:N`.
+const MOST: u32 = 1_000_000;
+
+/// What counts as a passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// A line.
+    Lines,
+    /// A paragraph: what stands between blank lines.
+    Paragraphs,
+    /// So many consecutive sentences, starting at each sentence.
+    Sentences(u32),
+    /// So many consecutive characters, starting at each character.
+    Runs(u32),
+}
+
+impl Cut {
+    /// Parses `lines`, `paragraphs`, `sentences:N` or `runs:L`; `none` gives `None`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for anything else.
+    pub fn parse(typed: &str) -> Result<Option<Cut>> {
+        let number = |digits: &str, low: u32| digits.parse().ok().filter(|number| (low..=MOST).contains(number));
+        let cut = match typed.split_once(':') {
+            None if typed == "none" => return Ok(None),
+            None if typed == "lines" => Some(Cut::Lines),
+            None if typed == "paragraphs" => Some(Cut::Paragraphs),
+            Some(("sentences", count)) => number(count, 1).map(Cut::Sentences),
+            Some(("runs", length)) => number(length, LEAST_RUN).map(Cut::Runs),
+            _ => None,
+        };
+        let expected = || {
+            Error::wrong(
+                "cut",
+                format!(
+                    "{typed:?}: expected lines, paragraphs, sentences:N with N sentences (1 to {MOST}), runs:L with L characters \
+                     ({LEAST_RUN} to {MOST}), or none"
+                ),
+            )
+        };
+        cut.map(Some).ok_or_else(expected)
+    }
+
+    /// Returns how many positions (units or characters) one passage has at least.
+    pub fn length(self) -> u32 {
+        match self {
+            Cut::Lines | Cut::Paragraphs => 1,
+            Cut::Sentences(count) => count,
+            Cut::Runs(length) => length,
+        }
+    }
+
+    /// Returns the least number of characters of a unit that can be a repeat, unless you say another.
+    pub fn least_chars(self) -> u32 {
+        match self {
+            Cut::Lines => 15,
+            Cut::Paragraphs | Cut::Sentences(_) => 40,
+            Cut::Runs(length) => length,
+        }
+    }
+
+    /// Returns whether passages are made of units and not of characters.
+    pub fn has_units(self) -> bool {
+        !matches!(self, Cut::Runs(_))
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cut::Lines => f.write_str("lines"),
+            Cut::Paragraphs => f.write_str("paragraphs"),
+            Cut::Sentences(count) => write!(f, "sentences:{count}"),
+            Cut::Runs(length) => write!(f, "runs:{length}"),
+        }
+    }
+}
+
+/// Where a run that is cut may begin and end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CutAt {
+    /// Between words.
+    #[default]
+    Word,
+    /// Between sentences.
+    Sentence,
+}
+
+impl CutAt {
+    /// The values, each with what it means.
+    pub const ALL: &'static [(&'static str, &'static str)] =
+        &[("word", "Cuts begin and end between words"), ("sentence", "Cuts begin and end between sentences")];
+
+    /// Returns the value of that name; words for any other.
+    pub fn of(name: &str) -> CutAt {
+        if name == CutAt::Sentence.name() { CutAt::Sentence } else { CutAt::Word }
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            CutAt::Word => "word",
+            CutAt::Sentence => "sentence",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_is_parsed_and_printed_back() {
+        for typed in ["lines", "paragraphs", "sentences:3", "runs:20", "runs:500"] {
+            let cut = Cut::parse(typed).expect("a value").expect("something is cut");
+            assert_eq!(cut.to_string(), typed);
+        }
+        assert_eq!(Cut::parse("none").expect("a value"), None);
+        for wrong in ["", "line", "sentences", "sentences:0", "runs:19", "runs:1000001", "runs:-5", "lines:2", "runs:a"]
+        {
+            let said = Cut::parse(wrong).expect_err(wrong).to_string();
+            assert!(said.contains("expected lines, paragraphs"), "{said}");
+        }
+    }
+
+    #[test]
+    fn places_of_cuts_have_names() {
+        assert!(CutAt::ALL.iter().all(|(name, _)| CutAt::of(name).name() == *name));
+    }
+}

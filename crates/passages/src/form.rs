@@ -1,0 +1,122 @@
+//! The normal form of a unit, by which units compare: lower case, NFKC, single spaces, without invisible characters.
+//!
+//! It is the form of `dupsift_text::normal::normal_word`. Most units hold nothing but ASCII, basic Cyrillic, Han and common marks; of these
+//! the form is a copy with small changes. A test compares both ways.
+
+use dupsift_core::hash::hash128;
+use dupsift_text::normal::{Letters, normal_word};
+
+/// Returns the hash of the normal form of a unit. `out` is memory for the thread to keep.
+pub fn hash(unit: &str, letters: Letters, out: &mut Vec<u8>) -> u128 {
+    out.clear();
+    if write_plain(unit, letters, out) {
+        if out.last() == Some(&b' ') {
+            out.pop();
+        }
+        hash128(out)
+    } else {
+        hash128(normal_word(unit, letters).as_bytes())
+    }
+}
+
+/// Returns whether a text has at least so many characters, with each run of white space as one.
+pub fn has_chars(text: &str, least: u32) -> bool {
+    let (mut count, mut after_space) = (0, false);
+    for c in text.chars() {
+        let white = c.is_whitespace();
+        count += u32::from(!(white && after_space));
+        after_space = white;
+        if count >= least {
+            return true;
+        }
+    }
+    least == 0
+}
+
+/// Writes the normal form of a unit of plain characters; `false` if it has another one.
+fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
+    let bytes = unit.as_bytes();
+    out.reserve(bytes.len() + 16);
+    let (mut after_space, mut at) = (true, 0);
+    while let Some(&first) = bytes.get(at) {
+        if first < 0x80 {
+            if matches!(first, 9..=13 | b' ') {
+                if !after_space {
+                    out.push(b' ');
+                }
+                after_space = true;
+            } else {
+                out.push(first.to_ascii_lowercase());
+                after_space = false;
+            }
+            at += 1;
+            continue;
+        }
+        // Cyrillic letters, and Han characters from U+4E00 on.
+        let quick: Option<([u8; 3], usize)> = match (first, &bytes[at + 1..]) {
+            (0xD0, &[second @ 0x90..=0x9F, ..]) => Some(([0xD0, second + 0x20, 0], 2)),
+            (0xD0, &[second @ 0xA0..=0xAF, ..]) => Some(([0xD1, second - 0x20, 0], 2)),
+            (0xD0, &[second @ 0xB0..=0xBF, ..]) => Some(([0xD0, second, 0], 2)),
+            (0xD1, &[second @ 0x80..=0x8F, ..]) => Some(([0xD1, second, 0], 2)),
+            (0xE4, &[second @ 0xB8..=0xBF, third, ..]) if !letters.traditional => Some(([0xE4, second, third], 3)),
+            (0xE5..=0xE9, &[second, third, ..]) if !letters.traditional => Some(([first, second, third], 3)),
+            _ => None,
+        };
+        if let Some((lower, length)) = quick {
+            out.extend_from_slice(&lower[..length]);
+            (after_space, at) = (false, at + length);
+            continue;
+        }
+        let Some(c) = unit[at..].chars().next() else { return true };
+        let lower = match c {
+            'ё' | 'Ё' if letters.yo_to_e => 'е',
+            'ё' | 'Ё' => 'ё',
+            '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}' | '«' | '»' | '·' => c,
+            '\u{2013}' | '\u{2014}' | '\u{2018}' | '\u{2019}' | '\u{201C}'..='\u{201E}' | '\u{2022}' => c,
+            '\u{FF01}'..='\u{FF5E}' => {
+                let ascii = char::from_u32(c as u32 - 0xFEE0).unwrap_or(c);
+                ascii.to_ascii_lowercase()
+            }
+            '\u{A0}' | '\u{3000}' => ' ',
+            _ => return false,
+        };
+        if lower != ' ' || !after_space {
+            out.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        after_space = lower == ' ';
+        at += c.len_utf8();
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_unit_have_one_hash() {
+        let of = |unit: &str| hash(unit, Letters::default(), &mut Vec::new());
+        assert_eq!(of("All  Rights\tReserved."), of("all rights reserved. "));
+        assert_eq!(of("ВСЕ ПРАВА"), of("все\u{A0}права"));
+        assert_eq!(of("Ｎｏ．１，版权"), of("no.1,版权"));
+        assert_eq!(of("co\u{AD}operate"), of("cooperate"));
+        assert_ne!(of("все права"), of("все правд"));
+        let letters = Letters { yo_to_e: true, traditional: true };
+        assert_eq!(hash("Ёлка 漢", letters, &mut Vec::new()), hash("елка 汉", letters, &mut Vec::new()));
+    }
+
+    #[test]
+    fn lengths_are_those_of_folded_text() {
+        assert!(has_chars("a  \n b", 3) && !has_chars("a  \n b", 4));
+        assert!(has_chars("", 0) && !has_chars("", 1) && has_chars("中文", 2));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_short_way_is_the_long_way(unit in "[a-cX-Z0-9 .,\n\t\u{AD}а-вЭ-ЯёЁйі中文漢、。【】，！Ｎ«»“”–—…№é\u{301}\u{3000}\u{A0}가]{0,30}", yo in proptest::bool::ANY) {
+            let letters = Letters { yo_to_e: yo, traditional: false };
+            let slow = hash128(normal_word(&unit, letters).as_bytes());
+            proptest::prop_assert_eq!(hash(&unit, letters, &mut Vec::new()), slow);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Which passages of a text occur elsewhere?
+//!
+//! ```text
+//! text --units--> lines, paragraphs, N sentences --form--> hash
+//!      --Folded--> single spaces --Winnow--> anchors --runs--> hash of each run of L characters
+//! hashes of all texts, sorted --Rule--> repeats --passages--> places to cut --cut_out--> text
+//! ```
+//!
+//! Nothing here opens a file or starts a thread. The engine calls these functions on threads and sorts the hashes out of core.
+
+mod anchors;
+mod border;
+mod cut;
+mod edit;
+mod fold;
+pub mod form;
+#[cfg(test)]
+mod oracle;
+mod passages;
+mod repeat;
+mod run;
+mod unit;
+
+pub use anchors::{Anchor, Winnow};
+pub use cut::{Cut, CutAt};
+pub use edit::cut_out;
+pub use fold::Folded;
+pub use passages::{Passage, Template, passages, templates};
+pub use repeat::{Repeat, Rule};
+pub use run::{Run, runs};
+pub use unit::{Scratch, Unit, hashes, units};

@@ -1,0 +1,343 @@
+//! Passages by their definition, compared with those of the fast way over all steps.
+
+use std::collections::{BTreeMap, HashMap};
+
+use dupsift_text::normal::Letters;
+use proptest::prelude::*;
+
+use crate::border::is_border;
+use crate::{
+    Cut, CutAt, Folded, Passage, Repeat, Rule, Scratch, Winnow, cut_out, hashes, passages, runs, templates, units,
+};
+
+const LEAST: u32 = 3;
+
+/// The steps of the engine over texts in memory, which are in the order of preference.
+fn fast(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> Vec<Vec<Passage>> {
+    // Hash, document, position, character of the text.
+    let mut rows: Vec<(u128, u64, u32, u32)> = Vec::new();
+    match rule.cut {
+        Cut::Runs(length) => {
+            let winnow = Winnow::new(length, window);
+            let folded: Vec<Folded> = texts.iter().map(|text| Folded::new(text)).collect();
+            let (mut ring, mut anchors, mut counts) = (Vec::new(), Vec::new(), HashMap::new());
+            for text in &folded {
+                winnow.anchors(&text.text, &mut ring, &mut anchors);
+                anchors.iter().for_each(|anchor| *counts.entry(anchor.hash).or_insert(0) += 1);
+            }
+            for (doc, text) in folded.iter().enumerate() {
+                winnow.anchors(&text.text, &mut ring, &mut anchors);
+                for stretch in winnow.stretches(&text.text, &anchors, |hash| counts[&hash] > 1) {
+                    let before = text.text[..stretch.start].chars().count() as u32;
+                    let done = runs(&text.text, stretch, length, |run| {
+                        let original = texts[doc][..text.original(run.start)].chars().count() as u32;
+                        Ok::<_, ()>(rows.push((run.hash, doc as u64, before + run.number, original)))
+                    });
+                    done.expect("no error");
+                }
+            }
+        }
+        cut => {
+            for (doc, text) in texts.iter().enumerate() {
+                hashes(text, cut, Letters::default(), LEAST, &mut Scratch::default(), &mut |number, start, hash| {
+                    rows.push((hash, doc as u64, number, text[..start].chars().count() as u32));
+                });
+            }
+        }
+    }
+    rows.sort_unstable();
+    let mut found: BTreeMap<u64, Vec<Repeat>> = BTreeMap::new();
+    for group in rows.chunk_by(|a, b| a.0 == b.0) {
+        let each = |number: usize| {
+            let (_, doc, position, _) = group[number];
+            found.entry(doc).or_default().push(Repeat {
+                position,
+                count: 1,
+                first_doc: group[0].1,
+                first_start: group[0].3,
+                copies: group.len() as u32,
+            });
+            Ok::<_, ()>(())
+        };
+        rule.repeats(group.len(), |number| (group[number].1, group[number].2), each).expect("no error");
+    }
+    let of = |(doc, text): (usize, &String)| {
+        let mut joined: Vec<Repeat> = Vec::new();
+        let mut all = found.get(&(doc as u64)).cloned().unwrap_or_default();
+        all.sort_unstable_by_key(|repeat| repeat.position);
+        for repeat in all {
+            if joined.last_mut().is_none_or(|last| !last.joins(&repeat)) {
+                joined.push(repeat);
+            }
+        }
+        passages(text, rule.cut, cut_at, &joined, |_| ())
+    };
+    texts.iter().enumerate().map(of).collect()
+}
+
+fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
+    let places =
+        |all: &Vec<Passage>| all.iter().map(|one| (one.start_byte as usize, one.end_byte as usize)).collect::<Vec<_>>();
+    texts.iter().zip(found).map(|(text, found)| cut_out(text, places(found))).collect()
+}
+
+/// Of each character of a folded text: whether it is in a repeat, and the first document, first place and copies of a repeat that begins there.
+type Repeated = (Vec<bool>, Vec<Option<(usize, usize, usize)>>);
+
+/// The characters of the folded texts that lie in a repeat, and the copies of the runs that begin there: all substrings are compared.
+fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
+    let starts = |text: &Vec<char>| if text.len() < length { 0 } else { text.len() + 1 - length };
+    let all: Vec<(usize, usize)> =
+        folded.iter().enumerate().flat_map(|(doc, text)| (0..starts(text)).map(move |at| (doc, at))).collect();
+    let run = |(doc, at): (usize, usize)| &folded[doc][at..at + length];
+    let mut out: Vec<_> = folded.iter().map(|text| (vec![false; text.len()], vec![None; text.len()])).collect();
+    for &(doc, at) in &all {
+        let same: Vec<(usize, usize)> = all.iter().copied().filter(|&other| run(other) == run((doc, at))).collect();
+        let before = |&(other, place): &(usize, usize)| other < doc || (other == doc && place + length <= at);
+        let is_repeat = same.iter().any(before);
+        let is_first =
+            rule.cuts_first && same.iter().any(|&(other, place)| other != same[0].0 || place >= same[0].1 + length);
+        if same.len() as u64 >= rule.copies && (is_repeat || is_first) {
+            out[doc].0[at..at + length].fill(true);
+            out[doc].1[at] = Some((same[0].0, same[0].1, same.len()));
+        }
+    }
+    out
+}
+
+/// Start and end in the folded text, copies, first document and the character of its folded text, of each passage.
+type Known = (usize, usize, u32, u64, usize);
+
+fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
+    let folded: Vec<String> = texts.iter().map(|text| Folded::new(text).text).collect();
+    let characters: Vec<Vec<char>> = folded.iter().map(|text| text.chars().collect()).collect();
+    let all = repeated(&characters, length, rule);
+    let of = |((covered, begins), (text, characters)): (&Repeated, (&String, &Vec<char>))| {
+        let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at < covered.len() {
+            if !covered[at] {
+                at += 1;
+                continue;
+            }
+            let to = (at..covered.len()).find(|&next| !covered[next]).unwrap_or(covered.len());
+            let (mut start, mut end) = (at, to);
+            while start < end && (characters[start] == ' ' || !is_border(text, bytes[start])) {
+                start += 1;
+            }
+            while end > start && (characters[end - 1] == ' ' || !is_border(text, bytes[end])) {
+                end -= 1;
+            }
+            if end - start >= length {
+                let inside: Vec<_> = (start..=end - length).filter_map(|place| begins[place]).collect();
+                let near: Vec<_> = (at..to)
+                    .filter(|&place| place < end && place + length > start)
+                    .filter_map(|place| begins[place])
+                    .collect();
+                let runs: &Vec<(usize, usize, usize)> = if inside.is_empty() { &near } else { &inside };
+                let copies = runs.iter().map(|run| run.2).max().expect("a run");
+                out.push((start, end, copies as u32, runs[0].0 as u64, runs[0].1));
+            }
+            at = to;
+        }
+        out
+    };
+    all.iter().zip(folded.iter().zip(&characters)).map(of).collect()
+}
+
+/// The same of what the fast way found, and that its places are the right ones in the texts.
+fn known(texts: &[String], found: &[Vec<Passage>]) -> Vec<Vec<Known>> {
+    let folded: Vec<Folded> = texts.iter().map(|text| Folded::new(text)).collect();
+    let of = |(doc, found): (usize, &Vec<Passage>)| {
+        let text = &texts[doc];
+        let of = |one: &Passage| {
+            let (from, to) = (one.start_byte as usize, one.end_byte as usize);
+            assert_eq!(text[..from].chars().count(), one.start as usize);
+            assert_eq!(text[..to].chars().count(), one.end as usize);
+            let content = text[from..to].trim();
+            let from = from + text[from..to].find(content).expect("the content");
+            let characters = |doc: usize, byte: usize| folded[doc].text[..folded[doc].folded(byte)].chars().count();
+            let first =
+                texts[one.first_doc as usize].char_indices().nth(one.first_start as usize).expect("a character").0;
+            let start = characters(doc, from);
+            let end = start + Folded::new(content).text.chars().count();
+            (start, end, one.copies, one.first_doc, characters(one.first_doc as usize, first))
+        };
+        found.iter().map(of).collect()
+    };
+    found.iter().enumerate().map(of).collect()
+}
+
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    // Few words, so that runs recur; letters of several lengths, marks, emoji and white space.
+    let word = prop_oneof![
+        8 => "[ab]{1,3}",
+        2 => Just("中文".to_owned()),
+        1 => Just("и\u{301}й".to_owned()),
+        1 => Just("👩\u{200D}👧".to_owned()),
+        1 => Just(".".to_owned()),
+    ];
+    let space = prop_oneof![6 => Just(" "), 2 => Just("\n"), 1 => Just("\n\n  "), 2 => Just(""), 1 => Just("\u{3000}")];
+    let text = proptest::collection::vec((word, space), 0..40)
+        .prop_map(|parts| parts.into_iter().map(|(word, space)| word + space).collect::<String>());
+    proptest::collection::vec(text, 1..5)
+}
+
+/// Runs shorter than those that can be asked for, so that short texts have many.
+fn rules() -> impl Strategy<Value = (usize, u64, bool, usize)> {
+    (4..12usize, 2..4u64, proptest::bool::weighted(0.2), 1..6usize)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn runs_are_those_of_brute_force(texts in texts(), (length, copies, cuts_first, window) in rules()) {
+        let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first };
+        let found = fast(&texts, rule, CutAt::Word, window);
+        prop_assert_eq!(known(&texts, &found), slow(&texts, length, rule));
+    }
+
+    /// Cutting again in the order of the first run, with no run across a join, cuts nothing.
+    #[test]
+    fn what_was_cut_has_nothing_to_cut(texts in texts(), (length, copies, _, window) in rules(), sentence in any::<bool>()) {
+        let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
+        let cut_at = if sentence { CutAt::Sentence } else { CutAt::Word };
+        let found = fast(&texts, rule, cut_at, window);
+        let mut kept = Vec::new();
+        for (text, found) in texts.iter().zip(&found) {
+            let mut from = 0;
+            for one in found {
+                kept.push(text[from..one.start_byte as usize].to_owned());
+                from = one.end_byte as usize;
+            }
+            kept.push(text[from..].to_owned());
+        }
+        prop_assert!(fast(&kept, rule, cut_at, window).iter().all(Vec::is_empty), "{:?}", kept);
+    }
+
+    /// From each cut character the way over first copies ends at a kept character.
+    #[test]
+    fn a_cut_leads_to_a_kept_character(texts in texts(), (length, copies, _, window) in rules()) {
+        let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
+        let found = known(&texts, &fast(&texts, rule, CutAt::Word, window));
+        let folded: Vec<Vec<char>> = texts.iter().map(|text| Folded::new(text).text.chars().collect()).collect();
+        let begins = repeated(&folded, length, rule);
+        let is_cut = |doc: usize, at: usize| found[doc].iter().any(|one| (one.0..one.1).contains(&at));
+        for (doc, passages) in found.iter().enumerate() {
+            for at in passages.iter().flat_map(|one| one.0..one.1) {
+                let (mut doc, mut at) = (doc, at);
+                while is_cut(doc, at) {
+                    let run = (at.saturating_sub(length - 1)..=at).find_map(|start| Some((start, begins[doc].1[start]?)));
+                    let (start, (first, place, _)) = run.expect("a repeat covers each cut character");
+                    prop_assert!((first, place) < (doc, start));
+                    prop_assert_eq!(folded[first][place + at - start], folded[doc][at]);
+                    (doc, at) = (first, place + at - start);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_and_paragraphs_are_cut_once_for_all(texts in texts(), copies in 2..4u64, paragraphs in any::<bool>()) {
+        let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
+        let rule = Rule { cut: cut_as, copies, cuts_first: false };
+        let once = cut(&texts, &fast(&texts, rule, CutAt::Word, 1));
+        // In any order of the texts: cuts may change which of them is preferred.
+        let mut turned = once.clone();
+        turned.reverse();
+        for texts in [once, turned] {
+            prop_assert!(fast(&texts, rule, CutAt::Word, 1).iter().all(Vec::is_empty), "{:?}", texts);
+        }
+    }
+
+    /// A unit stays if it is no repeat: the units that are left are the others, in order.
+    #[test]
+    fn the_other_units_stay(texts in texts(), paragraphs in any::<bool>()) {
+        let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
+        let of = |text: &str| {
+            let mut all = Vec::new();
+            units(text, cut_as, &mut |unit| all.push(text[unit.start..unit.end].to_owned()));
+            all
+        };
+        let form = |unit: &str| crate::form::hash(unit, Letters::default(), &mut Vec::new());
+        let once = cut(&texts, &fast(&texts, Rule { cut: cut_as, copies: 2, cuts_first: false }, CutAt::Word, 1));
+        let mut first: HashMap<u128, usize> = HashMap::new();
+        for (doc, text) in texts.iter().enumerate() {
+            let stays = |unit: &String| {
+                !crate::form::has_chars(unit, LEAST) || *first.entry(form(unit)).or_insert(doc) == doc
+            };
+            let expected: Vec<String> = of(text).into_iter().filter(stays).collect();
+            prop_assert_eq!(of(&once[doc]), expected);
+        }
+    }
+}
+
+#[test]
+fn passages_are_cut_at_all_borders() {
+    let boiler = "Все права защищены, 版权所有 all rights reserved.";
+    let length = boiler.chars().count() as u32;
+    let rule = Rule { cut: Cut::Runs(length), copies: 2, cuts_first: false };
+    for (text, left) in [
+        (format!("{boiler} tail"), "tail"),
+        (format!("head {boiler}"), "head"),
+        (format!("head {boiler} tail"), "head\ntail"),
+        (format!("head\n{boiler}\ntail"), "head\ntail"),
+        (format!("head\n\n  {}\n\ntail", boiler.replace(' ', "\n\u{3000}")), "head\n\ntail"),
+        (format!("a {boiler} {boiler} b {boiler}"), "a\nb"),
+        (boiler.to_owned(), ""),
+        (format!("x{boiler}"), &format!("x{boiler}")),
+    ] {
+        let texts = [format!("First. {boiler} End."), text];
+        let found = fast(&texts, rule, CutAt::Word, 8);
+        assert!(found[0].is_empty());
+        assert_eq!(cut(&texts, &found)[1], left);
+    }
+    // Twice in the only text: the second one goes.
+    let twice = [format!("a {boiler} b {boiler} c")];
+    assert_eq!(cut(&twice, &fast(&twice, rule, CutAt::Word, 8)), [format!("a {boiler} b\nc")]);
+}
+
+#[test]
+fn periodic_text_is_cut_behind_its_first_run() {
+    let text = ["ab ".repeat(5000)];
+    let rule = Rule { cut: Cut::Runs(30), copies: 2, cuts_first: false };
+    let found = fast(&text, rule, CutAt::Word, 16);
+    assert_eq!(known(&text, &found)[0], [(30, 14999, 4991, 0, 0)]);
+}
+
+#[test]
+fn templates_are_what_occurs_most_often() {
+    let boiler = "All rights reserved by the owners of this site.";
+    let texts = [0, 1, 2, 3].map(|number| {
+        let more = if number < 2 { " Written by the same author on the same day." } else { "" };
+        format!("{number} Text. {boiler}{more} End of {number}.")
+    });
+    let found = |cut, text: &str, repeats: &[Repeat]| {
+        let all = templates(text, cut, repeats);
+        all.into_iter().map(|one| (text[one.bytes].trim().to_owned(), one.copies)).collect::<Vec<_>>()
+    };
+    // Runs of 20: those of the text that two have are at 49 to 92, with the end of the one that four have.
+    let repeats = [
+        Repeat { position: 8, count: 28, first_doc: 0, first_start: 8, copies: 4 },
+        Repeat { position: 36, count: 44, first_doc: 0, first_start: 36, copies: 2 },
+    ];
+    assert_eq!(found(Cut::Runs(20), &texts[1], &repeats), [(boiler[..].to_owned(), 4)]);
+    let lines = [Repeat { position: 1, count: 2, first_doc: 0, first_start: 0, copies: 3 }];
+    assert_eq!(found(Cut::Lines, "a\n b\nc \nd", &lines), [("b".to_owned(), 3), ("c".to_owned(), 3)]);
+}
+
+#[test]
+fn sentences_are_cut_in_groups() {
+    let texts = [
+        "One is here. Two is here. Three is here.".to_owned(),
+        "Zero is. One is here. Two is here. Three is here. Four is.".to_owned(),
+    ];
+    let rule = Rule { cut: Cut::Sentences(2), copies: 2, cuts_first: false };
+    let found = fast(&texts, rule, CutAt::Word, 1);
+    assert_eq!(cut(&texts, &found)[1], "Zero is.\nFour is.");
+    assert_eq!((found[1].len(), found[1][0].first_doc, found[1][0].first_start, found[1][0].copies), (1, 0, 0, 2));
+    let sentences = fast(&texts, Rule { cut: Cut::Runs(24), ..rule }, CutAt::Sentence, 4);
+    assert_eq!(cut(&texts, &sentences)[1], "Zero is.\nFour is.");
+}

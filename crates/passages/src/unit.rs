@@ -1,0 +1,155 @@
+//! Units of a text: lines, paragraphs, sentences. White space around a unit is not a part of it.
+
+use dupsift_text::{normal::Letters, piece_end};
+use memchr::memchr2_iter;
+
+use crate::cut::Cut;
+use crate::fold::{white_at, white_before};
+use crate::form;
+
+/// A place in a text, in bytes: its first and last characters are not white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+}
+
+/// Calls `each` with the lines, paragraphs or sentences of a text, in order; blank ones are none. Texts that are cut in runs have no units.
+pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
+    let mut take = |from: usize, to: usize| {
+        let start = from + white_at(&text[..to], from);
+        if start < to {
+            each(Unit { start, end: white_before(text, to) });
+        }
+    };
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    match cut {
+        Cut::Lines => {
+            for end in memchr2_iter(b'\n', b'\r', bytes) {
+                take(from, end);
+                from = end + 1;
+            }
+        }
+        Cut::Paragraphs => {
+            for end in memchr2_iter(b'\n', b'\r', bytes) {
+                if end >= from && is_blank_line(&text[end..]) {
+                    take(from, end);
+                    from = end + white_at(text, end);
+                }
+            }
+        }
+        Cut::Sentences(_) => {
+            while from < text.len() {
+                let end = piece_end(text, from);
+                take(from, end);
+                from = end;
+            }
+        }
+        Cut::Runs(_) => return,
+    }
+    if from < text.len() {
+        take(from, text.len());
+    }
+}
+
+/// Returns whether the white space at the start of a text has two line ends.
+fn is_blank_line(text: &str) -> bool {
+    let (mut ends, mut after_return) = (0, false);
+    for c in text.chars().take_while(|c| c.is_whitespace()) {
+        // A carriage return and a line feed are one line end.
+        ends += u32::from(c == '\r' || (c == '\n' && !after_return));
+        after_return = c == '\r';
+    }
+    ends >= 2
+}
+
+/// What is kept from one text to the next.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    units: Vec<Unit>,
+    hashes: Vec<u128>,
+    form: Vec<u8>,
+}
+
+/// Calls `each` with the number of each unit that is long enough to be a repeat, the byte at which it begins, and its hash. With
+/// sentences, a unit is the sentence of that number and those that follow it.
+pub fn hashes(
+    text: &str,
+    cut: Cut,
+    letters: Letters,
+    least: u32,
+    scratch: &mut Scratch,
+    each: &mut dyn FnMut(u32, usize, u128),
+) {
+    let Scratch { units: all, hashes, form } = scratch;
+    let mut number = 0;
+    let count = cut.length() as usize;
+    if !matches!(cut, Cut::Sentences(_)) {
+        units(text, cut, &mut |unit| {
+            let content = &text[unit.start..unit.end];
+            if form::has_chars(content, least) {
+                each(number, unit.start, form::hash(content, letters, form));
+            }
+            number += 1;
+        });
+        return;
+    }
+    all.clear();
+    units(text, cut, &mut |unit| all.push(unit));
+    if all.len() < count {
+        return;
+    }
+    hashes.clear();
+    hashes.extend(all.iter().map(|unit| form::hash(&text[unit.start..unit.end], letters, form)));
+    for (number, (group, hashes)) in all.windows(count).zip(hashes.windows(count)).enumerate() {
+        let (start, end) = (group[0].start, group[count - 1].end);
+        if form::has_chars(&text[start..end], least) {
+            form.clear();
+            hashes.iter().for_each(|hash| form.extend_from_slice(&hash.to_le_bytes()));
+            each(number as u32, start, dupsift_core::hash::hash128(form));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, cut: Cut) -> Vec<&str> {
+        let mut out = Vec::new();
+        units(text, cut, &mut |unit| out.push(&text[unit.start..unit.end]));
+        out
+    }
+
+    #[test]
+    fn units_have_no_white_space_around_them() {
+        assert_eq!(of("\n  a b \r\n\r\nc\n \u{3000}\nd", Cut::Lines), ["a b", "c", "d"]);
+        assert_eq!(of("a\nb\n \n\n c\r\nd\r\n\r\ne\n", Cut::Paragraphs), ["a\nb", "c\r\nd", "e"]);
+        assert_eq!(of("One. Two!\n\nThree 中文。四", Cut::Sentences(2)), ["One.", "Two!", "Three 中文。", "四"]);
+        for cut in [Cut::Lines, Cut::Paragraphs, Cut::Sentences(1)] {
+            assert!(of("", cut).is_empty() && of(" \n\n ", cut).is_empty());
+        }
+        assert!(of("text", Cut::Runs(20)).is_empty());
+    }
+
+    #[test]
+    fn short_units_have_no_hash_and_sentences_are_taken_together() {
+        let of = |text: &str, cut, least| {
+            let mut out = Vec::new();
+            hashes(text, cut, Letters::default(), least, &mut Scratch::default(), &mut |number, start, hash| {
+                out.push((number, start, hash));
+            });
+            out
+        };
+        let lines = of("one\nlong enough\nLONG  ENOUGH", Cut::Lines, 5);
+        assert_eq!(lines.iter().map(|line| (line.0, line.1)).collect::<Vec<_>>(), [(1, 4), (2, 16)]);
+        assert_eq!(lines[0].2, lines[1].2);
+        let sentences = of("A b. C d. A b. C d.", Cut::Sentences(2), 3);
+        assert_eq!(sentences.iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(), [(0, 0), (1, 5), (2, 10)]);
+        assert!(sentences[0].2 == sentences[2].2 && sentences[0].2 != sentences[1].2);
+        assert!(of("A b.", Cut::Sentences(2), 0).is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! The repeated passages that cost most: templates, notices, quotations.
+
+use maud::{Markup, html};
+
+use super::markup::{cell, scrolling};
+use super::text::{bytes, percent, plain};
+use crate::report::{counted, thousands};
+use dupsift_engine::job::{CutReport, RunReport};
+
+/// Characters of a passage that a reader sees at once; the rest unfolds.
+const AT_ONCE: usize = 120;
+
+/// The passages with their texts; `None` if the run did not look for any.
+pub fn section(report: &RunReport) -> Option<Markup> {
+    let found = report.cut.as_ref()?;
+    let written = report.corpus.as_ref().is_some_and(|corpus| corpus.folders.contains_key("deduped"));
+    Some(html! {
+        p {
+            (counted(found.passages, "passage")) " in " (counted(found.documents, "document")) ", "
+            (percent(found.characters, found.characters_kept)) " of the kept text, "
+            @if written { "are cut out of deduped/." } @else { "would be cut by " code { "--corpus keep" } "." }
+            @if found.emptied > 0 {
+                " " (counted(found.emptied, "document")) " with too little other text "
+                @if found.emptied == 1 { "is" } @else { "are" } " removed."
+            }
+        }
+        (costliest(found))
+        p.how {
+            "A passage costs its bytes times its copies. Each text is listed once, with a document that it is cut out of and the document
+            that keeps the first copy. All passages are in passages/."
+        }
+    })
+}
+
+fn costliest(found: &CutReport) -> Markup {
+    let header = ["passage", "bytes", "copies", "cost", "cut out of", "first copy in", "file of the first copy"];
+    html! {
+        @if !found.costliest.is_empty() {
+            (scrolling("The passages that cost most", html! {
+                table.sort {
+                    thead { tr { @for name in header { th scope="col" { (name) } } } }
+                    tbody {
+                        @for one in &found.costliest {
+                            tr {
+                                th scope="row" { (text(&one.text)) }
+                                (cell(one.bytes as f64, &bytes(one.bytes)))
+                                td { (thousands(one.copies)) }
+                                (cell((one.bytes * one.copies) as f64, &bytes(one.bytes * one.copies)))
+                                td { (plain(&one.id)) }
+                                td { (plain(&one.first_id)) }
+                                td { (plain(&one.first_file)) }
+                            }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+/// The beginning of a text, and the rest where it is long.
+fn text(text: &str) -> Markup {
+    let first: String = text.chars().take(AT_ONCE).collect();
+    html! {
+        @if first.len() == text.len() { (plain(text)) }
+        @else { details { summary { (plain(&first)) "…" } (plain(text)) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_engine::job::CostlyPassage;
+
+    #[test]
+    fn passages_are_shown_with_their_sources() {
+        assert!(section(&RunReport::default()).is_none());
+        let one = CostlyPassage {
+            text: format!("<b>{}", "x".repeat(300)),
+            bytes: 303,
+            copies: 1200,
+            id: "a".into(),
+            first_id: "b".into(),
+            first_file: "c.parquet".into(),
+        };
+        let cut = CutReport { passages: 5, documents: 2, emptied: 1, costliest: vec![one], ..CutReport::default() };
+        let page = section(&RunReport { cut: Some(cut), ..RunReport::default() }).unwrap().into_string();
+        for part in [
+            "5 passages in 2 documents",
+            "1 document with too little other text is removed",
+            "&lt;b&gt;x",
+            "1,200",
+            "c.parquet",
+            "--corpus keep",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! `--cut`: repeated passages of kept documents, found and cut out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{ArrayRef, Int64Array, StringArray};
+use std::sync::Arc;
+
+use crate::kit::{
+    Doc, Done, Ran, Table, assert_same_bytes, done, ended, json_lines, numbered, python, record, run, samples,
+    write_columns, write_docs,
+};
+use crate::resume::Place;
+
+const EXACT: [&str; 4] = ["--algorithms", "exact", "--max-cut-share", "1"];
+const BOILER: &str = "All rights reserved by the owners of this site, 版权所有 и все права защищены.";
+
+/// A text of its own, of about so many characters.
+fn own(number: usize, characters: usize) -> String {
+    (0..characters / 8)
+        .map(|word| format!("w{:06}", number * 7919 + word * 104_729 % 999_983))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Documents with the same lines at their ends and inside, the longest first.
+fn documents(count: usize) -> Vec<Doc> {
+    let text = |number: usize| {
+        let own = own(number, 900 - number % 50 * 8);
+        match number % 4 {
+            0 => format!("{own}\n{BOILER}\n"),
+            1 => format!("{BOILER}\n\n{own}"),
+            2 => format!("{own}\n{BOILER}\n{}", own.to_uppercase()),
+            _ => format!("\"quoted\", {own}\r\n  {BOILER}  \r\n{number} end"),
+        }
+    };
+    numbered((0..count).map(text))
+}
+
+fn cut(input: &Path, what: &str, more: &[&str]) -> Done {
+    done(input, &[&EXACT[..], &["--cut", what, "--corpus", "annotate,keep,drop"], more].concat())
+}
+
+fn texts(folder: &Path) -> BTreeMap<String, String> {
+    let table = Table::read(folder);
+    table.texts("id").into_iter().zip(table.texts("text")).collect()
+}
+
+/// One copy stays, whatever the format, and everything else is as it was.
+#[test]
+fn every_format_is_written_back_without_the_passages() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = documents(40);
+    let at = |name: &str| folder.path().join(name);
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter((0..40).map(|n| (n % 3 > 0).then_some(n))));
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
+    let text: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));
+    write_columns(&at("parquet/a.parquet"), &[("number", numbers.clone()), ("id", ids), ("text", text)], 7);
+    std::fs::create_dir(at("jsonl")).unwrap();
+    std::fs::write(at("jsonl/a.jsonl"), json_lines(&docs)).unwrap();
+    std::fs::create_dir(at("csv")).unwrap();
+    let record = |doc: &Doc| format!("{},\"{}\",x\n", doc.id, doc.text.replace('"', "\"\""));
+    std::fs::write(at("csv/a.csv"), format!("id,text,more\n{}", docs.iter().map(record).collect::<String>())).unwrap();
+
+    for what in ["lines", "runs:60"] {
+        let parquet = cut(&at("parquet"), what, &[]);
+        let kept = texts(&parquet.out().join("deduped"));
+        assert_eq!(kept.len(), 40);
+        let boilers: usize = kept.values().map(|text| text.matches(BOILER).count()).sum();
+        assert_eq!(boilers, 1, "{what}");
+        for doc in &docs {
+            let lost = doc.text.replace(BOILER, "");
+            assert_eq!(
+                kept[&doc.id].replace(BOILER, "").split_whitespace().collect::<Vec<_>>(),
+                lost.split_whitespace().collect::<Vec<_>>()
+            );
+        }
+        let Table(batch) = Table::read(&parquet.out().join("deduped"));
+        assert_eq!(batch.column_by_name("number").unwrap(), &numbers);
+
+        let lines = cut(&at("jsonl"), what, &[]);
+        let written = std::fs::read_to_string(lines.out().join("deduped/a.jsonl")).unwrap();
+        let expected = docs.iter().map(|doc| Doc { text: kept[&doc.id].clone(), ..doc.clone() });
+        assert_eq!(written.into_bytes(), json_lines(&expected.collect::<Vec<_>>()));
+
+        let records = cut(&at("csv"), what, &[]);
+        let written = std::fs::read_to_string(records.out().join("deduped/a.csv")).unwrap();
+        let expected = docs.iter().map(|doc| Doc { text: kept[&doc.id].clone(), ..doc.clone() });
+        assert_eq!(written, format!("id,text,more\n{}", expected.map(|doc| record(&doc)).collect::<String>()));
+    }
+}
+
+#[test]
+fn threads_and_memory_change_no_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    write_docs(&folder.path().join("a.parquet"), &documents(200), 30);
+    for what in ["lines", "paragraphs", "sentences:1", "runs:60"] {
+        let first = cut(folder.path(), what, &["--threads", "1", "--memory", "4GiB"]);
+        assert!(record(&first.out())["cut"]["passages"].as_u64().unwrap() > 40, "{what}");
+        for (threads, memory) in [("2", "160MiB"), ("5", "160MiB")] {
+            let other = cut(folder.path(), what, &["--threads", threads, "--memory", memory]);
+            assert_same_bytes(&first.out(), &other.out(), what);
+            for folder in ["passages", "deduped", "attributes"] {
+                let bytes = |done: &Done| {
+                    crate::kit::files_below(&done.out().join(folder))
+                        .iter()
+                        .map(|file| std::fs::read(file).unwrap())
+                        .collect::<Vec<_>>()
+                };
+                assert!(bytes(&first) == bytes(&other), "{what}: {folder}/ differs with {threads} threads");
+            }
+            assert_eq!(record(&first.out())["cut"], record(&other.out())["cut"], "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_second_run_cuts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    write_docs(&folder.path().join("a.parquet"), &documents(60), 30);
+    for what in ["lines", "paragraphs"] {
+        let first = cut(folder.path(), what, &[]);
+        let second = cut(&first.out().join("deduped"), what, &[]);
+        let passages = |done: &Done| record(&done.out())["cut"]["passages"].as_u64().unwrap();
+        assert!(passages(&first) > 10 && passages(&second) == 0, "{what}");
+        let bytes = |out: PathBuf| std::fs::read(out.join("deduped/a.parquet")).unwrap();
+        assert!(bytes(first.out()) == bytes(second.out()), "{what}");
+    }
+}
+
+#[test]
+fn the_first_copy_is_that_of_the_preferred_document() {
+    let folder = tempfile::tempdir().unwrap();
+    write_docs(&folder.path().join("a.parquet"), &documents(12), 30);
+    for (keep, first) in [("length desc", "d2"), ("doc desc", "d11"), ("id desc", "d9")] {
+        for what in ["lines", "runs:60"] {
+            let done = cut(folder.path(), what, &["--keep", keep]);
+            let passages = Table::read(&done.out().join("passages"));
+            assert_eq!(passages.len(), 11, "{keep} {what}");
+            assert!(
+                passages.texts("first_id").iter().all(|id| id == first)
+                    && !passages.texts("id").contains(&first.to_owned())
+            );
+            assert!(passages.numbers("copies").iter().all(|&copies| copies == 12));
+            let docs = documents(12);
+            for ((doc, start), end) in passages
+                .numbers("doc")
+                .into_iter()
+                .zip(passages.numbers("start_byte"))
+                .zip(passages.numbers("end_byte"))
+            {
+                assert_eq!(docs[doc as usize].text[start as usize..end as usize].trim(), BOILER);
+            }
+        }
+    }
+    let all = cut(folder.path(), "lines", &["--cut-first"]);
+    let Table(batch) = Table::read(&all.out().join("passages"));
+    assert_eq!((batch.num_rows(), batch.column_by_name("first_id").unwrap().null_count()), (12, 12));
+    assert!(texts(&all.out().join("deduped")).values().all(|text| !text.contains(BOILER)));
+    assert_eq!(record(&cut(folder.path(), "lines", &["--cut-copies", "13"]).out())["cut"]["passages"], 0);
+    assert_eq!(record(&cut(folder.path(), "lines", &["--cut-min-chars", "100"]).out())["cut"]["passages"], 0);
+}
+
+#[test]
+fn documents_of_which_too_little_is_left_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = format!("{}\n{BOILER}\n{}", own(1, 400), own(2, 300));
+    let docs = numbered([
+        long.clone(),
+        format!("{BOILER}\nshort"),
+        format!("{}\n{BOILER}", own(1, 400)),
+        own(5, 100),
+        format!("{}\n{BOILER}", own(9, 390)),
+    ]);
+    write_docs(&folder.path().join("a.parquet"), &docs, 30);
+    let done = cut(folder.path(), "lines", &[]);
+    let removed = Table::read(&done.out().join("removed"));
+    let rows: Vec<_> =
+        removed.texts("id").into_iter().zip(removed.texts("kept_id")).zip(removed.texts("reason")).collect();
+    let row = |id: &str| ((id.to_owned(), "d0".to_owned()), "emptied".to_owned());
+    // d2 has no line of its own; d3 is as short, and nothing was cut out of it.
+    assert_eq!(rows, [row("d1"), row("d2")]);
+    let record = record(&done.out());
+    assert_eq!(
+        (&record["removal"]["removed"], &record["removal"]["kept"], &record["cut"]["emptied"]),
+        (&2.into(), &3.into(), &2.into())
+    );
+    assert_eq!(record["removal"]["reasons"]["emptied"], 2);
+    assert_eq!(texts(&done.out().join("deduped")).len(), 3);
+    // Removed documents are written as they were.
+    assert_eq!(texts(&done.out().join("dropped"))["d1"], docs[1].text);
+    let marks = Table::read(&done.out().join("attributes"));
+    assert_eq!(
+        marks.numbers("left"),
+        [long.chars().count() as i64, 5, 0, docs[3].text.chars().count() as i64, own(9, 390).chars().count() as i64]
+    );
+    let share: Vec<f32> = marks.floats("cut").into_iter().flatten().collect();
+    assert!(share[0] == 0.0 && share[2] == 1.0 && share[1] > 0.9 && share[4] < 0.2, "{share:?}");
+    let all = cut(folder.path(), "lines", &["--min-chars-left", "0"]);
+    assert_eq!(Table::read(&all.out().join("removed")).len(), 0);
+}
+
+#[test]
+fn a_large_share_that_is_cut_holds_the_result_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in/a.parquet"), folder.path().join("out"));
+    let docs = |lines: usize| {
+        let common = (0..lines).map(|line| format!("{line} {}\n", own(line, 80))).collect::<String>();
+        numbered((0..4).map(|number| format!("{}\n{common}", own(100 + number, 900))))
+    };
+    write_docs(&input, &docs(1), 30);
+    let run = |more: &[&str]| {
+        run(&[&input], &out, &[&["--algorithms", "exact", "--cut", "lines", "--overwrite"], more].concat())
+    };
+    run(&[]).ends_with(0);
+    write_docs(&input, &docs(60), 30);
+    run(&[])
+        .ends_with(4)
+        .says(&["of the text of the kept documents is to be cut, more than the 50% of", "max-cut-share"]);
+    run(&["--max-cut-share", "0.9"]).ends_with(0);
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_docs(&at("a.parquet"), &documents(4), 30);
+    std::fs::write(at("a.html"), "<p>text</p>").unwrap();
+    std::fs::write(at("gbk.jsonl"), b"{\"id\":\"a\",\"text\":\"\xd6\xd0\xce\xc4\"}\n").unwrap();
+    let index = at("index").display().to_string();
+    let refused = |input: &str, more: &[&str], parts: &[&str]| {
+        let more = [&["--algorithms", "exact"], more].concat();
+        run(&[&at(input)], &at("out"), &more).ends_with(2).says(parts);
+        assert!(!at("out").exists());
+    };
+    refused("a.parquet", &["--cut", "lines", "--index", &index], &["with `index` cannot cut passages"]);
+    refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with `reference` cannot cut passages"]);
+    refused("a.parquet", &["--cut", "lines", "--html-column", "text"], &["HTML pages cannot be cut"]);
+    refused("a.html", &["--cut", "lines", "--whole-files"], &["HTML pages and web archives cannot be cut"]);
+    refused("a.parquet", &["--cut", "lines", "--text-column", "id,text"], &["from several columns cannot be cut"]);
+    refused(
+        "gbk.jsonl",
+        &["--cut", "lines", "--corpus", "keep", "--encoding", "gbk"],
+        &["its texts are in GBK", "UTF-8"],
+    );
+    refused("a.parquet", &["--cut", "runs:5"], &["expected lines, paragraphs, sentences:N"]);
+    refused("a.parquet", &["--cut-first"], &["nothing is cut; add `cut=lines`"]);
+    refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["leave `cut-at` out"]);
+    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["leave `cut-min-chars` out"]);
+}
+
+#[test]
+fn a_killed_run_resumes_with_the_repeats_that_it_found() {
+    let place = Place::new();
+    let more = ["--algorithms", "exact", "--cut", "lines", "--corpus", "keep", "--max-cut-share", "1"];
+    place.killed_in("write passages/", &more);
+    let ran = place.run(&more).ends_with(0);
+    assert!(
+        record(&place.out())["resumed"].as_array().unwrap().iter().any(|what| what == "repeated passages"),
+        "{}",
+        ran.stderr
+    );
+    let resumed = std::fs::read(place.out().join("passages/part-00000.parquet")).unwrap();
+    std::fs::remove_dir_all(place.out()).unwrap();
+    place.run(&more).ends_with(0);
+    assert!(resumed == std::fs::read(place.out().join("passages/part-00000.parquet")).unwrap());
+}
+
+/// A line that all documents have is one group of rows: what is done grows with the documents, not with their pairs.
+#[test]
+fn a_hot_line_costs_a_row_a_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = 20_000;
+    let docs = numbered((0..count).map(|number| format!("{number} is the only line of its own here\n{BOILER}")));
+    write_docs(&folder.path().join("a.parquet"), &docs, 5000);
+    for (what, most) in [("lines", 2), ("runs:60", 80)] {
+        let done = cut(folder.path(), what, &["--min-chars-left", "0", "--no-report"]);
+        let record = record(&done.out());
+        assert_eq!(record["cut"]["passages"], count - 1);
+        let rows = |name: &str| {
+            let stage = record["stages"].as_array().unwrap().iter().find(|stage| stage["stage"] == name).unwrap();
+            stage["rows_in"].as_u64().unwrap()
+        };
+        assert!(rows("find repeats") <= count as u64 * most, "{what}: {}", rows("find repeats"));
+    }
+}
+
+/// A script cuts the samples by the definition.
+#[test]
+fn passages_of_the_samples_are_those_of_the_definition() {
+    let runs =
+        ["lines", "runs:100"].map(|what| done(samples(), &[&EXACT[..], &["--cut", what, "--corpus", "keep"]].concat()));
+    let mut command = python("scripts/cut.py");
+    runs.iter().for_each(|done| _ = command.arg(done.out()));
+    Ran::of(command.output().unwrap()).ends_with(0);
+}
+
+#[test]
+fn without_a_copy_of_the_corpus_passages_are_only_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    write_docs(&folder.path().join("a.parquet"), &documents(8), 30);
+    let done = ended(folder.path(), &[&EXACT[..], &["--cut", "lines"]].concat(), 0);
+    assert_eq!(Table::read(&done.out().join("passages")).len(), 7);
+    assert!(!done.out().join("deduped").exists());
+    let page = std::fs::read_to_string(done.out().join("report.html")).unwrap();
+    assert!(page.contains("All rights reserved by the owners"), "report.html does not show the passage");
+}
