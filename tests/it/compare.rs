@@ -225,15 +225,15 @@ fn a_sample_is_one_of_what_there_is() {
     all["judge"]["sample"] = whole["judge"]["sample"].clone();
     assert_eq!(whole, all);
 
-    let (some, told) = judged("some", "300");
-    assert!(told.contains(" (0.") && told.contains("sampled: of algorithms with more than 300 pairs"), "{told}");
+    let (some, told) = judged("some", "200");
+    assert!(told.contains(" (0.") && told.contains("sampled: of algorithms with more than 200 pairs"), "{told}");
     assert_eq!((&some["judge"]["sampled"], &some["agreement"]), (&true.into(), &whole["agreement"]));
     let count = |study: &Value| study["judge"]["judged"].as_u64().unwrap();
-    assert!(count(&some) > 300 && count(&some) < count(&whole) / 2, "{}", count(&some));
+    assert!(count(&some) > 200 && count(&some) < count(&whole) / 2, "{}", count(&some));
     let algorithms = |study: &Value| study["algorithms"].as_array().unwrap().clone();
     let (mut held, mut sampled) = (0, 0);
     for (one, known) in algorithms(&some).iter().zip(&algorithms(&whole)) {
-        assert_ne!(one["judged"], one["pairs"], "each has more than 300 pairs");
+        assert_ne!(one["judged"], one["pairs"], "each has more than 200 pairs");
         for figure in ["recall", "precision", "alone_duplicates"] {
             let end = |end: &str| number(&one[figure][end]);
             let known = number(&known[figure]["value"]);
@@ -378,7 +378,7 @@ fn a_sample_holds_no_forms() {
         seen += usize::from(forms.contains(&pair));
         of_cosine += usize::from(pool[&pair].contains("cosine"));
     }
-    assert!(forms.len() > 100 && seen > 10 && of_cosine > 150, "{} forms, {seen} judged, {of_cosine}", forms.len());
+    assert!(forms.len() > 80 && seen > 10 && of_cosine > 150, "{} forms, {seen} judged, {of_cosine}", forms.len());
 }
 
 #[test]

@@ -70,8 +70,8 @@ fn rows_comparisons_and_candidates() {
         log_shingles: 4388 rows of 12 bytes, 383 compared, 198 candidates
         long_sent: 2194 rows of 12 bytes, 0 compared, 0 candidates
         lsi: 70208 rows of 13 bytes, 108843 compared, 65082 candidates
-        megashingles: 32910 rows of 13 bytes, 4310 compared, 466 candidates
-        minhash: 30716 rows of 13 bytes, 4640 compared, 557 candidates
+        megashingles: 32910 rows of 17 bytes, 4310 compared, 466 candidates
+        minhash: 30716 rows of 17 bytes, 4640 compared, 557 candidates
         near_page: 2193 rows of 20 bytes, 0 compared, 0 candidates
         opt_freq: 2194 rows of 12 bytes, 0 compared, 0 candidates
         random_projection: 2194 rows of 68 bytes, 1857 compared, 179 candidates
@@ -215,10 +215,10 @@ fn eight_threads_do_the_work_of_one() {
     assert_eq!(work("1"), work("8"));
 }
 
-/// Guards the bytes of a signature on the disk: 14 rows of 13 bytes a document are 182, and what else a run
+/// Guards the bytes of a signature on the disk: 14 rows of 17 bytes a document are 238, and what else a run
 /// keeps of a document comes on top. No row is written twice.
 #[test]
-fn minhash_spills_at_most_300_bytes_a_document() {
+fn minhash_spills_at_most_360_bytes_a_document() {
     const COUNT: u64 = 120_000;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("short.parquet");
@@ -226,11 +226,11 @@ fn minhash_spills_at_most_300_bytes_a_document() {
     let done = done(&file, &["--algorithms", "minhash", "--memory", "32MiB", "--threads", "1"]);
     let record = record(&done.out());
     let minhash = &list(&record, "algorithms")[0];
-    assert_eq!(number(minhash, "rows") * number(minhash, "row_bytes"), COUNT * 182);
+    assert_eq!(number(minhash, "rows") * number(minhash, "row_bytes"), COUNT * 238);
     let rows = number(minhash, "spilled_bytes");
-    assert!(rows > COUNT * 20 && rows <= COUNT * 182, "{rows} bytes of rows were spilled");
+    assert!(rows > COUNT * 20 && rows <= COUNT * 238, "{rows} bytes of rows were spilled");
     let all = of_stages(&record, "", "spilled_bytes");
-    assert!(all <= COUNT * 300, "{all} bytes were spilled, {} a document", all / COUNT);
+    assert!(all <= COUNT * 360, "{all} bytes were spilled, {} a document", all / COUNT);
 }
 
 /// Guards the size of what is written: a row of the tables repeats ids that stand in order, which compresses well. The

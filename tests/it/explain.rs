@@ -146,29 +146,25 @@ fn copies_are_signed_as_the_run_counted_them() {
     let texts = ["раз", "раз", "раз", "два", "два", "два"].map(text);
     let strangers = (0..40).map(|n| words(&format!("чужое{n}x")));
     write_docs(&input, &numbered(texts.into_iter().chain(strangers)), 10);
-    let run =
-        |max_group: &str| done(&input, &["--algorithms", "cosine:join=heavy,threshold=0.3", "--max-group", max_group]);
-    let (all, few) = (run("1000"), run("2"));
-    let cosine = |done: &Done, a: i64, b: i64| explain(&done.out(), a, b).algorithms.remove(0);
-    let pair = cosine(&all, 1, 5);
+    let done = done(&input, &["--algorithms", "cosine:join=heavy,threshold=0.3"]);
+    let cosine = |a: i64, b: i64| explain(&done.out(), a, b).algorithms.remove(0);
+    let pair = cosine(0, 3);
     assert_eq!((pair.verdict, pair.common_keys), (Verdict::Pair, 15 * 15 / 4), "{}", pair.why);
     assert!(!pair.why.contains("between them"), "{}", pair.why);
-    assert_eq!(cosine(&all, 5, 1).rows, pair.rows);
+    assert_eq!(cosine(5, 1).rows, cosine(1, 5).rows);
     // The best of each three is the first one.
     for (a, b) in [(1, 5), (5, 1), (0, 4), (2, 3)] {
-        let pair = cosine(&few, a, b);
+        let pair = cosine(a, b);
         assert_eq!((pair.verdict, pair.pair.is_none()), (Verdict::PairNotWritten, true), "{}", pair.why);
         assert!(pair.why.starts_with("56 common keys, and the check cosine:0.3"), "{}", pair.why);
         let (first, second) = if a < b { ("d0", "d3") } else { ("d3", "d0") };
-        let stands =
-            format!("it is one of 3 copies, above `max-group=2`: the pair of {first} and {second} stands for it");
+        let stands = format!("written as the pair of {first} and {second}, which have the same texts");
         assert!(pair.why.ends_with(&stands), "{}", pair.why);
     }
-    assert_eq!(cosine(&few, 0, 3).verdict, Verdict::Pair);
-    assert_eq!(cosine(&few, 1, 7).verdict, Verdict::NoCommonKey);
-    let copies = cosine(&few, 1, 2);
+    assert_eq!(cosine(1, 7).verdict, Verdict::NoCommonKey);
+    let copies = cosine(1, 2);
     assert_eq!(copies.verdict, Verdict::PairNotWritten);
-    assert!(copies.why.contains("a group of 3 copies, above `max-group=2`"), "{}", copies.why);
+    assert!(copies.why.contains("they are exact copies, and pairs/ has each"), "{}", copies.why);
 }
 
 /// 80 documents share two heavy words, and by these alone they are alike; each two have a third word in common.
@@ -222,7 +218,8 @@ fn a_refused_candidate_is_told_its_score() {
     assert_eq!((cluster.representative_doc, cluster.size), (0, 2));
 }
 
-/// Above `--max-group` a pair need not stand in the table to be one.
+/// A pair need not be in the table to be one: copies are there with the best document of their text, and of more than `--max-group`
+/// texts with one signature each is with the best one.
 #[test]
 fn a_pair_that_is_not_written_is_one_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +229,14 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     let verdict = |a, b| explain(&done.out(), a, b).algorithms[0].verdict;
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
     let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
-    assert!(why.contains("in a cluster of 5 documents, above `max-group=3`:"), "{why}");
+    assert!(why.contains("pairs/ has each of them with the best document of their text"), "{why}");
+    // The words are the same, the texts are not.
+    write_docs(&input, &numbered((0..5).map(|n| format!("Один и тот же текст{}", "!".repeat(n)))), 10);
+    let done = crate::kit::done(&input, &["--algorithms", "tf:min_distinct=1", "--max-group", "3"]);
+    let one = |a, b| explain(&done.out(), a, b).algorithms.remove(0);
+    assert_eq!((one(0, 4).verdict, one(2, 3).verdict), (Verdict::Pair, Verdict::PairNotWritten));
+    let why = one(2, 3).why;
+    assert!(why.contains("in a cluster of 5 documents; more than `max-group=3` texts"), "{why}");
 }
 
 fn with_ids(ids: &[&str]) -> Vec<Doc> {

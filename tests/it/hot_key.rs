@@ -57,3 +57,93 @@ fn a_hot_key_costs_time_in_proportion_to_its_size() {
         }
     }
 }
+
+/// Pages of one template: sixty words, one of which is the page's own.
+fn pages(count: usize) -> Vec<String> {
+    let page = |n: usize| {
+        let word = |at: usize| if at == n % 60 { format!("own{n}") } else { format!("word{at}") };
+        (0..60).map(word).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(page).collect()
+}
+
+/// What a run over these texts has cost, by algorithm: comparisons, candidates and pairs; and the bytes of its temporary files.
+fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    write_docs(&file, &numbered(texts), 2_000);
+    let more = ["--algorithms", algorithms, "--threads", "2", "--memory", "64MiB", "--max-removed-share", "1"];
+    let record = record(&done(&file, &more).out());
+    let count = |one: &Value, name: &str| one[name].as_u64().unwrap();
+    let of = |one: &Value| {
+        let counts = ["compared", "candidates", "pairs_written"].map(|name| count(one, name));
+        (one["label"].as_str().unwrap().to_string(), counts)
+    };
+    let bytes = record["stages"].as_array().unwrap().iter().map(|stage| count(stage, "spilled_bytes")).sum();
+    (record["algorithms"].as_array().unwrap().iter().map(of).collect(), bytes)
+}
+
+/// Guards the growth: twice the pages of one template cost about twice the comparisons, and temporary files are in proportion to the
+/// text. All with all would be four times.
+#[test]
+fn pages_of_one_template_cost_in_proportion_to_their_number() {
+    let others = "minhash:preset=fineweb,as=fineweb,minhash:bands=20,rows=5,verify=jaccard:0.5,as=broad,megashingles,\
+                  shingles:join=lsh,unit=word";
+    for (algorithms, documents) in [("exact,minhash", 5_000), (others, 1_500)] {
+        let texts = pages(2 * documents);
+        let (once, _) = cost(&texts[..documents], algorithms);
+        let (twice, bytes) = cost(&texts, algorithms);
+        for ((label, once), (_, twice)) in once.iter().zip(&twice) {
+            for (once, twice) in once.iter().zip(twice) {
+                assert!(10 * twice <= 26 * once, "{label}: {twice} for {once}");
+            }
+            assert!(label == "exact" || once[2] >= documents as u64 - 1, "{label}: each page has a pair");
+        }
+        let text: usize = texts.iter().map(String::len).sum();
+        let most = if algorithms == others { 5 * 30 } else { 30 };
+        assert!(bytes <= most * text as u64, "{bytes} bytes of temporary files for {text} of text");
+    }
+}
+
+/// A page more of a template that the index has by thousands is compared with some of them.
+#[test]
+fn an_index_looks_up_the_nearest_pages_of_a_template() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = pages(3_000);
+    let index = folder.path().join("index");
+    let index = index.to_str().unwrap();
+    let run = |name: &str, docs: &[crate::kit::Doc]| {
+        let file = folder.path().join(name);
+        write_docs(&file, docs, 2_000);
+        let more = ["--algorithms", "exact,minhash", "--index", index, "--batch", name, "--threads", "2"];
+        let done = done(&file, &more);
+        record(&done.out())
+    };
+    let docs = numbered(&texts);
+    run("first.parquet", &docs[..2_999]);
+    let record = run("second.parquet", &docs[2_999..]);
+    let stages = record["stages"].as_array().unwrap();
+    let met = stages.iter().find(|stage| stage["stage"] == "look up guests").expect("some take part");
+    let met = met["rows_in"].as_u64().unwrap();
+    // 14 bands, up to 22 neighbors on both sides of a window of 1,500 rows, and the first 4.
+    assert!((4..=14 * 48).contains(&met), "{met} indexed documents take part");
+    assert_eq!(record["removal"]["removed"].as_u64(), Some(1));
+}
+
+/// Groups of equal texts cost as many pairs as they have documents, whatever their size is.
+#[test]
+fn equal_texts_cost_in_proportion_to_their_number() {
+    let groups =
+        |size: usize| (0..10 * size).map(|n| format!("error page {} is not available", n % 10)).collect::<Vec<_>>();
+    let algorithms = "exact,minhash,simhash,cosine";
+    let ((below, less), (above, more)) = (cost(&groups(1_000), algorithms), cost(&groups(1_001), algorithms));
+    for ((label, below), (_, above)) in below.iter().zip(&above) {
+        // Between the ten texts there are at most 45 pairs.
+        assert!((9_990..=10_035).contains(&below[2]), "{label}: {} pairs", below[2]);
+        assert!(
+            2 * below[2] <= 3 * above[2] && 2 * below[0] <= 3 * above[0].max(1),
+            "{label}: {below:?} for {above:?}"
+        );
+    }
+    assert!(2 * less <= 3 * more, "{less} bytes of temporary files for {more}");
+}

@@ -175,7 +175,7 @@ impl Task<'_> {
 
     fn met(&mut self, at: usize, (pairs, counts): (Sorted, Compared)) -> Result<()> {
         self.send(&pairs, Kind::member(What::Pairs, at))?;
-        let counts = [counts.made, counts.left_out].map(u64::to_le_bytes).concat();
+        let counts = [counts.made, counts.left_out, counts.far].map(u64::to_le_bytes).concat();
         self.spool.push(Kind::member(What::Compared, at), 0, &counts)
     }
 
@@ -239,7 +239,7 @@ impl Task<'_> {
         for (at, pairs) in gathered {
             let (bound, evidence) = (&self.bound[at], &evidence[at]);
             let Some(check) = bound.verify_candidates() else { continue };
-            let grouped = Grouped { classes: None, pairs, layout, compared: 0, left_out: 0, spilled_bytes: 0 };
+            let grouped = Grouped { classes: None, pairs, layout, comparisons: Compared::default(), spilled_bytes: 0 };
             let verified = check_pairs(engine, &bound.label, check, &grouped, evidence)?;
             let relates = bound.relating().is_some();
             let (mut record, mut shown) = (Vec::new(), std::collections::BTreeSet::new());

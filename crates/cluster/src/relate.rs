@@ -12,6 +12,7 @@ use super::spool::Block;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::connect::Forest;
+use dupsift_algorithms::stage::group::Compared;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
 use dupsift_core::row::{LinkLayout, PairLayout};
@@ -55,7 +56,8 @@ struct Put<'p> {
     joined: AtomicBits,
     pairs: Shuffle,
     evidence: Option<Taking>,
-    numbers: BTreeMap<What, [u64; 2]>,
+    numbers: BTreeMap<What, u64>,
+    comparisons: Compared,
 }
 
 impl Driver<'_> {
@@ -143,6 +145,7 @@ impl Driver<'_> {
                 pairs: occurrences(session, bound)?,
                 evidence: evidence.transpose()?,
                 numbers: BTreeMap::new(),
+                comparisons: Compared::default(),
             })
         };
         bound.iter().map(put).collect()
@@ -152,7 +155,7 @@ impl Driver<'_> {
     fn links(&self, frame: Frame, puts: &mut [Put<'_>], bound: &[(usize, Bound<'_>)], alike: &Alike<'_>) -> Result<()> {
         let layout = LinkLayout::new(self.session.documents());
         let kinds = [all(bound, What::Links), all(bound, What::Compared)].concat();
-        let mut counts: BTreeMap<u16, [u64; 2]> = BTreeMap::new();
+        let mut counts: BTreeMap<u16, Compared> = BTreeMap::new();
         let puts_of = by_member(puts);
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.equal.writer())).collect();
@@ -175,9 +178,9 @@ impl Driver<'_> {
             })
         })?;
         writers.into_values().try_for_each(|mut writer| writer.flush())?;
-        for (member, [made, left_out]) in counts {
-            let sum = puts[puts_of[&member]].numbers.entry(What::Compared).or_default();
-            *sum = [sum[0] + made, sum[1] + left_out];
+        for (member, counts) in counts {
+            let put = &mut puts[puts_of[&member]];
+            put.comparisons = put.comparisons.plus(counts);
         }
         Ok(())
     }
@@ -214,7 +217,7 @@ impl Driver<'_> {
         })?;
         writers.into_values().try_for_each(|mut writer| writer.flush())?;
         for put in puts.iter_mut() {
-            put.numbers.insert(What::Candidates, [counts.get(&(put.at as u16)).copied().unwrap_or_default(), 0]);
+            put.numbers.insert(What::Candidates, counts.get(&(put.at as u16)).copied().unwrap_or_default());
         }
         if length == 0 || met.count() == 0 {
             return Ok(None);
@@ -290,14 +293,14 @@ impl Driver<'_> {
         })?;
         writers.into_values().try_for_each(|mut writer| writer.flush())?;
         for (member, count) in undecided {
-            puts[puts_of[&member]].numbers.insert(What::Undecided, [count, 0]);
+            puts[puts_of[&member]].numbers.insert(What::Undecided, count);
         }
         Ok(())
     }
 
     /// The pairs of one algorithm as a product; where they are told by evidence, that too.
     fn put(&self, put: Put<'_>, tallies: &Tallies, corpus: Corpus<'_>) -> Result<()> {
-        let Put { at, bound, equal, joined, pairs, evidence, numbers } = put;
+        let Put { at, bound, equal, joined, pairs, evidence, numbers, comparisons } = put;
         let session = self.session;
         let number = |what| numbers.get(&what).copied().unwrap_or_default();
         let mut report = report(at, bound, tallies);
@@ -308,9 +311,9 @@ impl Driver<'_> {
             let rows = Rows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
             self.saved.save(|keys| &keys.members[at].rows, rows)?;
         }
-        [report.compared, report.left_out] = number(What::Compared);
-        report.candidates = if bound.verify().is_some() { number(What::Candidates)[0] } else { 0 };
-        report.undecided = number(What::Undecided)[0];
+        report.note_comparisons(comparisons);
+        report.candidates = if bound.verify().is_some() { number(What::Candidates) } else { 0 };
+        report.undecided = number(What::Undecided);
         let layout = PairLayout::new(session.documents());
         let what = format!("merge {}", bound.label);
         let (pairs, _) = PairList::make(session.engine, &what, &pairs.finish()?, layout, || (), |(), pair| Some(pair))?;
@@ -362,11 +365,10 @@ fn all(bound: &[(usize, Bound<'_>)], what: What) -> Vec<Kind> {
     bound.iter().map(|(at, _)| Kind::member(what, *at)).collect()
 }
 
-fn add(bytes: &[u8], sum: &mut [u64; 2]) -> Result<()> {
+fn add(bytes: &[u8], sum: &mut Compared) -> Result<()> {
     let mut bytes = Bytes(bytes);
     while !bytes.0.is_empty() {
-        sum[0] += bytes.long()?;
-        sum[1] += bytes.long()?;
+        *sum = sum.plus(Compared { made: bytes.long()?, left_out: bytes.long()?, far: bytes.long()? });
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use arrow::datatypes::Int64Type;
 use arrow::datatypes::{Field, Schema};
 
 use super::job::COPIES;
+use super::nearest;
 use super::rule_out::RulingOut;
 use super::scan::{Scan, Shared};
 use dupsift_algorithms::stage::bound::Bound;
@@ -302,6 +303,7 @@ impl Meeting for Joining<'_> {
                     let most = self.options.max_candidates;
                     RulingOut { scan: &scan, bound, sketches, max_candidates: most }.meet(&keys.rows, &met)?;
                 }
+                None if bound.scheme.nearest => nearest::meet(&scan, bound, &keys.rows, &met)?,
                 None => scan.rows(&bound.label, &keys.rows, || All(&met))?,
             }
         }

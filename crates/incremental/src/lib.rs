@@ -23,6 +23,7 @@ mod earlier;
 mod job;
 mod join;
 mod known_by;
+mod nearest;
 mod night;
 mod place;
 mod published;

@@ -36,6 +36,7 @@ pub fn write_rows(
     stored: &AtomicBits,
 ) -> Result<u64> {
     let (width, group_width) = keys.widths();
+    let doc_at = numbered.doc_at(width);
     let kept = engine.shuffle(&format!("{label}-kept"), width, group_width, keys.rows())?;
     engine.work(
         keys.partitions(),
@@ -44,13 +45,13 @@ pub fn write_rows(
             engine.go_on()?;
             let records = keys.load(partition, engine.budget.a_thread)?;
             for record in (0..records.len()).map(|at| records.record(at)) {
-                let doc = numbered.doc(IndexDoc(number(&record[group_width..])));
+                let doc = numbered.doc(IndexDoc(number(&record[doc_at..])));
                 match known.of(doc).filter(|&known| stored.get(known as usize)) {
                     Some(same) if same == doc => writer.push(record)?,
                     Some(_) => {
                         row.clear();
                         row.extend_from_slice(record);
-                        known.rename_in(&mut row[group_width..], numbered);
+                        known.rename_in(&mut row[doc_at..], numbered);
                         writer.push(row)?;
                     }
                     None => {}

@@ -51,7 +51,7 @@ impl RulingOut<'_> {
         let (width, group_width) = keys.widths();
         // How many rows the index has of the keys is not known before; of more than these, partitions are sorted on disk.
         let windows = engine.shuffle(&format!("{label}-windows"), width, group_width, 2 * keys.rows())?;
-        self.scan.rows(label, keys, || Windows { sharing: &sharing, windows: windows.writer(), shared: Vec::new() })?;
+        self.scan.rows(label, keys, || Windows::new(&sharing, windows.writer()))?;
         let windows = windows.finish()?;
         let ranks = Ranks::new(engine.dir, "sharing-a-key-ranks", &sharing)?;
         let old = self.words_of(&ranks)?;
@@ -118,11 +118,18 @@ impl RulingOut<'_> {
 }
 
 /// The rows of keys that night and index both have.
-struct Windows<'w> {
+pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
     /// Of each group of the partition, up to the last one that the index has: whether it has it. Each folder of rows may name it.
     shared: Vec<bool>,
+}
+
+impl<'w> Windows<'w> {
+    /// Returns what a thread takes rows with: it notes the indexed documents in `sharing`, and writes the rows.
+    pub fn new(sharing: &'w AtomicBits, windows: Writer<'w>) -> Windows<'w> {
+        Windows { sharing, windows, shared: Vec::new() }
+    }
 }
 
 impl Shared for Windows<'_> {

@@ -57,7 +57,7 @@ impl Scan<'_> {
         let (engine, manifest) = (self.engine, self.manifest);
         let (width, group_width) = keys.widths();
         let runs = self.runs(label, (width, group_width))?;
-        let partitions = keys.partitions();
+        let (partitions, doc_at) = (keys.partitions(), self.numbered.doc_at(width));
         engine.work(
             partitions,
             || Ok(begin()),
@@ -67,7 +67,7 @@ impl Scan<'_> {
                 let groups = Groups::new(records.groups().map(|group| &records.record(group.start)[..group_width]));
                 for run in &runs {
                     let bytes = meet(run, buckets_of(partition, partitions), &groups, |group, row| {
-                        let doc = IndexDoc(number(&row[group_width..]));
+                        let doc = IndexDoc(number(&row[doc_at..]));
                         if doc >= self.numbered.next_doc {
                             let why = format!("a row of {label} names document {doc} of {}", self.numbered.next_doc);
                             return Err(Error::Damaged { path: self.index.dir().to_path_buf(), why });

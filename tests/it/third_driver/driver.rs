@@ -17,7 +17,7 @@ use dupsift::stage::choose::Chooser;
 use dupsift::stage::clusters::{self, Clusters};
 use dupsift::stage::copies::{self, Copies};
 use dupsift::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
-use dupsift::stage::expand::{MatchedBy, between, of_both, of_class, within};
+use dupsift::stage::expand::{MatchedBy, of_both, of_class};
 use dupsift::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies};
 use dupsift::stage::groups::Groups;
 use dupsift::stage::margin::{Whole, best, comes_within};
@@ -475,14 +475,37 @@ impl<'d> Driver<'d> {
         let same = bound.relating().map(|(rule, _)| rule.same());
         let copied = |pair: &Pair| [pair.a, pair.b].map(|doc| clusters::Classes::representative(copies, doc));
         let are_copies = |pair: &Pair| copied(pair)[0] == copied(pair)[1];
+        let best = |docs: &[u64]| self.best(Docs::Wide(docs));
+        // The documents of each text of a class.
+        let by_text = |docs: &[u64]| {
+            let mut texts: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+            for &doc in docs {
+                texts.entry(clusters::Classes::representative(copies, doc)).or_default().push(doc);
+            }
+            texts
+        };
+        // The best one of each; above the bound the best one of all alone.
+        let texts = |docs: &[u64]| -> Vec<u64> { by_text(docs).values().map(|docs| best(docs)).collect() };
+        let mut equal = |a: u64, b: u64| found.push(of_class(scheme, same, a, b, are_copies));
         for docs in classes.members.values() {
-            let each = |a, b| Ok::<_, ()>(found.push(of_class(scheme, same, a, b, are_copies)));
-            within(Docs::Wide(docs), most, |docs| self.best(docs), each).unwrap();
+            for of_text in by_text(docs).values() {
+                let first = best(of_text);
+                of_text.iter().filter(|&&doc| doc != first).for_each(|&doc| equal(first, doc));
+            }
+            let (texts, centre) = (texts(docs), best(docs));
+            let is_star = texts.len() as u64 > most;
+            for (at, &a) in texts.iter().enumerate() {
+                let others = texts[at + 1..].iter().filter(|&&b| !is_star || a == centre || b == centre);
+                others.for_each(|&b| equal(a, b));
+            }
         }
         for pair in pairs {
-            let [a, b] = [pair.a, pair.b].map(|doc| clusters::Classes::members(classes, doc));
-            let each = |x, y| Ok::<_, ()>(found.push(of_both(scheme, pair, x, y)));
-            between(a, b, most, |docs| self.best(docs), each).unwrap();
+            let [a, b] = [pair.a, pair.b].map(|doc| {
+                let docs: Vec<u64> = clusters::Classes::members(classes, doc).iter().collect();
+                let texts = texts(&docs);
+                if texts.len() as u64 > most { vec![best(&docs)] } else { texts }
+            });
+            a.iter().for_each(|&x| found.extend(b.iter().map(|&y| of_both(scheme, pair, x, y))));
         }
         found.sort_by_key(|pair| (pair.a, pair.b));
         let mut names = MatchedBy::new(scheme.rules);

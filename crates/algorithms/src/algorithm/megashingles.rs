@@ -16,6 +16,9 @@
 //! Limits: very short documents have few distinct shingles, and meet or miss at random; `min_words=5` leaves out those that
 //! have no whole shingle. For Han, here as in all shingles, a character is a word.
 //!
+//! A megashingle that more than 256 documents have, as pages of one template do, is not compared all with all: each document is
+//! compared with its nearest in the order of the next four megashingles, and with the first documents of all.
+//!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
 //! ```
@@ -26,7 +29,7 @@ use super::kit::shingling::NGRAM;
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
-use dupsift_core::row::{RowShape, Signatures};
+use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window, order_by};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::shingles;
 
@@ -66,7 +69,7 @@ const FACTS: Facts = Facts {
     ],
     shorthands: &[],
     presets: &[("seed", "groups=6,group_size=6"), ("fetterly", "groups=6,group_size=14")],
-    revision: 1,
+    revision: 2,
 };
 
 impl Algorithm for Megashingles {
@@ -121,8 +124,14 @@ impl MegashinglesSigner {
 
 impl Signer for MegashinglesSigner {
     fn scheme(&self) -> SignatureScheme {
-        let shape = RowShape { positions: (self.groups * (self.groups - 1) / 2) as u32, ..RowShape::KEY64 };
-        SignatureScheme { shared_key: SharedKey::Candidates, rules: &["megashingle"], ..SignatureScheme::new(shape) }
+        let shape =
+            RowShape { positions: (self.groups * (self.groups - 1) / 2) as u32, ordered: true, ..RowShape::KEY64 };
+        SignatureScheme {
+            shared_key: SharedKey::Candidates,
+            rules: &["megashingle"],
+            nearest: true,
+            ..SignatureScheme::new(shape)
+        }
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
@@ -139,12 +148,17 @@ impl Signer for MegashinglesSigner {
         // A repeated shingle changes no minimum.
         let mut set = out.take_numbers();
         shingles(words, self.ngram, self.circular, &mut set);
-        let mut position = 0;
-        self.megashingles(&set, |key| {
-            out.push(position, key.into(), 0, &[]);
-            position += 1;
-        });
+        let mut keys = Vec::with_capacity(self.groups * self.groups);
+        self.megashingles(&set, |key| keys.push(key));
+        for (position, &key) in keys.iter().enumerate() {
+            let others = keys.iter().cycle().skip(position + 1).take(keys.len() - 1);
+            out.push(position as u32, key.into(), order_by(others.copied()), &[]);
+        }
         out.leave_numbers(set);
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        out.compare_nearest(window, |a, b| Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1)));
     }
 }
 

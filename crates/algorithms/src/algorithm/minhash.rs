@@ -17,6 +17,10 @@
 //! sentinel that all empty documents would share. Without the check (`verify=none`) `similarity` is an estimate from one byte
 //! of each minimum (b-bit minwise hashing, Li and König 2010).
 //!
+//! Pages of one template share a band by thousands. A band of more than 256 documents is not compared all with all: each document is
+//! compared with its nearest in the order of the next four bands, and with the first documents of all, so that the cost grows with the
+//! documents. Two documents that are alike apart from their template share more bands than one, and so stand close together.
+//!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
 //! ```
@@ -29,7 +33,7 @@ use super::kit::verify::{CHECKS, VERIFY, check};
 use super::params::{Kind, ParamSpec, Params, Shorthand};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
-use dupsift_core::row::{Row, RowShape, Score, Signatures};
+use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window, order_by};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
@@ -63,7 +67,7 @@ const FACTS: Facts = Facts {
         ("fineweb", "bands=14,rows=8,ngram=5,verify=none"),
         ("core", "bands=50,rows=4,ngram=2,verify=jaccard:0.5"),
     ],
-    revision: 1,
+    revision: 2,
 };
 
 const THRESHOLD: Shorthand = Shorthand {
@@ -111,11 +115,13 @@ struct MinHashSigner {
 
 impl Signer for MinHashSigner {
     fn scheme(&self) -> SignatureScheme {
-        let shape = RowShape { positions: self.bands as u32, key_bits: 64, ordered: false, sketch: self.sketch };
+        let ordered = self.bands > 1;
+        let shape = RowShape { positions: self.bands as u32, key_bits: 64, ordered, sketch: self.sketch };
         SignatureScheme {
             shared_key: SharedKey::Candidates,
             rules: &["band"],
             banding: Some(Banding { bands: self.bands, rows: self.rows }),
+            nearest: true,
             ..SignatureScheme::new(shape)
         }
     }
@@ -138,9 +144,13 @@ impl Signer for MinHashSigner {
         out.leave_numbers(shingles);
         // The minima of one family are not uniform in their low bits; a mixer makes one fair byte of each.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
-        for (band, values) in minima.chunks_exact(self.rows).enumerate() {
-            let key = values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value));
-            out.push(band as u32, key.into(), 0, &sketch);
+        let key = |(band, values): (usize, &[u64])| {
+            values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))
+        };
+        let keys: Vec<u64> = minima.chunks_exact(self.rows).enumerate().map(key).collect();
+        for (band, &key) in keys.iter().enumerate() {
+            let others = keys.iter().cycle().skip(band + 1).take(keys.len() - 1);
+            out.push(band as u32, key.into(), order_by(others.copied()), &sketch);
         }
     }
 
@@ -153,6 +163,10 @@ impl Signer for MinHashSigner {
         let share = equal as f64 / self.sketch as f64;
         let estimate = ((share - 1.0 / 256.0) / (1.0 - 1.0 / 256.0)).max(0.0);
         Some(Score { similarity: estimate as f32, distance: None })
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        out.compare_nearest(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
     }
 
     fn verify(&self) -> Option<&dyn Verify> {

@@ -1,8 +1,18 @@
 //! expand: from classes of equal documents, and pairs of their representatives, to pairs of documents.
 //!
-//! A class of g documents stands for g (g - 1) / 2 pairs. Above `max_group` only the pairs with its best document (the
-//! centre) are written; the exact number is counted all the same.
+//! Equal texts form a star: the best document of each text is a pair with every other document that has the text, and it alone is in
+//! pairs with other texts. So the number of pairs of copies grows like the number of documents.
+//!
+//! A class of t different texts stands for t (t - 1) / 2 pairs of texts. If there are more than `max_group` texts, only the pairs with
+//! the best document of the class (the centre) are written. The exact number is counted all the same.
+//!
+//! ```text
+//! class a a' b c (a' has the text of a)      a-a', a-b, a-c, b-c      max_group 2, best b: a-a', b-a, b-c
+//! ```
 
+use std::convert::Infallible;
+
+use super::copies::Copies;
 use crate::algorithm::SignatureScheme;
 use dupsift_core::row::{self, Docs, Pair, Related};
 
@@ -56,41 +66,97 @@ impl<'r> MatchedBy<'r> {
     }
 }
 
-/// The pairs within one class; returns how many it stands for. `centre` picks the best document of a large class.
-pub fn within<E>(
-    members: Docs<'_>,
-    max_group: u64,
-    centre: impl FnOnce(Docs<'_>) -> u64,
-    mut each: impl FnMut(u64, u64) -> Result<(), E>,
-) -> Result<u64, E> {
-    let count = members.len() as u64;
-    if count > max_group {
-        let centre = centre(members);
-        members.iter().filter(|&doc| doc != centre).try_for_each(|doc| each(centre, doc))?;
-    } else {
-        for at in 0..members.len() {
-            (at + 1..members.len()).try_for_each(|other| each(members.get(at), members.get(other)))?;
-        }
-    }
-    Ok(count * count.saturating_sub(1) / 2)
+/// The different texts of a class, each by the best document that has it.
+pub struct Texts<'t, C, B> {
+    class: Docs<'t>,
+    copies: &'t C,
+    best: B,
 }
 
-/// The pairs between two classes that are a pair; returns how many that is. Of a large class only the centre stands.
-pub fn between<E>(
-    a: Docs<'_>,
-    b: Docs<'_>,
-    max_group: u64,
-    mut centre: impl FnMut(Docs<'_>) -> u64,
-    mut each: impl FnMut(u64, u64) -> Result<(), E>,
-) -> Result<u64, E> {
-    let mut short = |members: Docs<'_>| (members.len() as u64 > max_group).then(|| Docs::One(centre(members)));
-    let (a_centre, b_centre) = (short(a), short(b));
-    for x in a_centre.unwrap_or(a).iter() {
-        for y in b_centre.unwrap_or(b).iter() {
-            each(x, y)?;
-        }
+impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
+    /// Returns the texts of a class that holds all copies of each of its documents; `best` picks the best one of some documents.
+    pub fn new(class: Docs<'t>, copies: &'t C, best: B) -> Texts<'t, C, B> {
+        Texts { class, copies, best }
     }
-    Ok(a.len() as u64 * b.len() as u64)
+
+    /// Calls `each` with the best document of each text and with all documents that have the text.
+    ///
+    /// # Errors
+    /// What `each` returns.
+    pub fn each<E>(&self, mut each: impl FnMut(u64, Docs<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.class.iter().filter(|&doc| !self.copies.is_surplus(doc)).try_for_each(|doc| {
+            let members = self.copies.members(doc);
+            if members.is_empty() { each(doc, Docs::One(doc)) } else { each((self.best)(members), members) }
+        })
+    }
+
+    /// Returns how many there are.
+    pub fn count(&self) -> u64 {
+        // A class of copies is asked for often, and known at once.
+        if self.class.len() > 1 && self.copies.members(self.class.get(0)).len() == self.class.len() {
+            return 1;
+        }
+        self.class.iter().filter(|&doc| !self.copies.is_surplus(doc)).count() as u64
+    }
+
+    /// The documents that stand for the texts: all of them, or only the best one if there are more than `max_group` texts.
+    fn listed(&self, max_group: u64) -> Vec<u64> {
+        let count = self.count();
+        if count == 1 || count > max_group {
+            return vec![(self.best)(self.class)];
+        }
+        let mut listed = Vec::new();
+        let Ok(()) = self.each(|best, _| Ok::<_, Infallible>(listed.push(best)));
+        listed
+    }
+}
+
+/// Calls `each` with the pairs of equal texts: the best document of each text, and every other one. Their number is that of the
+/// documents without that of the texts.
+///
+/// # Errors
+/// What `each` returns.
+pub fn equal_texts<C: Copies, E>(
+    texts: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
+    mut each: impl FnMut(u64, u64) -> Result<(), E>,
+) -> Result<(), E> {
+    texts.each(|best, members| members.iter().filter(|&doc| doc != best).try_for_each(|doc| each(best, doc)))
+}
+
+/// Calls `each` with the pairs of different texts within one class.
+///
+/// # Errors
+/// What `each` returns.
+pub fn within<C: Copies, E>(
+    texts: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
+    max_group: u64,
+    mut each: impl FnMut(u64, u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let listed = texts.listed(max_group);
+    if let ([centre], 2..) = (&listed[..], texts.count()) {
+        let centre = *centre;
+        return texts.each(|best, _| if best == centre { Ok(()) } else { each(centre, best) });
+    }
+    let mut others = &listed[..];
+    while let [first, rest @ ..] = others {
+        rest.iter().try_for_each(|&other| each(*first, other))?;
+        others = rest;
+    }
+    Ok(())
+}
+
+/// Calls `each` with the pairs of the texts of two classes that are a pair.
+///
+/// # Errors
+/// What `each` returns.
+pub fn between<C: Copies, E>(
+    a: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
+    b: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
+    max_group: u64,
+    mut each: impl FnMut(u64, u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let (a, b) = (a.listed(max_group), b.listed(max_group));
+    a.iter().try_for_each(|&x| b.iter().try_for_each(|&y| each(x, y)))
 }
 
 #[cfg(test)]
@@ -107,32 +173,45 @@ mod tests {
         }
     }
 
-    fn collect(run: impl FnOnce(&mut Vec<(u64, u64)>) -> Result<u64, ()>) -> (u64, Vec<(u64, u64)>) {
+    /// The first two documents have one text, and so do 5 and 9.
+    struct Known;
+    impl Copies for Known {
+        fn is_surplus(&self, doc: u64) -> bool {
+            [2, 9].contains(&doc)
+        }
+
+        fn members(&self, doc: u64) -> Docs<'_> {
+            match doc {
+                1 | 2 => Docs::Wide(&[1, 2]),
+                5 | 9 => Docs::Wide(&[5, 9]),
+                _ => Docs::NONE,
+            }
+        }
+    }
+
+    type Found = Vec<(u64, u64)>;
+
+    fn collect(run: impl FnOnce(&mut dyn FnMut(u64, u64) -> Result<(), ()>) -> Result<(), ()>) -> Found {
         let mut pairs = Vec::new();
-        let count = run(&mut pairs).unwrap();
-        (count, pairs)
+        run(&mut |a, b| Ok(pairs.push((a, b)))).unwrap();
+        pairs
     }
 
     #[test]
-    fn small_classes_in_full_large_ones_as_stars() {
-        let best = |members: Docs<'_>| members.get(1);
-        let push = |pairs: &mut Vec<_>, x, y| Ok(pairs.push((x, y)));
-        assert_eq!(
-            collect(|p| within(Docs::Wide(&[1, 2, 5]), 3, best, |x, y| push(p, x, y))),
-            (3, vec![(1, 2), (1, 5), (2, 5)])
-        );
-        assert_eq!(
-            collect(|p| within(Docs::Wide(&[1, 2, 5]), 2, best, |x, y| push(p, x, y))),
-            (3, vec![(2, 1), (2, 5)])
-        );
-        assert_eq!(collect(|p| within(Docs::Wide(&[7]), 2, best, |x, y| push(p, x, y))), (0, vec![]));
-        assert_eq!(
-            collect(|p| between(Docs::Narrow(&[1, 2]), Docs::Wide(&[5]), 2, best, |x, y| push(p, x, y))),
-            (2, vec![(1, 5), (2, 5)])
-        );
-        assert_eq!(
-            collect(|p| between(Docs::Narrow(&[1, 2, 3]), Docs::Wide(&[5]), 2, best, |x, y| push(p, x, y))),
-            (3, vec![(2, 5)])
-        );
+    fn equal_texts_are_a_star_and_many_different_ones_too() {
+        // The last one is the best.
+        let last = |members: Docs<'_>| members.iter().last().unwrap();
+        let texts = |docs: &'static [u64]| Texts::new(Docs::Wide(docs), &Known, last);
+        let all = texts(&[1, 2, 5, 7, 9]);
+        assert_eq!(all.count(), 3);
+        assert_eq!(collect(|each| equal_texts(&all, each)), [(2, 1), (9, 5)]);
+        assert_eq!(collect(|each| within(&all, 3, each)), [(2, 9), (2, 7), (9, 7)]);
+        assert_eq!(collect(|each| within(&all, 2, each)), [(9, 2), (9, 7)]);
+        for docs in [&[1, 2][..], &[7]] {
+            assert_eq!(collect(|each| within(&texts(docs), 1, each)), []);
+        }
+        let (pair, one) = (texts(&[1, 2, 7]), texts(&[5, 9]));
+        assert_eq!(collect(|each| between(&pair, &one, 2, each)), [(2, 9), (7, 9)]);
+        assert_eq!(collect(|each| between(&pair, &one, 1, each)), [(7, 9)]);
     }
 }

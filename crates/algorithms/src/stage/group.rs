@@ -138,12 +138,15 @@ pub struct Compared {
     pub made: u64,
     /// Comparisons that the bound on one group left out.
     pub left_out: u64,
+    /// Comparisons of documents that are not near each other in a large group.
+    pub far: u64,
 }
 
 impl Compared {
-    /// Both together.
+    /// Returns the sums.
     pub fn plus(self, other: Compared) -> Compared {
-        Compared { made: self.made + other.made, left_out: self.left_out + other.left_out }
+        let Compared { made, left_out, far } = other;
+        Compared { made: self.made + made, left_out: self.left_out + left_out, far: self.far + far }
     }
 }
 
@@ -181,7 +184,7 @@ impl<'g, C: Copies> Windows<'g, C> {
 
     /// No more groups come.
     pub fn finish(self) -> Compared {
-        Compared { made: self.out.compared, left_out: self.out.left_out }
+        Compared { made: self.out.compared, left_out: self.out.left_out, far: self.out.far }
     }
 }
 

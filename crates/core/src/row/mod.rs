@@ -16,7 +16,7 @@ mod sketches;
 
 pub use docs::{Docs, Slots};
 pub use link::LinkLayout;
-pub use pair::{Pair, PairLayout, Pairs, Score};
+pub use pair::{FIRST, Pair, PairLayout, Pairs, Score, WHOLE, firsts, reach};
 pub use related::{Related, RelationKind, Why};
 pub use sketches::Sketches;
 
@@ -51,7 +51,7 @@ pub struct Row<'r> {
     pub position: u32,
     /// The key: documents that share position and key meet.
     pub key: u128,
-    /// What rows of one key are ordered by before the document: the length for 3+5, else 0.
+    /// What rows of one key are ordered by before the document, such as a length or other keys ([`order_by`]); else 0.
     pub order: u32,
     /// The document's global row number.
     pub doc: u64,
@@ -145,6 +145,13 @@ impl RowLayout {
             sketch,
         }
     }
+}
+
+/// Returns an order for [`Row::order`] that brings rows of one key together whose documents have other keys in common, too: a byte of
+/// each of the next four keys, the nearest first.
+pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
+    let bytes = next.map(|key| (key >> 56) as u32).chain(std::iter::repeat(0));
+    bytes.take(4).fold(0, |order, byte| order << 8 | byte)
 }
 
 /// Bytes that a document number takes in a corpus of that many rows.

@@ -132,6 +132,8 @@ pub struct Pairs<'p> {
     pub compared: u64,
     /// Comparisons that the bound left out.
     pub left_out: u64,
+    /// Comparisons of rows that are not near each other in a large window.
+    pub far: u64,
     /// Of the window at hand: a word a row, and the places that a row is compared with.
     words: Vec<u64>,
     places: Vec<u32>,
@@ -144,10 +146,47 @@ const BLOCK: usize = 1 << 13;
 /// Rows of a window that may have their words in memory.
 const MOST_WORDS: usize = 1 << 20;
 
+/// Rows of a window in which [`Pairs::compare_nearest`] compares all with all.
+pub const WHOLE: u64 = 256;
+/// Followers that each row of a large window is compared with, at least.
+const NEAREST: u64 = 8;
+/// Documents of a large window, those with the smallest numbers, that all others are compared with: so that what is like many
+/// documents is found to be like one that is kept.
+pub const FIRST: usize = 4;
+
+/// Returns how many followers [`Pairs::compare_nearest`] compares each row of a window of so many rows with. A large window costs as
+/// much as one of [`WHOLE`] rows, until that is fewer than 8 comparisons a row.
+pub fn reach(rows: u64) -> u64 {
+    if rows <= WHOLE { rows } else { (WHOLE * WHOLE / 2 / rows).max(NEAREST) }
+}
+
+/// Returns the places of the documents of a window with the smallest numbers, at most [`FIRST`], in order of these numbers.
+pub fn firsts(window: &Window<'_>) -> Vec<usize> {
+    let mut firsts: Vec<(u64, usize)> = Vec::with_capacity(FIRST + 1);
+    for at in 0..window.len() {
+        let doc = window.row(at).doc;
+        if firsts.len() < FIRST || firsts.last().is_some_and(|last| doc < last.0) {
+            let place = firsts.partition_point(|first| first.0 < doc);
+            firsts.insert(place, (doc, at));
+            firsts.truncate(FIRST);
+        }
+    }
+    firsts.into_iter().map(|(_, at)| at).collect()
+}
+
 impl<'p> Pairs<'p> {
     /// Pairs into a sink, under a bound on the comparisons of one group.
     pub fn new(max_candidates: u64, sink: &'p mut dyn FnMut(Pair)) -> Pairs<'p> {
-        Pairs { sink, max_candidates, compared: 0, left_out: 0, words: Vec::new(), places: Vec::new(), sketches: None }
+        Pairs {
+            sink,
+            max_candidates,
+            compared: 0,
+            left_out: 0,
+            far: 0,
+            words: Vec::new(),
+            places: Vec::new(),
+            sketches: None,
+        }
     }
 
     /// The same with the sketches of the documents, where the method keeps some.
@@ -180,6 +219,43 @@ impl<'p> Pairs<'p> {
                 }
             }
         }
+    }
+
+    /// Compares the rows of a window in proportion to their number: all with all up to [`WHOLE`] rows; in a larger window each row with
+    /// its nearest followers ([`reach`]) and with the [`FIRST`] documents of the window. The order of the rows has to bring
+    /// documents together that are alike in more than this key. What is left out is counted in [`Pairs::far`].
+    pub fn compare_nearest(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
+        let rows = window.len();
+        let near = reach(rows as u64);
+        let reach = near.min((self.max_candidates / rows.max(1) as u64).max(1)) as usize;
+        let mut compared = 0;
+        for i in 0..rows {
+            let first = window.row(i);
+            for j in i + 1..self.end(rows, i, reach) {
+                compared += 1;
+                if let Some(pair) = judge(&first, &window.row(j)) {
+                    self.push(pair);
+                }
+            }
+        }
+        let all = rows as u64 * (rows as u64).saturating_sub(1) / 2;
+        if reach as u64 == near {
+            let firsts = if compared < all { firsts(window) } else { Vec::new() };
+            for (at, &place) in firsts.iter().enumerate() {
+                // Neighbors have been compared, and so have the first documents before this one.
+                let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
+                for other in others {
+                    compared += 1;
+                    if let Some(pair) = judge(&window.row(place.min(other)), &window.row(place.max(other))) {
+                        self.push(pair);
+                    }
+                }
+            }
+            self.far += all - compared;
+        } else {
+            self.left_out += all - compared;
+        }
+        self.compared += compared;
     }
 
     /// As [`Pairs::compare_all`], for methods that can tell by a word of eight bytes a row which rows may be a pair: `some`
@@ -321,6 +397,45 @@ mod tests {
             assert_eq!((pairs.compared, pairs.left_out), (compared, 4950 - compared));
             assert_eq!(found, compared);
         }
+    }
+
+    #[test]
+    fn a_large_window_costs_in_proportion_to_its_rows() {
+        let layout = RowLayout::new(RowShape { ordered: true, ..RowShape::KEY64 }, 1 << 20);
+        let run = |rows: u64, bound: u64| {
+            let mut bytes = Vec::new();
+            // The order turns the numbers of the documents round.
+            (0..rows).for_each(|at| {
+                let row = Row { position: 0, key: 1, order: at as u32, doc: rows - 1 - at, sketch: &[] };
+                layout.encode(&row, &mut bytes);
+            });
+            let mut found = Vec::new();
+            let mut sink = |pair: Pair| found.push((pair.a, pair.b));
+            let mut pairs = Pairs::new(bound, &mut sink);
+            pairs.compare_nearest(&Window::new(layout, &bytes), |x, y| Some(Pair::new(x.doc, y.doc, Score::EQUAL, 1)));
+            let counts = [pairs.compared, pairs.far, pairs.left_out];
+            let made = found.len() as u64;
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!((found.len() as u64, made), (counts[0], counts[0]), "{rows}: no comparison is made twice");
+            assert_eq!(counts.iter().sum::<u64>(), rows * rows.saturating_sub(1) / 2, "{rows}");
+            (found, counts)
+        };
+        for rows in [0, 1, 2, WHOLE] {
+            assert_eq!(run(rows, u64::MAX).1, [rows * rows.saturating_sub(1) / 2, 0, 0]);
+        }
+        let (found, [compared, far, _]) = run(5_000, u64::MAX);
+        assert!(found.contains(&(77, 77 + 8)) && !found.contains(&(77, 77 + 9)), "neighbors");
+        assert!((0..4).all(|first| found.contains(&(first, 4_999))) && !found.contains(&(4, 4_999)), "the first ones");
+        assert!(compared <= 12 * 5_000 && far > 0);
+        let [twice, ..] = run(10_000, u64::MAX).1;
+        assert!(twice <= 2 * compared + 500, "{twice} for {compared}");
+        // Just above the limit nothing jumps.
+        let [above, ..] = run(WHOLE + 1, u64::MAX).1;
+        assert!((WHOLE * WHOLE / 3..=WHOLE * WHOLE).contains(&above), "{above}");
+        // The bound that you give holds, and is named.
+        let (_, [compared, far, left_out]) = run(5_000, 10_000);
+        assert!(compared <= 10_000 && far == 0 && left_out > 0);
     }
 
     /// Sketches of one word, the number of the document; near are those that differ by 1 or by 7.

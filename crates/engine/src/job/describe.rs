@@ -19,6 +19,7 @@ use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
+use dupsift_core::row::WHOLE;
 
 /// What was removed, of the documents that were taken in.
 pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
@@ -182,6 +183,13 @@ fn warnings(report: &RunReport) -> Vec<String> {
                 }
             ));
         }
+        if one.left_out_of_large_groups > 0 {
+            warnings.push(format!(
+                "{}: {} left out within groups of more than {WHOLE} documents, such as pages of one template; each document is compared with the nearest of its group",
+                one.label,
+                counted_as(one.left_out_of_large_groups, "comparison was|comparisons were"),
+            ));
+        }
         if one.undecided > 0 {
             warnings.push(format!(
                 "{}: {} left undecided, for their texts are too long to be compared; no such pair is written",
@@ -191,7 +199,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {} larger than `max-group`; of these only the pairs with the best document are written ({} in all, {} written)", one.label, counted_as(one.large_groups, "group is|groups are"), counted(one.pairs, "pair"), thousands(one.pairs_written)));
+                "{}: {} more texts than `max-group`; only the pairs with the best document are written ({} in all, {} written)", one.label, counted_as(one.large_groups, "group has|groups have"), counted(one.pairs, "pair"), thousands(one.pairs_written)));
         }
     }
     let Some(removal) = &report.removal else { return warnings };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::StageReport;
 pub use crate::reading::{BadInputReport, OtherInputReport};
 use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
+use dupsift_algorithms::stage::group::Compared;
 use dupsift_algorithms::stage::guard::{Fired, OVER_READING};
 use dupsift_algorithms::stage::parts::PartsReport;
 use dupsift_files::tables::LostValues;
@@ -352,6 +353,9 @@ pub struct AlgorithmReport {
     pub compared: u64,
     /// Comparisons that `--max-candidates` left out.
     pub left_out: u64,
+    /// Comparisons of documents that are not near each other in a group of more than 256, such as pages of one template.
+    #[serde(default)]
+    pub left_out_of_large_groups: u64,
     /// Different pairs that met, before the check on the texts.
     pub candidates: u64,
     /// Candidates that the check left undecided: their texts are so long, and so far apart, that one comparison would take more
@@ -362,7 +366,7 @@ pub struct AlgorithmReport {
     pub beyond_margin: u64,
     /// What the pairs are, copies folded; null for methods that do not tell.
     pub relations: Option<RelationsReport>,
-    /// Pairs of documents in all, written or not.
+    /// Pairs in all, written or not. Of equal texts each document counts once, as a pair with the best one of its text.
     pub pairs: u64,
     /// Of these, such as have no earlier document of an index; null where none takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -375,7 +379,7 @@ pub struct AlgorithmReport {
     /// Of the pairs written those that are forms.
     #[serde(default)]
     pub forms_written: u64,
-    /// Groups above `--max-group`, of which only pairs with the representative are written.
+    /// Groups of more texts than `--max-group`, of which only pairs with the best document are written.
     pub large_groups: u64,
     /// Clusters of two or more.
     pub clusters: u64,
@@ -395,6 +399,13 @@ pub struct AlgorithmReport {
 }
 
 impl AlgorithmReport {
+    /// Notes what comparing has cost.
+    pub fn note_comparisons(&mut self, comparisons: Compared) {
+        self.compared = comparisons.made;
+        self.left_out = comparisons.left_out;
+        self.left_out_of_large_groups = comparisons.far;
+    }
+
     /// Pairs written that are no forms: what stands in tables of duplicates.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.forms_written)

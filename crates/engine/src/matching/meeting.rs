@@ -7,7 +7,7 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::copies;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
-use dupsift_core::row::{Row, RowLayout, RowShape, Signatures};
+use dupsift_core::row::{Row, RowLayout, RowShape, Signatures, doc_width};
 use dupsift_files::io::Source;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
@@ -47,7 +47,12 @@ impl Numbered {
     /// The rows of an algorithm.
     pub fn rows(self, bound: &Bound<'_>) -> RowLayout {
         let shape = bound.scheme.probe_shape().unwrap_or(bound.scheme.shape);
-        RowLayout::new(RowShape { ordered: false, sketch: 0, ..shape }, self.room())
+        RowLayout::new(RowShape { ordered: bound.scheme.nearest, sketch: 0, ..shape }, self.room())
+    }
+
+    /// Where the number of the document is in a row of so many bytes, of an algorithm or of copies: at the end.
+    pub fn doc_at(self, width: usize) -> usize {
+        width - doc_width(self.room())
     }
 }
 
@@ -141,7 +146,7 @@ impl MeetingKeys {
         }
         let mut push = |row: Row<'_>| {
             record.clear();
-            self.layout.encode(&Row { order: 0, sketch: &[], ..row }, record);
+            self.layout.encode(&Row { sketch: &[], ..row }, record);
             writer.push(record)
         };
         if bound.scheme.probe_shape().is_none() {

@@ -270,7 +270,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(depends("a hundred times those of this run, at least a hundred million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
     OptionSpec::new(FINDING, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
-        "Of a group of equal signatures above this size, write only the pairs with its representative")
+        "If more different texts than this have equal signatures, write only the pairs with the best document. Exact copies never count: each is a pair with the best document of its text")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // All pairs of a group of 4,472 rows.

@@ -12,6 +12,8 @@ use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,
 };
+use ::parquet::basic::Type as PhysicalType;
+use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow::array::AsArray;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::DataType;
@@ -118,11 +120,32 @@ fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     };
     let bytes = plan.row_groups.clone().map(of_group).fold(0, u64::saturating_add);
     // Chosen rows are copied out of their dictionary, and may then be more than all values of the file.
-    if plan.chosen.is_none() && bytes <= plan.batch_bytes as u64 {
-        plan.batch_rows
-    } else {
-        STEP_ROWS.min(plan.batch_rows)
+    if plan.chosen.is_some() || bytes > plan.batch_bytes as u64 {
+        return STEP_ROWS.min(plan.batch_rows);
     }
+    // A value of a dictionary has at most the bytes of its chunk, and every row may have it.
+    let longest = |group: usize| -> u64 {
+        let places = names.iter().filter_map(|name| footer.place(name));
+        let chunks = places.map(|place| metadata.row_group(group).column(place));
+        let chunks = chunks.filter(|chunk| chunk.column_type() == PhysicalType::BYTE_ARRAY);
+        chunks.map(|chunk| spread_bytes(chunk, plan.batch_bytes as u64)).fold(0, u64::saturating_add)
+    };
+    let longest = plan.row_groups.clone().map(longest).max().unwrap_or_default().max(1);
+    usize::try_from(plan.batch_bytes as u64 / longest)
+        .unwrap_or(usize::MAX)
+        .clamp(STEP_ROWS, plan.batch_rows.max(STEP_ROWS))
+}
+
+/// The most bytes that a value of a chunk may add to a batch beyond the bytes of the chunk; 0 if all values together are below `most`, as
+/// the file says, or if no value can be in several rows.
+fn spread_bytes(chunk: &ColumnChunkMetaData, most: u64) -> u64 {
+    let all = chunk.unencoded_byte_array_data_bytes().and_then(|bytes| u64::try_from(bytes).ok());
+    if chunk.dictionary_page_offset().is_none_or(|at| at <= 0) || all.is_some_and(|all| all <= most) {
+        return 0;
+    }
+    let bytes = chunk.uncompressed_size().max(0) as u64;
+    // Each value has its length before it.
+    bytes.saturating_sub(4)
 }
 
 fn next(reader: &mut ParquetRecordBatchReader) -> std::result::Result<Option<RecordBatch>, String> {

@@ -146,6 +146,41 @@ fn what_is_not_asked_for_is_not_decoded() {
     assert_eq!(rows, 100);
 }
 
+/// A file of a few kilobytes, with and without statistics of sizes, that would be hundreds of megabytes in one batch.
+#[test]
+fn a_long_value_of_a_dictionary_counts_in_each_row() {
+    const LONG: usize = 1 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.parquet");
+    let long = "x".repeat(LONG);
+    let titles: DictionaryArray<Int32Type> =
+        (0..400).map(|row| Some(if row % 8 == 0 { "short" } else { long.as_str() })).collect();
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..400).map(|row| format!("text {row}"))));
+    let rows = batch(vec![("title", Arc::new(titles)), ("text", texts)]);
+    let compression = ::parquet::basic::Compression::ZSTD(Default::default());
+    let properties = WriterProperties::builder().set_compression(compression);
+    let page = 2 * LONG;
+    write_parquet(&path, &rows, properties.set_dictionary_page_size_limit(page).build());
+    assert!(std::fs::metadata(&path).expect("there").len() < 100_000);
+    let (source, _) = open(&[&path]).expect("opened");
+    let want = Want { others: vec!["title".into()], batch_bytes: 4 << 20, ..whole() };
+    let (mut largest, mut count) = (0, 0);
+    for split in source.splits(1 << 20) {
+        source
+            .read(&split, &want, &mut |documents| {
+                let titles = documents.column("title").expect("asked for");
+                let lengths = titles.as_string_view_opt().expect("views").lengths();
+                largest = largest.max(lengths.map(|length| length as usize).sum());
+                count += documents.len();
+                Ok(())
+            })
+            .expect("read");
+    }
+    assert_eq!(count, 400);
+    // The aim, and one step of rows beyond it.
+    assert!(largest > LONG && largest <= 20 * LONG, "{largest} bytes in a batch");
+}
+
 fn numbered(rows: usize) -> RecordBatch {
     let text = |row: usize| format!("{row} {}", "слово ".repeat(dupsift_core::hash::mix64(row as u64) as usize % 40));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..rows).map(text)));

@@ -1,6 +1,7 @@
 //! Columns of a file in the few forms in which they are read here: texts and bytes as views, whole numbers of 64 bits,
 //! floats of 64 bits.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::AsArray;
@@ -19,15 +20,58 @@ use arrow::datatypes::{DataType, TimeUnit};
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// A column whose values stand for themselves: what is packed in a dictionary is unpacked.
+/// A column whose values stand for themselves: what is packed in a dictionary is unpacked. Strings of a dictionary become views, so that a
+/// long value that many rows have is in memory once.
 ///
 /// # Errors
 /// Keys that point outside of the dictionary.
 pub fn unpacked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.as_any_dictionary_opt() {
-        Some(packed) => unpacked(&arrow::compute::take(packed.values(), packed.keys(), None)?),
+        Some(packed) => unpacked(&arrow::compute::take(&as_views(packed.values()), packed.keys(), None)?),
         None => Ok(column.clone()),
     }
+}
+
+fn as_views(values: &ArrayRef) -> ArrayRef {
+    match values.data_type() {
+        DataType::Utf8 => Arc::new(StringViewArray::from(values.as_string::<i32>())),
+        DataType::LargeUtf8 => Arc::new(StringViewArray::from(values.as_string::<i64>())),
+        DataType::Binary => Arc::new(BinaryViewArray::from(values.as_binary::<i32>())),
+        DataType::LargeBinary => Arc::new(BinaryViewArray::from(values.as_binary::<i64>())),
+        _ => values.clone(),
+    }
+}
+
+/// Cuts rows into ranges of about `most` bytes of these columns, unpacked. A range has a row at least.
+///
+/// # Errors
+/// Keys that point outside of a dictionary.
+pub fn portions(columns: &[&ArrayRef], rows: usize, most: usize) -> Result<Vec<Range<usize>>, ArrowError> {
+    let mut lengths = vec![0; rows];
+    for column in columns {
+        let column = as_views(&unpacked(column)?);
+        let mut add = |of: &mut dyn Iterator<Item = u32>| {
+            let values = lengths.iter_mut().zip(of).enumerate().filter(|(row, _)| column.is_valid(*row));
+            values.for_each(|(_, (sum, length))| *sum += length as usize);
+        };
+        match column.data_type() {
+            DataType::Utf8View => add(&mut column.as_string_view().lengths()),
+            DataType::BinaryView => add(&mut column.as_binary_view().lengths()),
+            _ => {}
+        }
+    }
+    let (mut portions, mut begin, mut bytes) = (Vec::new(), 0, 0);
+    for (row, length) in lengths.into_iter().enumerate() {
+        if bytes > 0 && bytes + length > most {
+            portions.push(begin..row);
+            (begin, bytes) = (row, 0);
+        }
+        bytes += length;
+    }
+    if begin < rows {
+        portions.push(begin..rows);
+    }
+    Ok(portions)
 }
 
 /// Strings of any type as views, which share the bytes; none where the column holds no strings. Nulls alone are strings, too.
@@ -206,6 +250,23 @@ mod tests {
     use arrow::datatypes::Int32Type;
 
     use super::*;
+
+    #[test]
+    fn a_long_value_of_a_dictionary_is_in_memory_once_and_counts_in_each_row() {
+        let long = "x".repeat(1_000);
+        let packed: DictionaryArray<Int32Type> =
+            [Some(long.as_str()), None, Some("a"), Some(&long), Some(&long), Some("b")].into_iter().collect();
+        let column: ArrayRef = Arc::new(packed);
+        let plain = unpacked(&column).unwrap();
+        assert!(plain.get_buffer_memory_size() < 2_000, "{}", plain.get_buffer_memory_size());
+        let texts = texts(&column).unwrap().unwrap();
+        assert_eq!((texts.value(4), texts.is_null(1), texts.value(5)), (&*long, true, "b"));
+        assert_eq!(portions(&[&column], 6, 1_500).unwrap(), [0..3, 3..4, 4..6]);
+        assert_eq!(portions(&[&column, &column], 6, 1).unwrap(), [0..2, 2..3, 3..4, 4..5, 5..6]);
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1; 6]));
+        let (one, none) = (portions(&[&numbers], 6, 1).unwrap(), portions(&[], 0, 1).unwrap());
+        assert!(matches!(&one[..], [rows] if *rows == (0..6)) && none.is_empty(), "{one:?}, {none:?}");
+    }
 
     fn columns() -> Vec<ArrayRef> {
         let words = StringArray::from(vec![Some("one"), None, Some("two, and longer than a view holds")]);

@@ -1,10 +1,10 @@
 //! The exact copies of a document, as the table of pairs of a finished run tells.
 //!
-//! Of a group of g copies each stands in g - 1 pairs; above `--max-group` only the best one does, and each other one in a single
-//! pair with it. So the size of a group is told by the document at hand, or by its only partner.
+//! The best one of g copies is in a pair with each of the others, and these are in no other pair of copies. So either the document at
+//! hand has g - 1 partners, or its only partner has.
 //!
 //! ```text
-//! copies a b c d, best b      all pairs: a stands in 3      --max-group 3: a b, b c, b d; a stands in 1, its partner b in 3
+//! copies a b c d, best b      pairs a-b, b-c, b-d: b has 3 partners, a has b
 //! ```
 
 use super::finished::Finished;
@@ -17,12 +17,11 @@ use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 pub struct CopyGroup {
     /// How many there are, with the document itself.
     pub size: u64,
-    /// The only other one that it stands in a pair with, if it is one: the best of a group above `--max-group`, if the document
-    /// itself is not that.
+    /// The only copy that it is in a pair with, if it is one: the best document of the group, if the document itself is not that.
     pub partner: Option<u64>,
 }
 
-/// The copies of two documents, by the table of a method that folds nothing but copies.
+/// Returns the copies of two documents, by the table of any algorithm.
 ///
 /// # Errors
 /// A table that is not there or damaged.

@@ -1,5 +1,7 @@
 //! `evaluate`: the pairs and clusters of a finished run, held against labelled ones.
 //!
+//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that stand for their texts are one.
+//!
 //! Pairs are compared as sets of document numbers: the tables of a run are in order, and so are the true pairs. A page (a
 //! document) counts as detected if it stands in some reported pair, and as correctly detected if one of these is true.
 //! Clusters are compared cell by cell, see [`dupsift_algorithms::measure::Partitions`]: documents in no cluster are clusters of one.
@@ -17,15 +19,18 @@ use std::sync::{Mutex, PoisonError};
 use super::evaluated_clusters::EvaluatedClusters;
 use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport, TruthReport};
 use super::finished::{EVALUATION, Finished};
+use super::texts::{Correct, Texts};
 use super::truth::Truth;
 use super::truth_ids::{TruthFiles, resolve};
 use dupsift_algorithms::measure::Retrieval;
 use dupsift_algorithms::stage::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
+use dupsift_core::row::doc_width;
 use dupsift_engine::engine::heard::heard;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
+use dupsift_engine::job::pair::classes::Link;
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::{RunOptions, Settings};
 use dupsift_engine::reading::again::work_again;
@@ -71,8 +76,10 @@ pub fn evaluate(
         let stage = Stage::begin(&out, true, None)?;
         let resolved = resolve(session, finished, &files, &stage.file(REJECTED)?)?;
         keeps_earlier(&resolved.report, &out, session.options.max_rejected_share)?;
-        let truth = Truth::new(session, resolved)?;
-        let algorithms = measure_all(session, finished, &truth)?;
+        let mut truth = Truth::new(session, resolved)?;
+        let texts = Texts::new(session, finished, &truth.pages)?;
+        truth.count_texts(session, &texts)?;
+        let algorithms = measure_all(session, finished, (&truth, &texts))?;
         Ok((record(finished, truth, algorithms), stage))
     })?;
     if cancel.load(Ordering::Relaxed) {
@@ -152,7 +159,7 @@ fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
 }
 
 /// All algorithms, several at a time, in the order of the recipe.
-fn measure_all(session: &Session<'_>, finished: &Finished, truth: &Truth) -> Result<Vec<EvaluatedReport>> {
+fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Texts)) -> Result<Vec<EvaluatedReport>> {
     let algorithms = &finished.report.algorithms;
     let measured = Mutex::new(Vec::new());
     let running = session.engine.clock.stage("measure");
@@ -180,7 +187,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: &Truth) -> Res
 fn measure(
     session: &Session<'_>,
     finished: &Finished,
-    truth: &Truth,
+    (truth, texts): (&Truth, &Texts),
     one: &AlgorithmReport,
 ) -> Result<EvaluatedReport> {
     let mut report = EvaluatedReport {
@@ -189,16 +196,16 @@ fn measure(
         ..EvaluatedReport::default()
     };
     let all_written = report.pairs_not_written == 0;
-    let clusters = EvaluatedClusters::new(session, finished, truth, one, !all_written)?;
+    let clusters = EvaluatedClusters::new(session, finished, (truth, texts), one, !all_written)?;
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
     // Pairs lie within clusters, but for forms, so as many pairs as there are within them are all of these.
     let all_within = one.pairs.saturating_sub(one.forms) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
-        (report.pairs_true, report.pages_true) = clusters.true_pairs(session, truth)?;
+        (report.pairs_true, report.pages_true) = clusters.true_pairs(session, (truth, texts))?;
     } else {
-        measure_pairs(session, finished, truth, &mut report)?;
+        measure_pairs(session, finished, (truth, texts), &mut report)?;
     }
     let (pairs, pages) = (truth.report.pairs, truth.report.pages);
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
@@ -216,14 +223,24 @@ fn measure(
 fn measure_pairs(
     session: &Session<'_>,
     finished: &Finished,
-    truth: &Truth,
+    (truth, texts): (&Truth, &Texts),
     report: &mut EvaluatedReport,
 ) -> Result<()> {
     let documents = session.documents();
-    let bits =
-        |what: &str| AtomicBits::new(session.engine.dir, &format!("{}-{what}", report.label), documents as usize);
-    let (detected, correct) = (bits("detected")?, bits("correct")?);
+    let detected = AtomicBits::new(session.engine.dir, &format!("{}-detected", report.label), documents as usize)?;
+    let correct = Correct::new(session, &report.label)?;
     let mut checker = truth.checker();
+    let mut take = |a: u64, b: u64| {
+        report.pairs += 1;
+        if checker.is_true(a, b) {
+            report.pairs_true += 1;
+            correct.add(texts, a, b);
+        }
+    };
+    let (link, width) = (Link::new(session), 2 * doc_width(documents));
+    let name = format!("{}-texts", report.label);
+    let of_texts = session.engine.ordered(documents, &name, width, width, width / 2, 0)?;
+    let mut writer = of_texts.writer();
     let mut before = None;
     for pair in finished.pairs(&report.label)? {
         session.engine.go_on()?;
@@ -239,15 +256,26 @@ fn measure_pairs(
             });
         }
         before = Some(this);
-        report.pairs += 1;
         detected.set(pair.a as usize);
         detected.set(pair.b as usize);
-        if checker.is_true(pair.a, pair.b) {
-            report.pairs_true += 1;
-            correct.set(pair.a as usize);
-            correct.set(pair.b as usize);
+        if texts.any() {
+            texts.pair(pair.a, pair.b, |a, b| link.push(&mut writer, a, b))?;
+        } else {
+            take(pair.a, pair.b);
         }
     }
-    (report.pages, report.pages_true) = (detected.count(), correct.count());
+    writer.flush()?;
+    drop(writer);
+    let of_texts = of_texts.finish()?;
+    for partition in 0..of_texts.partitions() {
+        let records = of_texts.load(partition, session.engine.budget.a_thread)?;
+        for group in records.groups() {
+            session.engine.go_on()?;
+            let (a, b) = link.read(records.record(group.start));
+            take(a, b);
+        }
+        of_texts.remove(partition)?;
+    }
+    (report.pages, report.pages_true) = (detected.count(), correct.count(texts, &truth.pages));
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The clusters of one algorithm beside the true ones, cell by cell, and the pairs that they stand for.
 
 use super::finished::Finished;
+use super::texts::{Correct, Texts};
 use super::truth::Truth;
 use dupsift_algorithms::measure::Partitions;
 use dupsift_core::error::{Error, Result};
@@ -16,7 +17,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 pub struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
-    /// All pairs within the clusters.
+    /// All pairs within the clusters, counted over texts.
     pub pairs: u64,
     /// Documents in them.
     pub pages: u64,
@@ -35,7 +36,7 @@ impl EvaluatedClusters {
     pub fn new(
         session: &Session<'_>,
         finished: &Finished,
-        truth: &Truth,
+        (truth, texts): (&Truth, &Texts),
         one: &AlgorithmReport,
         of_pairs: bool,
     ) -> Result<EvaluatedClusters> {
@@ -49,6 +50,9 @@ impl EvaluatedClusters {
         let shuffle = link.shuffle(session, &format!("{label}-cells"), one.clustered)?;
         let mut writer = shuffle.writer();
         let (mut cluster, mut left, mut pairs) = (0, 0, 0);
+        let mut of_texts = (of_pairs && texts.any()).then(|| TextCells::new(session, label)).transpose()?;
+        // Texts of the cluster at hand.
+        let mut distinct = 0;
         for row in finished.clusters(label)? {
             session.engine.go_on()?;
             let row = row?;
@@ -56,7 +60,7 @@ impl EvaluatedClusters {
             if left == 0 {
                 left = row.size.min(documents);
                 cluster += 1;
-                pairs += pairs_of(left);
+                distinct = 0;
             }
             if row.doc >= documents || left == 0 || !clustered.set(row.doc as usize) {
                 return Err(Error::BadFile {
@@ -71,11 +75,26 @@ impl EvaluatedClusters {
             if of_pairs {
                 slots.set(row.doc, cluster);
             }
-            link.push(&mut writer, cluster - 1, truth.first(row.doc))?;
+            let first = truth.first(row.doc);
+            link.push(&mut writer, cluster - 1, first)?;
+            let of_text = texts.of(row.doc);
+            if of_text == row.doc {
+                // A pair with each text of the cluster that came before.
+                pairs += distinct;
+                distinct += 1;
+            } else {
+                pairs += 1;
+            }
+            if let Some(cells) = &mut of_texts {
+                cells.add(cluster, row.doc, (truth, texts));
+            }
         }
         writer.flush()?;
         drop(writer);
-        let (mut partitions, in_cells) = cells(session.engine, &shuffle.finish()?, doc_width(documents), truth)?;
+        let (mut partitions, mut in_cells) = cells(session.engine, &shuffle.finish()?, doc_width(documents), truth)?;
+        if let Some(cells) = of_texts {
+            in_cells = (cells.pairs, cells.correct.count(texts, &truth.pages));
+        }
         // Then who stands in no predicted cluster, and last who is alone in both.
         let pages = clustered.count();
         let mut both = pages;
@@ -91,22 +110,69 @@ impl EvaluatedClusters {
     ///
     /// # Panics
     /// If the clusters were not read for it, and pairs are the truth.
-    pub fn true_pairs(&self, session: &Session<'_>, truth: &Truth) -> Result<(u64, u64)> {
+    pub fn true_pairs(&self, session: &Session<'_>, (truth, texts): (&Truth, &Texts)) -> Result<(u64, u64)> {
         // Where clusters are the truth, two documents of one cell are a true pair.
         let Some(listed) = truth.listed() else { return Ok(self.in_cells) };
-        let correct =
-            AtomicBits::new(session.engine.dir, &format!("{}-correct", self.label), session.documents() as usize)?;
+        let correct = Correct::new(session, &self.label)?;
         let mut pairs = 0;
         for (a, b) in listed {
             session.engine.go_on()?;
             let cluster = self.cluster_of.get(a);
             if cluster > 0 && cluster == self.cluster_of.get(b) {
                 pairs += 1;
-                correct.set(a as usize);
-                correct.set(b as usize);
+                correct.add(texts, a, b);
             }
         }
-        Ok((pairs, correct.count()))
+        Ok((pairs, correct.count(texts, &truth.pages)))
+    }
+}
+
+/// The cells of both clusterings, counted over texts. Clusters come one after another.
+struct TextCells {
+    /// By the first document of a true cluster: the predicted cluster that met it last, the texts of both, and the last of these.
+    clusters: Numbers,
+    counts: Numbers,
+    lasts: Numbers,
+    /// Pairs that are in one cell.
+    pairs: u64,
+    correct: Correct,
+}
+
+impl TextCells {
+    fn new(session: &Session<'_>, label: &str) -> Result<TextCells> {
+        let documents = session.documents();
+        let array = |what: &str| {
+            let name = format!("{label}-cell-{what}");
+            Numbers::new(session.engine.dir, &name, documents as usize, documents)
+        };
+        let correct = Correct::new(session, label)?;
+        Ok(TextCells {
+            clusters: array("clusters")?,
+            counts: array("counts")?,
+            lasts: array("lasts")?,
+            pairs: 0,
+            correct,
+        })
+    }
+
+    /// Adds a document of a predicted cluster, which is numbered from 1.
+    fn add(&mut self, cluster: u64, doc: u64, (truth, texts): (&Truth, &Texts)) {
+        let (first, of_text) = (truth.first(doc), texts.of(doc));
+        if of_text != doc {
+            if truth.first(of_text) == first {
+                self.pairs += 1;
+                self.correct.add(texts, of_text, doc);
+            }
+            return;
+        }
+        let count = if self.clusters.get(first) == cluster { self.counts.get(first) } else { 0 };
+        if count > 0 {
+            self.pairs += count;
+            self.correct.add(texts, self.lasts.get(first), doc);
+        }
+        self.clusters.slots().set(first, cluster);
+        self.counts.slots().set(first, count + 1);
+        self.lasts.slots().set(first, doc);
     }
 }
 

@@ -105,12 +105,10 @@ fn explain_both(
     put_together(session, finished, told, (&bound, groups, &view, again))
 }
 
-/// The copies of the two documents, where there are any in the corpus. Of the methods of the run one is asked that folds copies
-/// and nothing else; where there is none, nothing depends on them.
+/// Returns the copies of the two documents; `None` if the corpus has none. Every algorithm has the same pairs of copies.
 fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
-    let folds = bound.iter().find(|bound| !bound.equal_keys_are_pairs());
-    let folds = folds.filter(|_| finished.report.documents.surplus_copies > 0);
-    folds.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
+    let any = bound.first().filter(|_| finished.report.documents.surplus_copies > 0);
+    any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
 /// What the two documents say by themselves.
@@ -314,7 +312,6 @@ fn read_tables(
 ) -> Result<Vec<Said>> {
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
-        let groups = groups.filter(|_| !bound.equal_keys_are_pairs());
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
         // Of a later night others of the window are in the index.
         let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && session.guests.is_none());

@@ -26,6 +26,7 @@ mod relation_why;
 mod rethreshold;
 mod review;
 mod seek;
+mod texts;
 mod truth;
 mod truth_ids;
 mod verdicts;

@@ -189,8 +189,7 @@ impl Links {
             check(one, threshold, lowest)?;
         }
         links.classes(&first);
-        let large = links.copies.iter().filter(|class| class.len() as u64 > max_group).count() as u64;
-        if one.pairs_written < one.pairs && one.large_groups > large {
+        if one.pairs_written < one.pairs && one.large_groups > 0 {
             let missing = one.pairs - one.pairs_written;
             return Err(Error::usage(format!(
                 "{} of {label} not written, of groups above `max-group={max_group}`; expected a run with a larger one",

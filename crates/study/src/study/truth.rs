@@ -11,6 +11,7 @@
 use std::iter::Peekable;
 
 use super::evaluation_report::TruthReport;
+use super::texts::Texts;
 use super::truth_ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved};
 use dupsift_algorithms::stage::connect::Forest;
 use dupsift_core::error::{Error, Result};
@@ -127,30 +128,13 @@ impl Truth {
 
     /// Lists the different pairs in order, and connects the documents; returns how many pairs there are.
     fn list_pairs(&mut self, engine: &Engine<'_>, pairs: &Sorted) -> Result<u64> {
-        let heap = Heap::new(engine.dir, "true-pairs-listed")?;
-        let mut gathered = Vec::with_capacity(GATHERED_BYTES + self.width);
         let mut forest = Forest::new(self.firsts.slots());
-        let mut different = 0;
-        for partition in 0..pairs.partitions() {
-            let records = pairs.load(partition, engine.budget.a_thread)?;
-            for group in records.groups() {
-                engine.go_on()?;
-                let record = records.record(group.start);
-                let (a, b) = self.link.read(record);
-                different += 1;
-                forest.union(a, b);
-                self.pages.set(a as usize);
-                self.pages.set(b as usize);
-                gathered.extend_from_slice(record);
-                if gathered.len() >= GATHERED_BYTES {
-                    heap.append(&gathered)?;
-                    gathered.clear();
-                }
-            }
-            pairs.remove(partition)?;
-        }
-        heap.append(&gathered)?;
-        self.listed = Some(heap.freeze_in_order()?);
+        let (listed, different) = list(engine, pairs, self.link, self.width, |a, b| {
+            forest.union(a, b);
+            self.pages.set(a as usize);
+            self.pages.set(b as usize);
+        })?;
+        self.listed = Some(listed);
         Ok(different)
     }
 
@@ -220,6 +204,55 @@ impl Truth {
         Ok(())
     }
 
+    /// Counts pairs over texts: pairs of documents become pairs of the documents that stand for their texts.
+    ///
+    /// # Errors
+    /// A full disk; a request to stop.
+    pub fn count_texts(&mut self, session: &Session<'_>, texts: &Texts) -> Result<()> {
+        if !texts.any() {
+            return Ok(());
+        }
+        let Some(listed) = self.listed() else {
+            let named = self.pages.iter().map(|doc| doc as u64);
+            let (mut pairs, sizes) = (
+                0,
+                &mut Numbers::new(session.engine.dir, "true-texts", session.documents() as usize, session.documents())?,
+            );
+            let mut sizes = sizes.slots();
+            for doc in named {
+                let (first, of_text) = (self.first(doc), texts.of(doc));
+                if of_text == doc {
+                    // A pair with each text of the cluster that came before.
+                    pairs += sizes.get(first);
+                    sizes.set(first, sizes.get(first) + 1);
+                } else {
+                    pairs += u64::from(self.first(of_text) == first);
+                }
+            }
+            self.report.pairs = pairs;
+            return Ok(());
+        };
+        let (link, half) = (self.link, self.width / 2);
+        let pairs = session.engine.ordered(
+            session.documents(),
+            "true-texts",
+            self.width,
+            self.width,
+            half,
+            self.report.pairs,
+        )?;
+        let mut writer = pairs.writer();
+        for (a, b) in listed {
+            session.engine.go_on()?;
+            texts.pair(a, b, |a, b| link.push(&mut writer, a, b))?;
+        }
+        writer.flush()?;
+        drop(writer);
+        let (listed, different) = list(session.engine, &pairs.finish()?, link, self.width, |_, _| {})?;
+        (self.listed, self.report.pairs) = (Some(listed), different);
+        Ok(())
+    }
+
     /// The first document of the true cluster that a document is in; itself where it is alone.
     pub fn first(&self, doc: u64) -> u64 {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
@@ -241,6 +274,37 @@ impl Truth {
     pub fn checker(&self) -> Checker<'_> {
         Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
     }
+}
+
+/// Lists different pairs in order, and hands each to `each`; returns how many there are.
+fn list(
+    engine: &Engine<'_>,
+    pairs: &Sorted,
+    link: Link,
+    width: usize,
+    mut each: impl FnMut(u64, u64),
+) -> Result<(FrozenHeap, u64)> {
+    let heap = Heap::new(engine.dir, "true-pairs-listed")?;
+    let mut gathered = Vec::with_capacity(GATHERED_BYTES + width);
+    let mut different = 0;
+    for partition in 0..pairs.partitions() {
+        let records = pairs.load(partition, engine.budget.a_thread)?;
+        for group in records.groups() {
+            engine.go_on()?;
+            let record = records.record(group.start);
+            let (a, b) = link.read(record);
+            different += 1;
+            each(a, b);
+            gathered.extend_from_slice(record);
+            if gathered.len() >= GATHERED_BYTES {
+                heap.append(&gathered)?;
+                gathered.clear();
+            }
+        }
+        pairs.remove(partition)?;
+    }
+    heap.append(&gathered)?;
+    Ok((heap.freeze_in_order()?, different))
 }
 
 /// How a document is called: by its id, or FILE#ROW where it has none.

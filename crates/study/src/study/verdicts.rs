@@ -9,30 +9,25 @@ use dupsift_algorithms::measure::Versions;
 use dupsift_algorithms::stage::explain::{Checked, Ended, Look, SurplusWord, Telling};
 use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::{counted, thousands};
-use dupsift_core::row::{COPY, RelationKind, Score};
+use dupsift_core::number::counted;
+use dupsift_core::row::{COPY, RelationKind, Score, WHOLE};
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_files::io::TableReader;
 use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
-/// The copies of two documents in the order asked, where the method folds copies alone, and the most of whose pairs all are written.
+/// The copies of two documents in the order asked, and the most texts of a group all pairs of which are written.
 #[derive(Clone, Copy)]
 pub struct Groups {
-    /// The copies; none where they are not known.
+    /// The copies; `None` if the corpus has none.
     pub groups: Option<[CopyGroup; 2]>,
     /// `--max-group`.
     pub most: u64,
 }
 
 impl Groups {
-    /// The size of the larger one of the two groups, if it is above `--max-group`.
-    fn large(&self) -> Option<u64> {
-        self.groups.map(|groups| groups[0].size.max(groups[1].size)).filter(|&size| size > self.most)
-    }
-
-    /// The pair that is written in place of that of the two documents.
+    /// Returns the pair that is written in place of that of the two documents: that of their texts.
     fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], FoundPair)>> {
-        let (Some(groups), Some(_)) = (self.groups, self.large()) else { return Ok(None) };
+        let Some(groups) = self.groups else { return Ok(None) };
         let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
         for both in of(0).flat_map(|a| of(1).map(move |b| [a, b])).filter(|both| *both != docs && both[0] != both[1]) {
             if let Some(pair) = find_pair(finished, label, both)?.filter(|pair| pair.matched_by != COPY) {
@@ -46,7 +41,7 @@ impl Groups {
 /// What the tables of the run say; documents in the order asked.
 pub struct Said {
     pair: Option<FoundPair>,
-    /// The pair of their copies that stands for theirs.
+    /// The pair of their texts, which stands for theirs.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
     /// The representative and the size of the cluster of each.
@@ -145,20 +140,17 @@ fn reason(
         Some(kept.map_or(told.clone(), |kept| format!("{told}; {kept}")))
     });
     let left_out = look.telling.as_ref().zip(words).zip(own);
-    let left_out =
-        left_out.filter(|_| verdict == Verdict::LeftOut && report.is_some_and(|report| report.left_out == 0));
+    let left_out = left_out.filter(|_| {
+        verdict == Verdict::LeftOut
+            && report.is_some_and(|report| report.left_out == 0 && report.left_out_of_large_groups == 0)
+    });
     let form = left_out.and_then(|((telling, words), own)| form_left_out(telling, own, contained, words));
     let mut why = match told.filter(|_| !same).or(form) {
         Some(told) => told,
         None => why(verdict, look, said, report, documents, same, common_keys),
     };
-    if let (Some((docs, _)), Some(size)) = (&said.instead, said.groups.large()) {
-        why = format!(
-            "{why}; not written, for it is one of {size} copies, above `max-group={}`: the pair of {} and {} stands for it",
-            said.groups.most,
-            id(docs[0]),
-            id(docs[1])
-        );
+    if let Some((docs, _)) = &said.instead {
+        why = format!("{why}; written as the pair of {} and {}, which have the same texts", id(docs[0]), id(docs[1]));
     }
     why
 }
@@ -228,7 +220,9 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
     // Copies are a pair for certain; of others what else may have kept them apart is ruled out first.
-    let certain = |report: &AlgorithmReport| same || (report.beyond_margin == 0 && report.left_out == 0);
+    let certain = |report: &AlgorithmReport| {
+        same || (report.beyond_margin == 0 && report.left_out == 0 && report.left_out_of_large_groups == 0)
+    };
     let grouped = said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report));
     match look.ended {
         _ if said.row().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Form.name())) => {
@@ -237,7 +231,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
         _ if said.pair.is_some() => Verdict::Pair,
         _ if said.instead.is_some() => Verdict::PairNotWritten,
         // Copies are known without signatures.
-        _ if same && grouped => Verdict::PairNotWritten,
+        _ if same && said.one_cluster() => Verdict::PairNotWritten,
         Ended::Unsigned => Verdict::NoSignature,
         Ended::Scoped => Verdict::OtherScope,
         Ended::Apart => Verdict::NoCommonKey,
@@ -267,6 +261,9 @@ fn why(
         Verdict::Pair | Verdict::Form if same => "they are exact copies".into(),
         Verdict::Pair | Verdict::Form if !matches!(look.ended, Ended::Pair(_)) => {
             "they are no pair by themselves; documents between them in one group link them".into()
+        }
+        Verdict::PairNotWritten if same => {
+            "they are exact copies, and pairs/ has each of them with the best document of their text".into()
         }
         Verdict::PairNotWritten if said.instead.is_none() => not_written(said),
         Verdict::Pair | Verdict::Form | Verdict::PairNotWritten => {
@@ -302,13 +299,14 @@ fn why(
 
 /// Why a pair of a large group stands in no table.
 fn not_written(said: &Said) -> String {
-    let most = format!("`max-group={}`", said.groups.most);
-    let size = match (said.groups.large(), said.clusters[0]) {
-        (Some(size), _) => format!("{} copies", thousands(size)),
-        (None, Some((_, size))) => format!("equal signatures, in a cluster of {}", counted(size, "document")),
-        (None, None) => "equal signatures".into(),
+    let size = match said.clusters[0] {
+        Some((_, size)) => format!(", in a cluster of {}", counted(size, "document")),
+        None => String::new(),
     };
-    format!("a pair of a group of {size}, above {most}: only pairs with its best document are written")
+    format!(
+        "their signatures are equal{size}; more than `max-group={}` texts have this signature, so only pairs with the best document are written",
+        said.groups.most
+    )
 }
 
 /// Why two were never compared, and what the check would have said.
@@ -326,6 +324,10 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let cluster = if said.one_cluster() { "; they stand in one cluster all the same" } else { "" };
     let why = if comparisons > 0 {
         format!("`max-candidates` left {} out, theirs perhaps among them", counted(comparisons, "comparison"))
+    } else if report.is_some_and(|report| report.left_out_of_large_groups > 0) {
+        format!(
+            "more than {WHOLE} documents share a key with them, and each is compared only with the nearest of these"
+        )
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
         "one of them or both are nearer to another document than margin= allows".into()
     } else {

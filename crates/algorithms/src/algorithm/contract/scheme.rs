@@ -28,6 +28,9 @@ pub struct SignatureScheme {
     pub index_words: usize,
     /// How the number of comparisons grows with the corpus.
     pub growth: Growth,
+    /// Whether rows of a key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest): an index then looks
+    /// up only those of its documents that are near one of the batch.
+    pub nearest: bool,
     /// Bits of the signature that chance collisions depend on, for run.json. `None` if pairs are judged.
     pub signature_bits: Option<u32>,
     /// The bands, for methods that have some.
@@ -86,6 +89,7 @@ impl SignatureScheme {
             sketch_words: 0,
             index_words: 0,
             growth: Growth::Linear,
+            nearest: false,
             signature_bits: None,
             banding: None,
             notes: Vec::new(),

@@ -86,7 +86,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     for group in of_rows(rows, layout.group_width()) {
         windows.group(&group, &mut scratch, |_| false).expect("memory");
     }
-    let Compared { made: compared, left_out } = windows.finish();
+    let Compared { made: compared, left_out, far } = windows.finish();
     let candidates = met.len();
     let pairs = match signer.verify() {
         None => met,
@@ -102,7 +102,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
                 .collect()
         }
     };
-    Found { pairs, candidates, compared, left_out, unsigned }
+    Found { pairs, candidates, compared, left_out: left_out + far, unsigned }
 }
 
 /// The counts that the algorithm asks for, with those of all words, in files of the folder.

@@ -11,6 +11,9 @@
 //! resemblance |A n B| / |A u B|          containment |A n B| / |A| or |A n B| / |B|, whichever is larger
 //! ```
 //!
+//! A band of more than 256 documents, of pages of one template, is not compared all with all: each document is compared with its
+//! nearest in the order of the next four bands, and with the first documents of all.
+//!
 //! Limits: at .2 two pages of one template are alike. White space counts as one character, see `spaces`. `seed_code` repeats
 //! the code beside the article, for comparison only: Dice in place of Jaccard, the last window lost, repeated windows of
 //! one text counted against the set of the other (of both ways the larger one here; above 1 counts as 1). Sketches estimate:
@@ -31,7 +34,7 @@ use crate::corpus::CorpusStats;
 use all_pairs::{AllPairs, SIZE, Size};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, mix64};
-use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
+use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window, order_by};
 use dupsift_text::Analysis;
 use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
@@ -103,7 +106,7 @@ const FACTS: Facts = Facts {
         ("contained", "measure=containment,threshold=0.8"),
         ("seed", "seed_code=true"),
     ],
-    revision: 1,
+    revision: 2,
 };
 
 impl Algorithm for Shingles {
@@ -196,8 +199,8 @@ impl Signer for ShinglesSigner<'_> {
                     self.threshold,
                     1.0 - missed
                 );
-                let shape = RowShape { positions: *bands as u32, key_bits: 64, ordered: false, sketch: SIZE };
-                SignatureScheme { notes: vec![note], ..scheme(shape) }
+                let shape = RowShape { positions: *bands as u32, key_bits: 64, ordered: true, sketch: SIZE };
+                SignatureScheme { notes: vec![note], nearest: true, ..scheme(shape) }
             }
         }
     }
@@ -222,9 +225,13 @@ impl Signer for ShinglesSigner<'_> {
             Join::Lsh { rows, family, .. } => {
                 let mut minima = Vec::new();
                 family.minima(&set, &mut minima);
-                for (band, values) in minima.chunks_exact(*rows).enumerate() {
-                    let key = values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value));
-                    out.push(band as u32, key.into(), 0, &size.to_bytes());
+                let key = |(band, values): (usize, &[u64])| {
+                    values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))
+                };
+                let keys: Vec<u64> = minima.chunks_exact(*rows).enumerate().map(key).collect();
+                for (band, &key) in keys.iter().enumerate() {
+                    let others = keys.iter().cycle().skip(band + 1).take(keys.len() - 1);
+                    out.push(band as u32, key.into(), order_by(others.copied()), &size.to_bytes());
                 }
             }
         }
@@ -243,7 +250,7 @@ impl Signer for ShinglesSigner<'_> {
             Join::Exact(all) => all.pairs(window, out, |a, b| self.sets.need(self.threshold, a, b)),
             Join::Rarest(rarest, _) => rarest.pairs(window, out),
             Join::Lsh { .. } => {
-                out.compare_all(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
+                out.compare_nearest(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
             }
         }
     }

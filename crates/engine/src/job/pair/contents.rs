@@ -34,6 +34,11 @@ impl Alike {
         Ok(Alike { copies: copies.clone(), bits })
     }
 
+    /// Returns the exact copies.
+    pub fn copies(&self) -> &Classes {
+        &self.copies
+    }
+
     /// Notes a pair; returns whether the two are copies.
     pub fn note(&self, pair: &Pair) -> bool {
         let (a, b) = (self.copies.representative(pair.a), self.copies.representative(pair.b));

@@ -27,10 +27,8 @@ pub struct Grouped {
     pub pairs: Sorted,
     /// How pairs are laid out.
     pub layout: PairLayout,
-    /// Comparisons made.
-    pub compared: u64,
-    /// Comparisons that `--max-candidates` left out.
-    pub left_out: u64,
+    /// Comparisons made and left out.
+    pub comparisons: Compared,
     /// Bytes that went to disk.
     pub spilled_bytes: u64,
 }
@@ -75,7 +73,7 @@ pub fn group(
     let pairs = pairs.finish()?;
     spilled += pairs.spilled_bytes();
     running.end(first.rows(), pairs.rows(), spilled);
-    Ok(Grouped { classes, pairs, layout, compared: counts.made, left_out: counts.left_out, spilled_bytes: spilled })
+    Ok(Grouped { classes, pairs, layout, comparisons: counts, spilled_bytes: spilled })
 }
 
 /// Where groups of equal keys go.
@@ -222,7 +220,8 @@ impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
         // Methods that keep sketches have several keys a document, too.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        let documents_alone = several && !shape.ordered && shape.sketch == 0;
+        // What is near in a window follows from the order of its documents, which the hash below has.
+        let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
         // A check on the texts puts its similarity in the place of the method's score.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
         Met { seen: Mutex::default(), asked }

@@ -98,7 +98,7 @@ fn group_all<'c>(
             || AtomicBits::new(session.engine.dir, &format!("{}-met", bound.label), session.documents() as usize);
         let documents = waits.then(documents).transpose()?.map(Arc::new);
         let grouped = group(session, bound, &signed, copies, documents.as_deref())?;
-        (report.compared, report.left_out) = (grouped.compared, grouped.left_out);
+        report.note_comparisons(grouped.comparisons);
         report.spilled_bytes = grouped.spilled_bytes;
         Ok(match documents {
             Some(documents) => Step::Met(Met { grouped, documents }),

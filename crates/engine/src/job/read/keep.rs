@@ -5,7 +5,9 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
+use arrow::array::ArrayRef;
 use rayon::slice::ParallelSliceMut as _;
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +17,10 @@ use crate::options::Keep;
 use crate::reading::keep_column::{Tally, Tallying, note, parts};
 use crate::reading::parts::{Bytes, put};
 use crate::session::Session;
-use dupsift_core::error::Result;
+use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Slots};
 use dupsift_files::io::Want;
+use dupsift_files::tables::read_as::portions;
 use dupsift_files::tables::{Documents, LostValues};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 
@@ -40,6 +43,39 @@ struct Columns {
     begins: AtomicCells<u64>,
     /// What the values of each column are so far.
     tallies: Vec<Tallying>,
+}
+
+/// Bytes of values that are noted at a time.
+const PORTION_BYTES: usize = 4 << 20;
+
+impl Columns {
+    /// Records some rows of a batch. Rows in succession with the same values share them.
+    fn record(&self, batch: &Documents, arrays: &[Option<&ArrayRef>], rows: Range<usize>) -> Result<()> {
+        let mut values = Vec::with_capacity(self.names.len());
+        for ((name, tally), array) in self.names.iter().zip(&self.tallies).zip(arrays) {
+            let array = array.map(|array| array.slice(rows.start, rows.len()));
+            let noted = note(name, array.as_ref(), rows.len())?;
+            tally.add(noted.tally());
+            values.push(noted);
+        }
+        let (mut bytes, mut places) = (Vec::new(), Vec::<u64>::with_capacity(rows.len()));
+        for row in 0..rows.len() {
+            let is_again = row > 0 && values.iter().all(|noted| noted.row(row) == noted.row(row - 1));
+            if let Some(&place) = places.last().filter(|_| is_again) {
+                places.push(place);
+                continue;
+            }
+            places.push(bytes.len() as u64);
+            let length: usize = values.iter().map(|noted| noted.row(row).len()).sum();
+            bytes.extend_from_slice(&(length as u32).to_le_bytes());
+            values.iter().for_each(|noted| bytes.extend_from_slice(noted.row(row)));
+        }
+        let begin = self.heap.append(&bytes)?;
+        for (row, place) in rows.zip(places) {
+            self.begins.store(batch.doc(row) as usize, begin + place + 1);
+        }
+        Ok(())
+    }
 }
 
 impl Recorder for Columns {
@@ -93,24 +129,11 @@ impl<'j> KeepRecorder<'j> {
             self.lengths.store(batch.doc(row) as usize, length);
         }
         let Some(columns) = &self.columns else { return Ok(()) };
-        let mut values = Vec::with_capacity(columns.names.len());
-        for (name, tally) in columns.names.iter().zip(&columns.tallies) {
-            let noted = note(name, batch.column(name), batch.len())?;
-            tally.add(noted.tally());
-            values.push(noted);
-        }
-        let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(batch.len()));
-        for row in 0..batch.len() {
-            places.push(bytes.len() as u64);
-            let length: usize = values.iter().map(|noted| noted.row(row).len()).sum();
-            bytes.extend_from_slice(&(length as u32).to_le_bytes());
-            values.iter().for_each(|noted| bytes.extend_from_slice(noted.row(row)));
-        }
-        let begin = columns.heap.append(&bytes)?;
-        for (row, place) in places.into_iter().enumerate() {
-            columns.begins.store(batch.doc(row) as usize, begin + place + 1);
-        }
-        Ok(())
+        let arrays: Vec<Option<&ArrayRef>> = columns.names.iter().map(|name| batch.column(name)).collect();
+        let there: Vec<&ArrayRef> = arrays.iter().copied().flatten().collect();
+        // A dictionary may have a long value that all rows refer to.
+        let portions = portions(&there, batch.len(), PORTION_BYTES).map_err(Error::columns("read a column"))?;
+        portions.into_iter().try_for_each(|rows| columns.record(batch, &arrays, rows))
     }
 
     /// Returns what the values of each column are, if columns take part.

@@ -1,8 +1,10 @@
 //! `pairs/`: from classes and pairs of representatives to pairs of documents, in order, with the user's ids.
 //!
 //! Pairs of two documents that are alone in their classes are in order already, and stay in the list that grouping made.
-//! Only what classes stand for is listed and sorted here; the two are merged when the table is written.
+//! Only what classes stand for is listed and sorted here; the two are merged when the table is written. Equal texts form a star.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::iter::Peekable;
 
 use arrow::array::builder::StringBuilder;
@@ -11,6 +13,7 @@ use arrow::datatypes::SchemaRef;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::engine::threads::{Engine, UNKNOWN};
+use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::{Alike, Compared, Shares};
 use crate::job::pair::group::Relation;
 use crate::job::read::keep::KeepOrder;
@@ -18,8 +21,8 @@ use crate::job::run_report::AlgorithmReport;
 use crate::reading::ids::Ids;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::expand::{MatchedBy, between, of_both, of_class, within};
-use dupsift_core::error::Result;
+use dupsift_algorithms::stage::expand::{MatchedBy, Texts, between, equal_texts, of_both, of_class, within};
+use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, PairLayout, Related};
 use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{FULL_ROWS, PairColumns, pair_schema};
@@ -60,6 +63,36 @@ struct Expanding<'e> {
     session: &'e Session<'e>,
 }
 
+/// The different texts of a class, by exact copies.
+type TextsOf<'t, B> = Texts<'t, Classes, B>;
+
+/// The best documents of large groups, which many pairs ask for: of some of them, so that memory does not grow.
+#[derive(Default)]
+struct Centres(RefCell<HashMap<(u64, usize), u64>>);
+
+impl Centres {
+    /// Groups of fewer documents are looked through each time.
+    const LARGE: usize = 64;
+    const MOST: usize = 1 << 12;
+
+    /// Returns the best of these documents. A group is known by its first document and its size.
+    fn of(&self, members: Docs<'_>, keep: &KeepOrder) -> u64 {
+        if members.len() < Centres::LARGE {
+            return keep.best(members);
+        }
+        let (mut known, key) = (self.0.borrow_mut(), (members.get(0), members.len()));
+        if let Some(&best) = known.get(&key) {
+            return best;
+        }
+        if known.len() >= Centres::MOST {
+            known.clear();
+        }
+        let best = keep.best(members);
+        known.insert(key, best);
+        best
+    }
+}
+
 /// What one thread expanded.
 struct Expanded<'s> {
     writer: Writer<'s>,
@@ -70,27 +103,48 @@ struct Expanded<'s> {
     large_groups: u64,
 }
 
+impl Expanded<'_> {
+    fn count(&mut self, [all, of_night]: [u64; 2]) {
+        self.total += all;
+        self.of_night += of_night;
+    }
+}
+
 impl Expanding<'_> {
     /// The pairs within one class.
-    fn class(&self, class: Docs<'_>, to: &mut Expanded<'_>) -> Result<()> {
-        let old = self.old(class);
-        if old == class.len() as u64 {
+    fn class(&self, class: Docs<'_>, centres: &Centres, to: &mut Expanded<'_>) -> Result<()> {
+        if self.old(class) == class.len() as u64 {
             return Ok(());
         }
-        to.large_groups += u64::from(class.len() as u64 > self.max_group);
-        let best = |members: Docs<'_>| self.keep.best(members);
-        let found = within(class, self.max_group, best, |a, b| {
-            if self.session.are_old(a, b) {
-                return Ok(());
-            }
-            let are_copies = |pair: &Pair| self.alike.note(pair);
-            let pair = of_class(&self.bound.scheme, self.relation.same, a, b, are_copies);
-            self.push((&mut to.writer, &mut to.record), &pair)
-        })?;
+        let texts = self.texts(class, centres);
+        equal_texts(&texts, |best, doc| self.pair_of_class(best, doc, to).map(|found| to.count(found)))?;
+        let count = texts.count();
+        if count <= self.max_group {
+            return within(&texts, self.max_group, |a, b| self.pair_of_class(a, b, to).map(|found| to.count(found)));
+        }
+        // Not all are written, and all are counted.
+        within(&texts, self.max_group, |a, b| self.pair_of_class(a, b, to).map(|_| ()))?;
+        to.large_groups += 1;
+        let old = self.old_texts(&texts)?;
         let pairs_of = |count: u64| count * count.saturating_sub(1) / 2;
-        to.total += found - pairs_of(old);
-        to.of_night += pairs_of(class.len() as u64 - old);
+        to.count([pairs_of(count) - pairs_of(old), pairs_of(count - old)]);
         Ok(())
+    }
+
+    /// Writes a pair of one class. Returns whether it is a pair of this run, and whether it has no document of an index, as counts.
+    fn pair_of_class(&self, a: u64, b: u64, to: &mut Expanded<'_>) -> Result<[u64; 2]> {
+        if self.session.are_old(a, b) {
+            return Ok([0, 0]);
+        }
+        let are_copies = |pair: &Pair| self.alike.note(pair);
+        let pair = of_class(&self.bound.scheme, self.relation.same, a, b, are_copies);
+        self.push((&mut to.writer, &mut to.record), &pair)?;
+        Ok([1, u64::from(pair.a >= self.session.base)])
+    }
+
+    /// The different texts of a class.
+    fn texts<'t>(&'t self, class: Docs<'t>, centres: &'t Centres) -> TextsOf<'t, impl Fn(Docs<'_>) -> u64 + 't> {
+        Texts::new(class, self.alike.copies(), |members: Docs<'_>| centres.of(members, self.keep))
     }
 
     /// How many documents of a class are of an index.
@@ -98,20 +152,30 @@ impl Expanding<'_> {
         if self.session.base == 0 { 0 } else { class.iter().take_while(|&doc| doc < self.session.base).count() as u64 }
     }
 
+    /// How many texts stand for themselves in an index.
+    fn old_texts(&self, texts: &TextsOf<'_, impl Fn(Docs<'_>) -> u64>) -> Result<u64> {
+        let mut old = 0;
+        if self.session.base > 0 {
+            texts.each(|best, _| Ok::<_, Error>(old += u64::from(best < self.session.base)))?;
+        }
+        Ok(old)
+    }
+
     /// The pairs that one of representatives stands for; it stays where it is if these are alone.
-    fn pair(&self, pair: &Pair, to: &mut Expanded<'_>) -> Result<()> {
+    fn pair(&self, pair: &Pair, centres: &Centres, to: &mut Expanded<'_>) -> Result<()> {
         self.alike.note(pair);
-        let found = if stays(self.relation, pair) {
+        let mut found = [0, 0];
+        if stays(self.relation, pair) {
             self.show(pair);
-            to.of_night += u64::from(pair.a >= self.session.base);
-            1
+            found = [1, u64::from(pair.a >= self.session.base)];
         } else {
-            let (a, b) = (self.relation.members(pair.a), self.relation.members(pair.b));
-            let best = |members: Docs<'_>| self.keep.best(members);
-            let found = between(a, b, self.max_group, best, |x, y| {
+            let [a, b] = [pair.a, pair.b].map(|doc| self.relation.members(doc));
+            let (a, b) = (self.texts(a, centres), self.texts(b, centres));
+            between(&a, &b, self.max_group, |x, y| {
                 if self.session.are_old(x, y) {
                     return Ok(());
                 }
+                found = [found[0] + 1, found[1] + u64::from(x.min(y) >= self.session.base)];
                 let pair = of_both(&self.bound.scheme, pair, x, y);
                 // Equal documents of an index are no pair here, so their class has not noted them.
                 if self.session.base > 0 {
@@ -119,12 +183,15 @@ impl Expanding<'_> {
                 }
                 self.push((&mut to.writer, &mut to.record), &pair)
             })?;
-            let old = (self.old(a), self.old(b));
-            to.of_night += (a.len() as u64 - old.0) * (b.len() as u64 - old.1);
-            found - old.0 * old.1
-        };
-        to.total += found;
-        to.forms += if pair.is_form() { found } else { 0 };
+            let counts = [a.count(), b.count()];
+            if counts.iter().any(|&count| count > self.max_group) {
+                let old = [self.old_texts(&a)?, self.old_texts(&b)?];
+                found[0] = counts[0] * counts[1] - old[0] * old[1];
+                found[1] = (counts[0] - old[0]) * (counts[1] - old[1]);
+            }
+        }
+        to.count(found);
+        to.forms += if pair.is_form() { found[0] } else { 0 };
         Ok(())
     }
 
@@ -169,20 +236,23 @@ pub fn expand(
     let bar = session.engine.bar(&format!("expand {}", relation.label), pieces);
     let counts = session.engine.work(
         pieces,
-        || Ok(Expanded { writer: out.writer(), record: Vec::new(), total: 0, of_night: 0, forms: 0, large_groups: 0 }),
-        |expanded, piece| {
+        || {
+            let (writer, record) = (out.writer(), Vec::new());
+            Ok((Expanded { writer, record, total: 0, of_night: 0, forms: 0, large_groups: 0 }, Centres::default()))
+        },
+        |(expanded, centres), piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
                 session.engine.go_on()?;
-                expanding.class(class, expanded)?;
+                expanding.class(class, centres, expanded)?;
             }
             relation.pairs.each_of(piece, |pair| {
                 session.engine.go_on()?;
-                expanding.pair(&pair, expanded)
+                expanding.pair(&pair, centres, expanded)
             })?;
             bar.add(1);
             Ok(())
         },
-        |mut expanded| {
+        |(mut expanded, _)| {
             expanded.writer.flush().map(|()| [expanded.total, expanded.of_night, expanded.forms, expanded.large_groups])
         },
     )?;

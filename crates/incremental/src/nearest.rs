@@ -1,0 +1,99 @@
+//! Indexed documents that share a key with many documents take part only if they are near one of the batch.
+//!
+//! A run compares the rows of a large key in proportion to their number ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each with
+//! its nearest, and with the first documents of all. So of a template that the index has ten thousand times, a batch with one more page
+//! of it needs a few pages, and not all.
+//!
+//! ```text
+//! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first
+//! i i i i i b i i i      taking part:  i . . i i b i i .
+//! ```
+//!
+//! The rows that take part are fewer than those of the index and the batch together, so each row of the batch is compared with at least
+//! the rows that one run over all documents would compare it with.
+
+use super::rule_out::Windows;
+use super::scan::Scan;
+use dupsift_algorithms::stage::bound::Bound;
+use dupsift_core::doc::IndexDoc;
+use dupsift_core::error::Result;
+use dupsift_core::row::{RowLayout, Window, firsts, reach};
+use dupsift_spill::shuffle::{AtomicBits, Sorted};
+
+/// Notes the documents of the index that are near a document of the batch in `met`.
+///
+/// # Errors
+/// Damaged files; a full disk.
+pub fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits) -> Result<()> {
+    let (engine, layout) = (scan.engine, scan.numbered.rows(bound));
+    let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
+    let (width, group_width) = keys.widths();
+    let windows = engine.shuffle(&format!("{}-windows", bound.label), width, group_width, 2 * keys.rows())?;
+    scan.rows(&bound.label, keys, || Windows::new(&sharing, windows.writer()))?;
+    let windows = windows.finish()?;
+    engine.work(
+        windows.partitions(),
+        || Ok(()),
+        |(), partition| {
+            let records = windows.load(partition, engine.budget.a_thread)?;
+            for group in records.groups() {
+                engine.go_on()?;
+                let rows = &records.bytes()[group.start * width..group.end * width];
+                window(layout, rows, scan.numbered.next_doc, |doc| _ = met.set(doc.as_usize()));
+            }
+            windows.remove(partition)
+        },
+        |()| Ok(()),
+    )?;
+    Ok(())
+}
+
+/// Calls `each` with the indexed documents of a window that take part.
+fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnMut(IndexDoc)) {
+    let window = Window::new(layout, rows);
+    let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);
+    let reach = reach(window.len() as u64) as usize;
+    // Rows up to here are noted.
+    let mut noted = 0;
+    for at in (0..window.len()).filter(|&at| doc(at).is_none()) {
+        let near = at.saturating_sub(reach).max(noted)..window.len().min(at + reach + 1);
+        noted = noted.max(near.end);
+        near.filter_map(doc).for_each(&mut each);
+    }
+    if noted > 0 {
+        firsts(&window).into_iter().filter_map(doc).for_each(each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::row::{FIRST, Row, RowShape, WHOLE};
+    use std::collections::BTreeSet;
+
+    /// The documents that take part, of a window in which these documents follow one another; the batch begins with 10,000.
+    fn taking_part(docs: &[u64]) -> BTreeSet<u64> {
+        let layout = RowLayout::new(RowShape { ordered: true, ..RowShape::KEY64 }, 1 << 20);
+        let mut bytes = Vec::new();
+        for (at, &doc) in docs.iter().enumerate() {
+            layout.encode(&Row { position: 0, key: 1, order: at as u32, doc, sketch: &[] }, &mut bytes);
+        }
+        let mut found = BTreeSet::new();
+        window(layout, &bytes, IndexDoc(10_000), |doc| _ = found.insert(doc.0));
+        found
+    }
+
+    #[test]
+    fn of_a_small_window_all_take_part_and_of_a_large_one_the_nearest() {
+        let small: Vec<u64> = (0..WHOLE - 1).chain([10_000]).collect();
+        assert_eq!(taking_part(&small).len() as u64, WHOLE - 1);
+        let mut large: Vec<u64> = (0..5_000).rev().collect();
+        large.insert(2_500, 10_000);
+        let found = taking_part(&large);
+        let near = (2_492..2_508).chain(0..FIRST as u64).collect();
+        assert_eq!(found, near, "8 on both sides of 2,500, and the first ones");
+        large.insert(2_501, 10_001);
+        assert_eq!(taking_part(&large).len(), 16 + FIRST, "neighbors of both count once");
+        assert!(taking_part(&large[..2_000]).is_empty(), "no document of the batch");
+    }
+}

@@ -1,0 +1,135 @@
+//! Which documents of a finished run have equal texts, so that pairs are counted over texts and not over copies.
+//!
+//! The run wrote each copy as a pair with the best document of its text, and pairs between those documents alone. A truth names
+//! whichever copies its author met. So both sides are mapped to one document of each text: the first one that the truth names, or the
+//! first one. A pair of copies becomes a pair of that document with each of the two. If the truth has clusters, a text is in the cluster
+//! of that document.
+//!
+//! ```text
+//! copies 1 4 7, the truth names 4 and 9      pairs 7-9 and 1-9 become 4-9      pair 1-7 becomes 1-4 and 4-7
+//! ```
+
+use super::finished::Finished;
+use dupsift_algorithms::stage::connect::Forest;
+use dupsift_core::error::{Error, Result};
+use dupsift_engine::engine::numbers::Numbers;
+use dupsift_engine::session::Session;
+use dupsift_spill::shuffle::AtomicBits;
+
+/// The texts of the documents of a run.
+pub struct Texts {
+    /// For each document that is not the first of its text, that one, plus one. Empty if no two texts are equal.
+    firsts: Numbers,
+    /// For the first document of each text the first one that the truth names, plus one; 0 if it names none.
+    named: Numbers,
+    /// Whether two documents have one text.
+    any: bool,
+}
+
+impl Texts {
+    /// Reads the copies from the table of any algorithm: each table has all of them. `named` are the documents of the truth.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] for a damaged table.
+    pub fn new(session: &Session<'_>, finished: &Finished, named: &AtomicBits) -> Result<Texts> {
+        let label = finished.report.algorithms.first().map(|one| &one.label);
+        let Some(label) = label.filter(|_| finished.report.documents.surplus_copies > 0) else {
+            let none = |name| Numbers::new(session.engine.dir, name, 0, 0);
+            return Ok(Texts { firsts: none("text-firsts")?, named: none("text-named")?, any: false });
+        };
+        let documents = session.documents();
+        let array = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);
+        let (mut firsts, mut of_text) = (array("text-firsts")?, array("text-named")?);
+        let mut forest = Forest::new(firsts.slots());
+        for pair in finished.pairs_weighed(label)? {
+            session.engine.go_on()?;
+            let pair = pair?;
+            let [a, b] = pair.docs;
+            if a.max(b) >= documents {
+                let why = format!("the documents {a} and {b} are not those of the run");
+                return Err(Error::BadFile { path: finished.pair_table(label), why });
+            }
+            if pair.copy {
+                forest.union(a, b);
+            }
+        }
+        let mut slots = firsts.slots();
+        for doc in 0..documents {
+            // A parent is smaller, so it points to the first document already.
+            let Some(parent) = slots.get(doc).checked_sub(1) else { continue };
+            let first = slots.get(parent).checked_sub(1).unwrap_or(parent);
+            slots.set(doc, first + 1);
+        }
+        let mut texts = Texts { firsts, named: array("no-names")?, any: true };
+        let mut slots = of_text.slots();
+        for doc in named.iter().map(|doc| doc as u64) {
+            let first = texts.first(doc);
+            if slots.get(first) == 0 {
+                slots.set(first, doc + 1);
+            }
+        }
+        texts.named = of_text;
+        Ok(texts)
+    }
+
+    /// Returns whether two documents have one text.
+    pub fn any(&self) -> bool {
+        self.any
+    }
+
+    /// Returns the document that stands for the text of this one.
+    pub fn of(&self, doc: u64) -> u64 {
+        if !self.any {
+            return doc;
+        }
+        let first = self.first(doc);
+        self.named.get(first).checked_sub(1).unwrap_or(first)
+    }
+
+    fn first(&self, doc: u64) -> u64 {
+        self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
+    }
+
+    /// Calls `each` with the pairs of texts that a pair of documents is, the smaller number first.
+    ///
+    /// # Errors
+    /// What `each` returns.
+    pub fn pair(&self, a: u64, b: u64, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
+        let (of_a, of_b) = (self.of(a), self.of(b));
+        if of_a != of_b {
+            return each(of_a.min(of_b), of_a.max(of_b));
+        }
+        [a, b].into_iter().filter(|&doc| doc != of_a).try_for_each(|doc| each(doc.min(of_a), doc.max(of_a)))
+    }
+}
+
+/// The documents of true pairs.
+pub struct Correct {
+    docs: AtomicBits,
+    texts: AtomicBits,
+}
+
+impl Correct {
+    /// Returns an empty set.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn new(session: &Session<'_>, label: &str) -> Result<Correct> {
+        let bits = |what: &str| {
+            AtomicBits::new(session.engine.dir, &format!("{label}-correct-{what}"), session.documents() as usize)
+        };
+        Ok(Correct { docs: bits("docs")?, texts: bits("texts")? })
+    }
+
+    /// Adds a true pair as [`Texts::pair`] gives it.
+    pub fn add(&self, texts: &Texts, a: u64, b: u64) {
+        let bits = if texts.of(a) == texts.of(b) { &self.docs } else { &self.texts };
+        bits.set(a as usize);
+        bits.set(b as usize);
+    }
+
+    /// Returns how many of the named documents are in a true pair, or have a text that is.
+    pub fn count(&self, texts: &Texts, named: &AtomicBits) -> u64 {
+        named.iter().filter(|&doc| self.docs.get(doc) || self.texts.get(texts.of(doc as u64) as usize)).count() as u64
+    }
+}
