@@ -40,6 +40,7 @@ import packages
 
 import pyarrow.parquet as pq
 
+import outputs
 import versions_rule
 from regimes import SETTINGS, documents, pair, removals, reported_pairs, run_setting, share
 
@@ -118,8 +119,9 @@ def main():
             else:
                 out = run_setting(arguments.dupsift, arguments.docs, Path(work) / "out", setting, arguments.memory)
                 found, removed = reported_pairs(out), {(document, kept) for document, kept, reason in removals(out) if reason != "copy"}
+        paired = set(map(tuple, map(sorted, outputs.with_copies(found, texts))))
         for language in sorted({one["lang"] for one in judged}):
-            one = measure([one for one in judged if one["lang"] == language], found, removed)
+            one = measure([one for one in judged if one["lang"] == language], paired, removed)
             counts = [f"{one[name]:.0f}" for name in ("reported", "false")]
             counts += [f"{one[name]:.3f}" for name in ("precision", "recall_known", "recall")]
             removal = [f"{one['removals']:.0f}", f"{one['right']:.0f}", f"{one['right_share']:.3f}"]

@@ -1,6 +1,7 @@
 """What the scripts that look at an output folder share: its record, its tables, the corpus it was made of, row by row; how
 they show what comes from it."""
 
+import collections
 import glob
 import gzip
 import json
@@ -96,6 +97,23 @@ def duplicates(out, label, columns):
     file = part(out, "pairs", label)
     relation = pc.field("relation")
     return pq.read_table(file, columns=columns, filters=relation.is_null() | (relation != "form"), partitioning=None)
+
+
+def with_copies(pairs, texts):
+    """Pairs of ids with those of equal texts in their place, as frozensets; `texts` has the text of each id. A run pairs each copy with one
+    document of its text alone, and different texts between one document of each, so two documents count as paired if these are."""
+    copies = collections.defaultdict(list)
+    for document, text in texts.items():
+        copies[text].append(document)
+    groups = {(texts[a], texts[b]) for a, b in map(tuple, pairs)}
+    return {frozenset((a, b)) for x, y in groups for a in copies[x] for b in copies[y] if a != b}
+
+
+def texts(out):
+    """The text of each id of a finished run."""
+    report = record(out)
+    columns = [report["options"]["id-column"], report["options"]["text-column"]]
+    return {document: text for _, (document, text) in rows(corpus_files(report), columns) if text is not None}
 
 
 def corpus_files(report, inputs=None):

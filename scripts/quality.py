@@ -99,7 +99,7 @@ def table(out, kind, label):
 
 def pairs_of(out, label):
     pairs = outputs.duplicates(out, label, ["id_a", "id_b"])
-    return set(map(frozenset, zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist())))
+    return outputs.with_copies(zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist()), outputs.texts(out))
 
 
 def truth_of(corpora, corpus, name):

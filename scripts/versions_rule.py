@@ -282,6 +282,7 @@ def main():
             found.add(frozenset((a, b)))
     if arguments.truth:
         table = pq.read_table(arguments.truth, columns=["id_a", "id_b"])
+        found = outputs.with_copies(found, texts)
         labelled = set(map(frozenset, zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())))
         hits = len(found & labelled)
         precision, recall = hits / max(1, len(found)), hits / max(1, len(labelled))

@@ -176,7 +176,7 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     let (label, mut remarks) = (&one.label, Vec::new());
     if let Some(told) = one.relations.filter(|told| told.form > 0) {
         remarks.push(format!(
-            "{label}: between texts, each counted once: {}, {} contained, {} (pairs/ has them again for copies; forms have other facts: in no cluster, and nothing goes for them)",
+            "{label}: {}, {} contained, {} (one template with other facts: kept, and in no cluster)",
             counted(told.version, "version"),
             thousands(told.contained),
             counted(told.form, "form")
@@ -295,7 +295,7 @@ mod tests {
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)
-            minhash_loose: between texts, each counted once: 1 version, 2 contained, 5,000 forms (pairs/ has them again for copies; forms have other facts: in no cluster, and nothing goes for them)
+            minhash_loose: 1 version, 2 contained, 5,000 forms (one template with other facts: kept, and in no cluster)
             minhash_loose: 5 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             minhash_loose: a table scheme
 
