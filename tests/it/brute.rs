@@ -9,7 +9,7 @@ use dupsift::corpus::CorpusStats;
 use dupsift::row::Signatures;
 use dupsift::text::{Pipeline, TextOptions};
 
-use crate::kit::{Doc, doc_pairs, done, sample_docs, samples};
+use crate::kit::{Doc, doc_pairs, done, sample_docs, samples, stars};
 
 type Pairs = BTreeSet<(usize, usize)>;
 
@@ -64,6 +64,7 @@ fn all(documents: usize, same: impl Fn(usize, usize) -> bool) -> Pairs {
 
 #[track_caller]
 fn check(found: Pairs, expected: Pairs, least: usize) {
+    let expected = stars(expected, &sample_docs());
     assert!(expected.len() > least, "only {} pairs to find", expected.len());
     let missed: Vec<_> = expected.difference(&found).take(5).collect();
     let wrong: Vec<_> = found.difference(&expected).take(5).collect();

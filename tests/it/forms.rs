@@ -76,7 +76,6 @@ fn each_kind_is_told_and_forms_join_nothing() {
     let expected = [
         (("d0", "d1"), ("version", "stands alone")),
         (("d0", "d10"), ("version", "same text")),
-        (("d1", "d10"), ("version", "stands alone")),
         (("d2", "d3"), ("contained", "contained")),
         (("d4", "d5"), ("form", "numbers differ")),
         (("d4", "d6"), ("form", "numbers differ")),
@@ -210,8 +209,7 @@ fn explain_tells_forms_of_copies_that_are_not_written() {
         said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = explain(last + 1, last + 3);
-    assert!(said.contains("form: the numbers differ: 0 of 12 agree, 0.7 are asked for; not written"), "{said}");
-    assert!(said.contains("one of 3 copies, above `max-group=2`: the pair of d4 and d5 stands for it"), "{said}");
+    assert!(said.contains("form: the numbers differ: 0 of 12 agree, 0.7 are asked for; written as the pair of d4 and d5, which have the same texts"), "{said}");
     assert!(said.contains("no, a form"), "{said}");
 }
 
@@ -341,9 +339,9 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     );
 }
 
-/// Copies are pairs of documents, and so are forms of copies.
+/// Forms are counted between texts: a copy adds none.
 #[test]
-fn forms_are_counted_in_documents_too() {
+fn forms_are_counted_between_texts() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
     let mut texts = corpus();
@@ -351,8 +349,8 @@ fn forms_are_counted_in_documents_too() {
     write_docs(&file, &numbered(texts), 100);
     let done = done(&file, &["--algorithms", RULE]);
     let cosine = record(&done.out())["algorithms"][1].clone();
-    // Three notices, one of them twice: two more pairs. Three pages of a template.
-    assert_eq!((&cosine["forms"], &cosine["forms_written"]), (&json!(8), &json!(8)));
+    // Three notices, one of them twice. Three pages of a template.
+    assert_eq!((&cosine["forms"], &cosine["forms_written"]), (&json!(6), &json!(6)));
     assert_eq!(cosine["relations"]["form"], 6);
     // Of equal texts no next best is told.
     let table = Table::read(&done.out().join("pairs/algorithm=cosine"));
@@ -446,6 +444,7 @@ fn titles_are_asked_against_an_index() {
         removed_ids(&second.out())
     };
     // The essay that was saved twice stands in the second batch, and its other copy in the first one.
-    assert_eq!(removed(RULE), ["d39"]);
+    // In a batch of half as many pages of a template, a word of six documents is not rare.
+    assert_eq!(removed(&format!("{RULE},titles=4")), ["d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

@@ -1,6 +1,6 @@
 //! What the tests share: running the program, making corpora, reading its tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -372,6 +372,15 @@ pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
 #[track_caller]
 pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
+}
+
+/// The pairs that a run writes of these, if documents with equal texts are documents of one text: each copy with the first document of its
+/// text, and different texts by the first documents.
+pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
+    let mut first = BTreeMap::new();
+    let firsts: Vec<usize> =
+        docs.iter().enumerate().map(|(at, doc)| *first.entry((&doc.text, &doc.title)).or_insert(at)).collect();
+    pairs.into_iter().filter(|&(a, b)| firsts[a] == a && (firsts[b] == b || firsts[b] == a)).collect()
 }
 
 /// The pairs of one algorithm as sorted ids, for comparing runs that number documents differently.
