@@ -7,8 +7,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, StringArray, UInt64Array};
 
 use crate::kit::{
-    ALL, Done, SEVEN, Table, doc_pairs, done, labels, numbered, pairs, record, sample_docs, samples, signing_labels,
-    write_columns, write_docs,
+    ALL, Done, SEVEN, Table, doc_pairs, done, labels, numbered, of_documents, pairs, record, sample_docs, samples,
+    signing_labels, write_columns, write_docs,
 };
 
 type Pairs = BTreeSet<(usize, usize)>;
@@ -21,7 +21,7 @@ fn pair(x: usize, y: usize) -> (usize, usize) {
 fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     let mut found: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for label in labels {
-        for pair in doc_pairs(out, label) {
+        for pair in of_documents(doc_pairs(out, label), &sample_docs()) {
             *found.entry(pair).or_default() += 1;
         }
     }

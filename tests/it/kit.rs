@@ -383,6 +383,18 @@ pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> B
     pairs.into_iter().filter(|&(a, b)| firsts[a] == a && (firsts[b] == b || firsts[b] == a)).collect()
 }
 
+/// The pairs of documents that written pairs stand for: all documents of the two texts, or of the one text, of each.
+pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
+    let mut copies: BTreeMap<(&String, &Option<String>), Vec<usize>> = BTreeMap::new();
+    docs.iter().enumerate().for_each(|(at, doc)| copies.entry((&doc.text, &doc.title)).or_default().push(at));
+    let of_text = |doc: usize| &copies[&(&docs[doc].text, &docs[doc].title)];
+    let all = pairs.into_iter().flat_map(|(a, b)| {
+        let both = of_text(a).iter().flat_map(move |&x| of_text(b).iter().map(move |&y| (x.min(y), x.max(y))));
+        both.filter(|(x, y)| x != y)
+    });
+    all.collect()
+}
+
 /// The pairs of one algorithm as sorted ids, for comparing runs that number documents differently.
 #[track_caller]
 pub fn id_pairs(out: &Path, label: &str) -> Vec<(String, String)> {

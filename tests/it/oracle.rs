@@ -7,7 +7,7 @@ use dupsift::corpus::CorpusStats;
 use dupsift::row::Signatures;
 use dupsift::text::{Pipeline, TextOptions};
 
-use crate::kit::{Doc, doc_pairs, done, made_docs, pairs, write_docs};
+use crate::kit::{Doc, doc_pairs, done, made_docs, pairs, stars, write_docs};
 
 const DOCUMENTS: usize = 400;
 
@@ -53,7 +53,8 @@ impl Made {
     /// All pairs of documents that are duplicates to `same`, or copies of each other.
     fn all(&self, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
         let pairs = (0..self.docs.len()).flat_map(|a| (a + 1..self.docs.len()).map(move |b| (a, b)));
-        pairs.filter(|&(a, b)| same(a, b) || self.docs[a].text == self.docs[b].text).collect()
+        let pairs = pairs.filter(|&(a, b)| same(a, b) || self.docs[a].text == self.docs[b].text);
+        stars(pairs, &self.docs).into_iter().collect()
     }
 }
 
