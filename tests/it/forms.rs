@@ -443,8 +443,8 @@ fn titles_are_asked_against_an_index() {
         let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
-    // The essay that was saved twice stands in the second batch, and its other copy in the first one.
+    // The page with a new title and the essay that was saved once more have their other copy in the first batch.
     // In a batch of half as many pages of a template, a word of six documents is not rare.
-    assert_eq!(removed(&format!("{RULE},titles=4")), ["d39"]);
+    assert_eq!(removed(&format!("{RULE},titles=4")), ["d37", "d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

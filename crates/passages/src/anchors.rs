@@ -135,7 +135,7 @@ impl Winnow {
     pub fn may_recur(&self, bytes: usize, anchors: impl Iterator<Item = Anchor>, recurs: impl Fn(u64) -> bool) -> bool {
         let mut from = 0;
         for anchor in anchors.filter(|anchor| !recurs(anchor.hash)) {
-            if anchor.first as usize + self.seen() - 1 >= from + self.length {
+            if anchor.first as usize + self.seen() > from + self.length {
                 return true;
             }
             from = anchor.last as usize + 1;
