@@ -69,16 +69,30 @@ class Pair(NamedTuple):
 
 
 def neighbours(table, threshold):
-    """Document -> {document: Pair}, and document -> id."""
-    linked, ids = {}, {}
+    """Document -> {document: Pair}, and document -> id. The table pairs each copy with one document of its text, and different texts between
+    one document of each; here all their documents are pairs."""
+    linked, ids, rows = {}, {}, []
     columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b", "other_title"]
     for batch in table.select(columns).to_batches(max_chunksize=outputs.BATCH_ROWS):
         for id_a, id_b, similarity, matched_by, a, b, of_a, of_b, numbers_a, numbers_b, other in zip(*(column.to_pylist() for column in batch.columns)):
             if similarity >= threshold:
                 ids[a], ids[b] = id_a, id_b
                 copy = "copy" in matched_by.split("+")
-                linked.setdefault(a, {})[b] = Pair(similarity, copy, of_a, numbers_a, other)
-                linked.setdefault(b, {})[a] = Pair(similarity, copy, of_b, numbers_b, other)
+                rows.append((a, b, Pair(similarity, copy, of_a, numbers_a, other), Pair(similarity, copy, of_b, numbers_b, other)))
+    equal = {}
+    for a, b, pair, _ in rows:
+        if pair.copy:
+            equal.setdefault(a, {})[b] = equal.setdefault(b, {})[a] = pair
+    first = components(equal)
+    copies = {}
+    for doc in sorted(first):
+        copies.setdefault(first[doc], []).append(doc)
+    of_text = lambda doc: copies[first[doc]] if doc in first else [doc]
+    for a, b, of_a, of_b in rows:
+        for x in of_text(a):
+            for y in of_text(b):
+                if x != y:
+                    linked.setdefault(x, {})[y], linked.setdefault(y, {})[x] = of_a, of_b
     return linked, ids
 
 

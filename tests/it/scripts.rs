@@ -176,7 +176,7 @@ fn json_lines_are_read_by_row_as_well() {
     script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0);
     assert_same_table(&to.join("clusters.parquet"), &out.join("clusters"));
     assert_same_table(&to.join("removed.parquet"), &out.join("removed"));
-    assert_eq!(pairs(&out, "exact").len(), 10 * 3 + 5);
+    assert_eq!(pairs(&out, "exact").len(), 25);
 }
 
 #[test]

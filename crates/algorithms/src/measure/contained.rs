@@ -32,7 +32,7 @@ const FRAME: usize = 20;
 const IN_FRAME: u64 = 1;
 
 /// Appends what a text says: how many distinct numbers it has, their hashes with `IN_FRAME`, ascending, the length of its title as
-/// [`write_title`] writes it, the title, and the hashes of its distinct grams, ascending.
+/// `write_title` writes it, the title, and the hashes of its distinct grams, ascending.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut own = Vec::new();
     write_numbers(document, &mut own);
