@@ -93,7 +93,7 @@ def neighbours(table, threshold):
             for y in of_text(b):
                 if x != y:
                     linked.setdefault(x, {})[y], linked.setdefault(y, {})[x] = of_a, of_b
-    return linked, ids
+    return linked, ids, len(rows)
 
 
 def components(linked):
@@ -202,7 +202,7 @@ def main():
     files = outputs.corpus_files(report, arguments.corpus)
     table = outputs.duplicates(out, one["label"], None)
     check_threshold(one, table, arguments.threshold)
-    linked, ids = neighbours(table, single(arguments.threshold))
+    linked, ids, pairs = neighbours(table, single(arguments.threshold))
     order = outputs.preferred(set(ids), report, files)
     first = components(linked)
     chain = report["options"]["chain"] == "remove"
@@ -221,7 +221,6 @@ def main():
     arguments.to.mkdir(parents=True, exist_ok=True)
     write(arguments.to / "clusters.parquet", outputs.part(out, "clusters", one["label"]), clusters(first, order, linked, ids))
     write(arguments.to / "removed.parquet", outputs.part(out, "removed"), map(removal, sorted(removed)))
-    pairs = sum(map(len, linked.values())) // 2
     print(f"{one['label']} from {arguments.threshold}: {pairs:,} of {table.num_rows:,} pairs, {len(set(first.values())):,} clusters, {len(removed):,} documents to remove")
     print(f"written: {arguments.to}/clusters.parquet, {arguments.to}/removed.parquet")
 
