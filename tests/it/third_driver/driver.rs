@@ -185,12 +185,9 @@ impl tell::Known for Known<'_> {
         Cow::Borrowed(&self.evidence[&doc])
     }
 
-    fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
-        Some(contained(&self.contents[&a], &self.contents[&b]))
-    }
-
-    fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference> {
-        titles_differ(&self.contents[&a], &self.contents[&b])
+    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
+        let [a, b] = [a, b].map(|doc| &self.contents[&doc]);
+        Some((contained(a, b), titles_differ(a, b)))
     }
 
     fn first_lines(&self, a: u64, b: u64) -> FirstLine {

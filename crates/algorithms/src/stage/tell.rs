@@ -15,11 +15,8 @@ pub trait Known {
     /// What the method's check recorded of one.
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]>;
 
-    /// How much of one stands in another, and the other way round; none for copies.
-    fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]>;
-
-    /// How their titles differ, by what they say; `None` for copies.
-    fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference>;
+    /// Returns how much of each is contained in the other one, and how their titles differ. `None` for copies.
+    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)>;
 
     /// What their first lines say.
     fn first_lines(&self, a: u64, b: u64) -> FirstLine;
@@ -37,9 +34,10 @@ pub fn tell(
     next_best: NextBest,
     known: &impl Known,
 ) -> Pair {
+    let (contained, difference) = known.compared(pair.a, pair.b).unwrap_or_default();
     let both = Both {
         cosine: pair.score.similarity.into(),
-        contained: known.contained(pair.a, pair.b).unwrap_or_default(),
+        contained,
         surplus: relating.surplus(&known.evidence(pair.a), &known.evidence(pair.b)),
         lines: known.first_lines(pair.a, pair.b),
         next_best: next_best.similarity.unwrap_or(rule.least as f32).into(),
@@ -48,7 +46,7 @@ pub fn tell(
     let mut told = rule.relate(&both);
     if told.relation != RelationKind::Form {
         let titles = relating.titles(&known.evidence(pair.a), &known.evidence(pair.b), rule.titles);
-        told.other_title = rule.other_title(&both, told, titles, known.titles_differ(pair.a, pair.b));
+        told.other_title = rule.other_title(&both, told, titles, difference);
     }
     Pair { told: Some(told), ..pair }
 }

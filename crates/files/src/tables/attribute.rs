@@ -2,7 +2,7 @@
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
-use super::{FULL_BYTES, FULL_ROWS, table};
+use super::{is_full, table};
 use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -130,7 +130,7 @@ impl AttributeBuilder {
 
     /// Whether it is time to [`AttributeBuilder::finish`]: by rows or by bytes.
     pub fn is_full(&self) -> bool {
-        self.rows >= FULL_ROWS || self.ids.iter().map(IdBuilder::bytes).sum::<usize>() >= FULL_BYTES
+        is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }
 
     /// The rows as a batch; the builder is empty again.

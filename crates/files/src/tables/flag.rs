@@ -2,7 +2,7 @@
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
-use super::{FULL_BYTES, FULL_ROWS, table};
+use super::{is_full, table};
 use arrow::array::RecordBatch;
 use arrow::array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -63,7 +63,7 @@ impl FlagBuilder {
 
     /// Whether it is time to [`FlagBuilder::finish`]: by rows or by bytes.
     pub fn is_full(&self) -> bool {
-        self.rows >= FULL_ROWS || self.id.bytes() >= FULL_BYTES
+        is_full(self.rows, self.id.bytes())
     }
 
     /// The rows as a batch; the builder is empty again.

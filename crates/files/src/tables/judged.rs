@@ -1,6 +1,6 @@
 //! The table `compare/pairs.parquet`: one judged pair a row, in order of the documents, with who found it and what the judge said.
 
-use super::{FULL_BYTES, FULL_ROWS, table};
+use super::{is_full, table};
 use arrow::array::RecordBatch;
 use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -43,7 +43,7 @@ impl JudgedBuilder {
 
     /// Whether it is time to [`JudgedBuilder::finish`]: by rows or by bytes.
     pub fn is_full(&self) -> bool {
-        self.rows >= FULL_ROWS || self.found_by.values_slice().len() >= FULL_BYTES
+        is_full(self.rows, self.found_by.values_slice().len())
     }
 
     /// The rows as a batch; the builder is empty again.
@@ -68,6 +68,7 @@ impl JudgedBuilder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::FULL_ROWS;
     use super::*;
     use arrow::array::Array;
     use arrow::array::AsArray;

@@ -65,6 +65,11 @@ pub const FULL_ROWS: usize = 8192;
 /// offsets are 32-bit, far from overflowing.
 pub const FULL_BYTES: usize = 4 << 20;
 
+/// Returns whether a builder with so many rows, and so many bytes in its longest columns, is to be written.
+fn is_full(rows: usize, bytes: usize) -> bool {
+    rows >= FULL_ROWS || bytes >= FULL_BYTES
+}
+
 /// Columns as a batch of that schema; what can fail is our own mistake, so the message names the table.
 fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("put together the table {name}")))

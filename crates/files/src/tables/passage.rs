@@ -2,7 +2,7 @@
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
-use super::{FULL_BYTES, FULL_ROWS, table};
+use super::{is_full, table};
 use arrow::array::builder::Int64Builder;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
@@ -125,7 +125,7 @@ impl PassageBuilder {
 
     /// Returns whether it is time to [`PassageBuilder::finish`]: by rows or by bytes.
     pub fn is_full(&self) -> bool {
-        self.rows >= FULL_ROWS || self.ids.iter().map(IdBuilder::bytes).sum::<usize>() >= FULL_BYTES
+        is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }
 
     /// Returns the rows as a batch; the builder is empty again.

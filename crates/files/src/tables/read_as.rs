@@ -62,7 +62,7 @@ pub fn portions(columns: &[&ArrayRef], rows: usize, most: usize) -> Result<Vec<R
     }
     let (mut portions, mut begin, mut bytes) = (Vec::new(), 0, 0);
     for (row, length) in lengths.into_iter().enumerate() {
-        if bytes > 0 && bytes + length > most {
+        if bytes > 0 && length > 0 && bytes + length > most {
             portions.push(begin..row);
             (begin, bytes) = (row, 0);
         }

@@ -8,7 +8,7 @@
 
 use super::id::IdRef;
 use super::reason::RejectReason;
-use super::{FULL_BYTES, FULL_ROWS, table};
+use super::{is_full, table};
 use arrow::array::AsArray;
 use arrow::array::builder::{Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch, StringArray};
@@ -80,7 +80,7 @@ impl RejectedBuilder {
 
     /// Whether it is time to [`RejectedBuilder::finish`]: by rows or by bytes.
     pub fn is_full(&self) -> bool {
-        self.rows >= FULL_ROWS || self.bytes >= FULL_BYTES
+        is_full(self.rows, self.bytes)
     }
 
     /// The rows as a batch; the builder is empty again.

@@ -2,7 +2,7 @@
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
-use super::{FULL_BYTES, FULL_ROWS, table};
+use super::{is_full, table};
 use arrow::array::AsArray;
 use arrow::array::builder::{Float32Builder, Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch};
@@ -159,7 +159,7 @@ impl RemovalBuilder {
 
     /// Whether it is time to [`RemovalBuilder::finish`]: by rows or by bytes.
     pub fn is_full(&self) -> bool {
-        self.rows >= FULL_ROWS || self.id.bytes() + self.kept_id.bytes() >= FULL_BYTES
+        is_full(self.rows, self.id.bytes() + self.kept_id.bytes())
     }
 
     /// The rows as a batch; the builder is empty again.

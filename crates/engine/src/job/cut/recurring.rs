@@ -48,19 +48,18 @@ impl Recurring {
 
     fn add(&self, hash: u64) {
         let (word, bits) = self.place(hash);
-        let mut known = self.came.load(word);
-        while known & bits != bits {
-            match self.came.compare_exchange(word, known, known | bits) {
-                Ok(_) => return,
-                Err(other) => known = other,
+        let sets = |cells: &AtomicCells<u64>| {
+            let mut known = cells.load(word);
+            while known & bits != bits {
+                match cells.compare_exchange(word, known, known | bits) {
+                    Ok(_) => return true,
+                    Err(other) => known = other,
+                }
             }
-        }
-        let mut known = self.again.load(word);
-        while known & bits != bits {
-            match self.again.compare_exchange(word, known, known | bits) {
-                Ok(_) => return,
-                Err(other) => known = other,
-            }
+            false
+        };
+        if !sets(&self.came) {
+            sets(&self.again);
         }
     }
 

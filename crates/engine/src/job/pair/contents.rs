@@ -171,16 +171,20 @@ impl Contents {
         Ok(Contents { copies, read })
     }
 
-    /// How much of one document stands in another, and the other way round; none for copies.
+    /// Returns how much of each of two documents is contained in the other one. `None` for copies.
     pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
-        let (a, b) = (self.copies.representative(a), self.copies.representative(b));
-        (a != b).then(|| contained(&self.says(a), &self.says(b)))
+        self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// How the titles of two documents differ; `None` for copies.
-    pub fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference> {
-        let (a, b) = (self.copies.representative(a), self.copies.representative(b));
-        if a == b { None } else { titles_differ(&self.says(a), &self.says(b)) }
+    /// The same, and how their titles differ.
+    pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
+        self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
+    }
+
+    /// Returns what two documents say. `None` for copies.
+    fn texts_of(&self, a: u64, b: u64) -> Option<[Cow<'_, [u64]>; 2]> {
+        let [a, b] = [a, b].map(|doc| self.copies.representative(doc));
+        (a != b).then(|| [a, b].map(|doc| self.says(doc)))
     }
 
     fn says(&self, doc: u64) -> Cow<'_, [u64]> {

@@ -38,12 +38,8 @@ impl Facts for Known<'_> {
         self.evidence.of(doc)
     }
 
-    fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
-        self.contents.of(a, b)
-    }
-
-    fn titles_differ(&self, a: u64, b: u64) -> Option<TitleDifference> {
-        self.contents.titles_differ(a, b)
+    fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
+        self.contents.compared(a, b)
     }
 
     fn first_lines(&self, a: u64, b: u64) -> FirstLine {

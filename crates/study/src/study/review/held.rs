@@ -58,7 +58,8 @@ mod tests {
     fn numbers_that_one_lacks_are_told_in_order() {
         let read = |numbers: &[&str]| Read {
             shown: Default::default(),
-            contents: vec![0, 1, 2, 3],
+            // No numbers, no title, three grams.
+            contents: vec![0, 0, 1, 2, 3],
             numbers: numbers.iter().map(ToString::to_string).collect(),
         };
         let many: Vec<String> = (20..31).map(|number| number.to_string()).collect();
