@@ -22,12 +22,17 @@ impl Disk {
 
     /// An error of a full disk, with how much more work that is expected to write so many bytes asks for; any other one as it is.
     pub fn tell(&self, error: Error, expected: impl FnOnce() -> Option<u64>) -> Error {
+        self.tell_of(error, expected, goes_on().map(|kept| kept.to_string()))
+    }
+
+    /// The same, where `kept` is what the process has saved.
+    fn tell_of(&self, error: Error, expected: impl FnOnce() -> Option<u64>, kept: Option<String>) -> Error {
         let Some(code) = error.full() else { return error };
         let way_out = match code {
             libc::EFBIG => "the limit of file sizes of this process (`ulimit -f`) is too low for it".to_owned(),
             _ => self.needed(expected(), free(&self.folder)),
         };
-        let kept = goes_on().map_or_else(
+        let kept = kept.map_or_else(
             || "nothing was written under the final name".to_owned(),
             |kept| format!("nothing done so far is lost: {kept}"),
         );
@@ -88,9 +93,11 @@ mod tests {
         assert!(disk.free > Some(0));
         let of = |code| Error::io("write", Path::new("a"))(std::io::Error::from_raw_os_error(code));
         for code in [libc::ENOSPC, libc::EDQUOT] {
-            let told = disk.tell(of(code), || Some(u64::MAX)).to_string();
+            let told = disk.tell_of(of(code), || Some(u64::MAX), None).to_string();
             assert!(told.starts_with("cannot write a: ") && told.contains(" more are needed in "), "{told}");
             assert!(told.ends_with("; nothing was written under the final name"), "{told}");
+            let told = disk.tell_of(of(code), || None, Some("run it again".into())).to_string();
+            assert!(told.ends_with("; nothing done so far is lost: run it again"), "{told}");
         }
         assert!(disk.tell(of(libc::EFBIG), || None).to_string().contains("`ulimit -f`"));
         assert!(matches!(disk.tell(of(libc::EACCES), || None), Error::Io { .. }));
