@@ -56,7 +56,7 @@ const LINES: [(&str, Process, Goal); 10] = [
     ("simhash", Run("simhash"), Reading(3.0)),
     ("three_plus_five", Run("three_plus_five"), Reading(3.5)),
     ("all seven", Run("exact,tf,tf_idf,long_sent,three_plus_five,simhash,minhash"), Cutting(1.5)),
-    ("balanced, the default", Run("exact,cosine:preset=versions"), Reading(12.0)),
+    ("balanced, the default", Run("exact,versions"), Reading(12.0)),
     ("minhash, not verified", Run("minhash:verify=none"), Goal::None),
     ("dupsift algorithms", Algorithms, Milliseconds(50.0)),
 ];

@@ -11,7 +11,7 @@ import dupsift
 SAMPLES = Path(__file__).resolve().parents[1] / "data-samples"
 
 with tempfile.TemporaryDirectory() as folder:
-    result = dupsift.run(SAMPLES / "docs", out=Path(folder) / "dedup", algorithms="exact,tf,minhash,cosine:preset=versions")
+    result = dupsift.run(SAMPLES / "docs", out=Path(folder) / "dedup", algorithms="exact,tf,minhash,versions")
     labels = dupsift.evaluate(result, SAMPLES / "truth" / "pairs.parquet")
     for one in labels.record["algorithms"]:
         figures = one["pairwise"]

@@ -18,6 +18,6 @@ result = dupsift.dedup(frame, text="text", id="id", keep="length desc")
 clean = frame.filter(pl.Series(result.kept_mask))
 print(f"{clean.height} of {frame.height} rows stay")
 
-pairs = pl.DataFrame(result.pairs("cosine"))
+pairs = pl.DataFrame(result.pairs("versions"))
 print(pairs.select("id_a", "id_b", "similarity", "relation").sort("similarity", descending=True).head(5))
 print(pl.DataFrame(result.removed()).group_by("reason").len().sort("reason"))

@@ -35,9 +35,9 @@ from measured import commit, missing_corpora, write_section
 PARTS = ["mixed-100m", "poems-zh", "versions-zh", "versions-ru", "versions-en"]
 SIZES = [5_000, 10_000, 20_000, 40_000]
 MEMBERS = [
-    "cosine:preset=versions",
-    "cosine:tf=sublinear,head=0.1,threshold=0.68,join=heavy",
-    "cosine:tf=sublinear,head=0.1,threshold=0.68,join=exact",
+    "versions",
+    "versions:relate=false,threshold=0.68",
+    "versions:relate=false,threshold=0.68,join=exact",
     "cosine",
     "decomposition",
     "sim",
@@ -47,7 +47,7 @@ MEMBERS = [
     "shingles:preset=contained",
     "simhash",
 ]
-VERSIONS = "cosine:tf=sublinear,head=0.1"
+VERSIONS = "versions:relate=false"
 MARKERS = ("<!-- growth -->", "<!-- /growth -->")
 
 

@@ -97,7 +97,7 @@ def watched(command):
 def commands(verb, program, corpus, work, options):
     """What has to be there first, what is watched, and where it leaves its record."""
     out, before = work / "out", work / "before"
-    names = {"balanced": "exact,cosine:preset=versions"}
+    names = {"balanced": "exact,versions"}
     algorithms = ["--algorithms", names.get(verb, verb if verb in ("exact", "minhash", "segments") else "exact,minhash")]
     target = ["--out", str(out), "--overwrite", "--no-progress", *options]
     run = [program, "run", str(corpus), *algorithms]

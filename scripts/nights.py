@@ -40,7 +40,7 @@ from nights_short import RECIPES, short
 MARKERS = ("<!-- nights -->", "<!-- /nights -->")
 NIGHTLY = Path(__file__).parent / "nightly.sh"
 FAMILY = "exact,minhash,three_plus_five:chain=pairwise,simhash"
-PRESET = "exact,cosine:preset=versions"
+PRESET = "exact,versions"
 # Rows from which on a source is guarded: a night of these is small.
 GUARDED = 60
 

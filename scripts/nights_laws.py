@@ -150,7 +150,7 @@ def versions(arguments, folder, say, algorithms):
             subprocess.run(program(place / "in" / f"night={night}", "--out", place / f"{night}", "--index", place / "index"), check=True, capture_output=True)
         table = pq.read_table(corpus / "truth" / "pairs.parquet", columns=["id_a", "id_b"])
         truth = {frozenset(pair) for pair in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())}
-        labels = ["exact", "cosine"]
+        labels = ["exact", "versions"]
         subprocess.run(program(place / "in", "--out", place / "frozen", "--stats", place / "index"), check=True, capture_output=True)
         own, frozen, nights = (found_in([place / out for out in outs], labels) for outs in (["own"], ["frozen"], ["1", "2"]))
         hidden = first_copies(halves)

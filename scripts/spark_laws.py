@@ -12,7 +12,7 @@ CORPORA holds mixed-100m and data-samples (docs/ in each). Two workers on this m
     hot      a key of ROWS rows: texts of the same words, each in another order, by tf; and a window of a tenth of that, by minhash
     chain    DOCUMENTS texts of which each is near the next alone, one component, each shorter in the order that keeps
     cost     CPU seconds by step of exact,minhash on five times mixed-100m, beside the stages of one machine
-    twice    the laws of the second run in one session: exact,cosine:preset=versions on five times mixed-100m
+    twice    the laws of the second run in one session: exact,versions on five times mixed-100m
     bytes    bytes a document that go through the shuffle and to the driver, of each member, on data-samples and for the default and
              broad on mixed-100m
 
@@ -252,7 +252,7 @@ class Laws:
     def twice(self) -> None:
         files = self.five()
         for run in ("first", "second", "third"):
-            self.law(f"exact,cosine:preset=versions, 500 MB, {run} run of the session", files, algorithms="exact,cosine:preset=versions")
+            self.law(f"exact,versions, 500 MB, {run} run of the session", files, algorithms="exact,versions")
 
     def bytes(self) -> None:
         samples = self.arguments.corpora / "data-samples" / "docs"

@@ -5,11 +5,11 @@
 # ///
 """The rule that tells versions from forms, in plain Python: to try another bound or sentence with, and to hold the program against.
 
-docs/versions.md says what the rule is, what it reaches and what is doubtful about it. The program has it as cosine:relate=true.
+docs/versions.md says what the rule is, what it reaches and what is doubtful about it. The program has it as versions.
 
 OUT is the output of a run that reports every pair with a cosine of at least .6, copies among them:
 
-    dupsift run DOCS --out OUT --algorithms exact,cosine:tf=sublinear,head=0.1,threshold=0.6,join=exact
+    dupsift run DOCS --out OUT --algorithms exact,versions:relate=false,join=exact
     scripts/versions_rule.py OUT
     scripts/versions_rule.py OUT --truth pairs.parquet
 
@@ -39,7 +39,7 @@ import pyarrow.parquet as pq
 
 import outputs
 
-ALGORITHMS = "exact,cosine:tf=sublinear,head=0.1,threshold=0.6,join=exact"
+ALGORITHMS = "exact,versions:relate=false,join=exact"
 # Sentence 1: pairs below this cosine are not looked at, and stand for "nothing else is near".
 LEAST_COSINE = 0.6
 # Sentence 1: facts agree by numbers, or by the 3-grams of both.

@@ -141,7 +141,7 @@ class Spark(Case):
 
     def test_what_is_easily_forgotten(self) -> None:
         files = corpus(self.folder / "corpus")
-        recipe = "exact,minhash:bands=20,rows=3,margin=0.05,tf,simhash:distance=12,min_features=3,cosine:preset=versions,lsi,repeats,near_page"
+        recipe = "exact,minhash:bands=20,rows=3,margin=0.05,tf,simhash:distance=12,min_features=3,versions,lsi,repeats,near_page"
         for options in [
             {"count_copies": False, "keep": "year desc,length asc", "decide": "all", "max_group": 5},
             {"remove_if": "pair", "chain": "remove", "decide": "at-least:2", "source_column": "year", "max_removed_share": 1.0},

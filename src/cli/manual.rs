@@ -82,6 +82,7 @@ const PAGES: &[(&str, &str)] = pages![
     "methods/tf_idf.md",
     "methods/tf_ridf.md",
     "methods/three_plus_five.md",
+    "methods/versions.md",
 ];
 
 /// Runs the verb: writes the pages into a folder, which is made where it is not there.

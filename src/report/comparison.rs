@@ -89,7 +89,7 @@ fn headline(report: &ComparisonReport) -> String {
     text
 }
 
-/// `30 algorithms and 4 presets`
+/// `31 algorithms and 4 presets`
 pub(super) fn contestants(report: &ComparisonReport) -> String {
     let presets = report.algorithms.iter().filter(|one| one.preset).count() as u64;
     let algorithms = report.algorithms.len() as u64 - presets;

@@ -73,7 +73,7 @@ impl Place {
         self.typed(folder, &["explain", &at("n1"), &removed_ids(&self.home(folder).join(at("n1")))[0]]);
         let labels = at("labels.jsonl");
         let told = self.typed(folder, &["evaluate", &at("results/one"), "--truth", &labels]).stdout;
-        assert!(told.contains("cosine"), "{told}");
+        assert!(told.contains("versions"), "{told}");
         for verb in ["info", "verify"] {
             self.typed(folder, &["index", verb, &at("seen")]);
         }
@@ -92,7 +92,7 @@ impl Place {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.typed(folder, &[&line[..], &words].concat());
         // Scripts read the corpus again by the record.
-        for arguments in [&["--algorithm", "cosine", "--threshold", "0.9", "--to", "to"][..], &[]] {
+        for arguments in [&["--algorithm", "versions", "--threshold", "0.9", "--to", "to"][..], &[]] {
             let script = if arguments.is_empty() { "scripts/clusters.py" } else { "scripts/rethreshold.py" };
             let mut command = python(script);
             command.arg(at("results/one")).args(arguments).current_dir(self.home(folder));

@@ -288,16 +288,16 @@ fn a_comparison_is_a_run_with_a_study() {
 fn presets_are_contestants() {
     let folder = tempfile::tempdir().unwrap();
     let (out, plain) = (folder.path().join("out"), folder.path().join("plain"));
-    let told = compare(samples(), &out, &["--algorithms", "tf,cosine,strict,balanced,broad"]).ends_with(0);
-    assert_eq!(labels(&out), ["balanced_cosine", "broad_minhash", "cosine", "exact", "minhash", "tf"]);
+    let told = compare(samples(), &out, &["--algorithms", "tf,versions:threshold=0.7,strict,balanced,broad"]).ends_with(0);
+    assert_eq!(labels(&out), ["balanced_versions", "broad_minhash", "exact", "minhash", "tf", "versions"]);
     let (study, pool) = (study(&out), pool(&out));
     let algorithms = study["algorithms"].as_array().unwrap();
     let parts: [(&str, &[&str]); 5] = [
         ("tf", &["tf"]),
-        ("cosine", &["cosine"]),
+        ("versions", &["versions"]),
         ("strict", &["exact", "minhash"]),
-        ("balanced", &["exact", "balanced_cosine"]),
-        ("broad", &["exact", "balanced_cosine", "broad_minhash"]),
+        ("balanced", &["exact", "balanced_versions"]),
+        ("broad", &["exact", "balanced_versions", "broad_minhash"]),
     ];
     assert_eq!(algorithms.len(), parts.len());
     for (one, (name, members)) in algorithms.iter().zip(parts) {
@@ -343,15 +343,15 @@ fn presets_are_contestants() {
 #[test]
 fn a_sample_holds_no_forms() {
     let folder = tempfile::tempdir().unwrap();
-    let algorithms = "cosine:preset=versions,cosine:threshold=0.6,tf=sublinear,head=0.1,as=all";
+    let algorithms = "versions,versions:relate=false,join=exact,as=all";
     let judged = |name: &str, most: &str| {
         let out = folder.path().join(name);
         compare(samples(), &out, &["--algorithms", algorithms, "--judge-sample", most, "--seed", "3"]).ends_with(0);
         out
     };
     let (whole, some) = (judged("whole", "100000000"), judged("some", "200"));
-    let relations = Table::read(&some.join("pairs/algorithm=cosine")).texts("relation");
-    let forms: BTreeSet<(usize, usize)> = doc_pairs(&some, "cosine")
+    let relations = Table::read(&some.join("pairs/algorithm=versions")).texts("relation");
+    let forms: BTreeSet<(usize, usize)> = doc_pairs(&some, "versions")
         .into_iter()
         .zip(relations)
         .filter(|(_, one)| one == "form")
@@ -361,7 +361,7 @@ fn a_sample_holds_no_forms() {
     let of = |label: &str| pool.values().filter(|found| found.contains(label)).count() as u64;
     let (whole, study) = (study(&whole), study(&some));
     assert_eq!((&study["judge"]["sampled"], study["pooled"].as_u64()), (&true.into(), Some(pool.len() as u64)));
-    for (at, label) in ["cosine", "all"].into_iter().enumerate() {
+    for (at, label) in ["versions", "all"].into_iter().enumerate() {
         let one = &study["algorithms"][at];
         assert_eq!((&one["label"], one["pairs"].as_u64()), (&label.into(), Some(of(label))));
         let (judged, known) = (one["judged"].as_u64().unwrap(), number(&whole["algorithms"][at]["precision"]["value"]));
@@ -371,14 +371,14 @@ fn a_sample_holds_no_forms() {
     }
     let table = Table::read(&some.join("compare/pairs.parquet"));
     let docs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b"));
-    let (mut seen, mut of_cosine) = (0, 0);
+    let (mut seen, mut of_versions) = (0, 0);
     for ((a, b), found_by) in docs.zip(table.texts("found_by")) {
         let pair = (a as usize, b as usize);
         assert_eq!(&found_by.split(',').map(str::to_string).collect::<BTreeSet<_>>(), &pool[&pair]);
         seen += usize::from(forms.contains(&pair));
-        of_cosine += usize::from(pool[&pair].contains("cosine"));
+        of_versions += usize::from(pool[&pair].contains("versions"));
     }
-    assert!(forms.len() > 80 && seen > 10 && of_cosine > 150, "{} forms, {seen} judged, {of_cosine}", forms.len());
+    assert!(forms.len() > 80 && seen > 10 && of_versions > 150, "{} forms, {seen} judged, {of_versions}", forms.len());
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     assert_eq!(study["algorithms"].as_array().unwrap().len(), members() + dupsift::stage::preset::PRESETS.len());
     assert_eq!(study["judge"]["name"], "versions:0.8");
     assert!(
-        told.stdout.contains("30 algorithms and 4 presets") && told.stdout.contains("recall is over the pool"),
+        told.stdout.contains("31 algorithms and 4 presets") && told.stdout.contains("recall is over the pool"),
         "{}",
         told.stdout
     );

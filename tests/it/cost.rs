@@ -102,7 +102,7 @@ fn a_text_is_read_as_often_as_the_method_needs() {
         ("minhash", 1, 1040),
         ("exact,three_plus_five,minhash", 1, 1040),
         ("tf_idf", 1, 0),
-        ("exact,imatch,cosine:preset=versions", 1, 0),
+        ("exact,imatch,versions", 1, 0),
         ("tf_idf,heavy_sent", 2, 0),
         ("repeats", 3, 652),
         (ALL, 3, 2194),
@@ -133,7 +133,7 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
     std::fs::write(&packed_zst, zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
     let unpacked = |done: &Done| number(&record(&done.out())["documents"], "unpacked_bytes");
     for (algorithms, threads) in
-        [("minhash", "1"), ("tf_idf,heavy_sent", "8"), ("exact,imatch,cosine:preset=versions", "3")]
+        [("minhash", "1"), ("tf_idf,heavy_sent", "8"), ("exact,imatch,versions", "3")]
     {
         let options = ["--algorithms", algorithms, "--threads", threads];
         let expected = done(&plain, &options);
@@ -207,7 +207,7 @@ fn kept_words_take_few_bytes() {
 #[test]
 fn eight_threads_do_the_work_of_one() {
     let work = |threads: &str| {
-        let (_done, record) = run("exact,minhash,cosine:preset=versions,simhash", &["--threads", threads]);
+        let (_done, record) = run("exact,minhash,versions,simhash", &["--threads", threads]);
         let again = of_stages(&record, "read candidates", "rows_in");
         let counts = |one: &Value| ["rows", "compared", "candidates", "pairs"].map(|name| number(one, name));
         (list(&record, "algorithms").iter().map(counts).collect::<Vec<_>>(), again)

@@ -9,7 +9,7 @@ use crate::kit::{
     Done, Ran, Table, assert_same_bytes, done, numbered, program, python, record, removed_ids, samples, write_docs,
 };
 
-const RULE: &str = "exact,cosine:preset=versions";
+const RULE: &str = "exact,versions";
 
 /// Words that no other text has, but where the prefix is the same.
 fn words(prefix: &str, count: usize) -> Vec<String> {
@@ -85,7 +85,7 @@ fn each_kind_is_told_and_forms_join_nothing() {
         (("d8", "d9"), ("form", "one word differs")),
     ];
     let both = |(a, b): (&str, &str)| (a.to_string(), b.to_string());
-    assert_eq!(told(&done, "cosine"), expected.into_iter().map(|(pair, said)| (both(pair), both(said))).collect());
+    assert_eq!(told(&done, "versions"), expected.into_iter().map(|(pair, said)| (both(pair), both(said))).collect());
     let record = record(&done.out());
     let relations = &record["algorithms"][1]["relations"];
     assert_eq!(
@@ -95,7 +95,7 @@ fn each_kind_is_told_and_forms_join_nothing() {
     assert!(record["algorithms"][0]["relations"].is_null());
     // Other methods tell nothing.
     assert!(Table::read(&done.out().join("pairs/algorithm=exact")).texts("relation").iter().all(|one| one == "null"));
-    let clusters = Table::read(&done.out().join("clusters/algorithm=cosine"));
+    let clusters = Table::read(&done.out().join("clusters/algorithm=versions"));
     let mut clustered = clusters.texts("id");
     clustered.sort();
     assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
@@ -109,7 +109,7 @@ fn each_kind_is_told_and_forms_join_nothing() {
     let file = folder.path().join("near/docs.parquet");
     write_docs(&file, &numbered(near), 100);
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
-    let all = told(&far, "cosine");
+    let all = told(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("form", "not near enough"))), "{all:?}");
     // Forms decide nothing, even where a pair is enough.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
@@ -174,7 +174,7 @@ fn searches_that_are_cut_short_are_counted() {
         let file = folder.path().join(format!("{family}.parquet"));
         write_docs(&file, &numbered([of("first"), of("second")].concat()), 100);
         let out = folder.path().join(family.to_string());
-        let ran = crate::kit::run(&[&file], &out, &["--algorithms", "cosine:threshold=0.6,relate=true"]).ends_with(0);
+        let ran = crate::kit::run(&[&file], &out, &["--algorithms", "versions:tf=raw,head=0,join=exact"]).ends_with(0);
         let relations = record(&out)["algorithms"][0]["relations"].clone();
         let pairs: u64 = ["version", "contained", "form", "forms_left_out"]
             .iter()
@@ -230,7 +230,7 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         told(&done, "it")
     };
     for (algorithm, own, least) in [
-        ("cosine:preset=versions", "none", 100),
+        ("versions", "none", 100),
         ("cosine:threshold=0.5,margin=0.05", "none", 100),
         ("cosine:threshold=0.5,join=heavy,margin=either:0.02:0.25", "none", 100),
         ("simhash:distance=10,margin=0.1", "none", 20),
@@ -248,11 +248,11 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
 
 #[test]
 fn two_rules_of_one_kind_are_refused() {
-    let typed = ["run", "docs", "--out", "out", "--algorithms", "cosine:preset=versions,margin=0.1"];
+    let typed = ["run", "docs", "--out", "out", "--algorithms", "versions:margin=0.1"];
     Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
         .ends_with(2)
         .says(&["margin= and relate= are two rules of one kind"]);
-    let typed = ["run", "docs", "--out", "out", "--algorithms", "cosine:preset=versions,near=0.5"];
+    let typed = ["run", "docs", "--out", "out", "--algorithms", "versions:near=0.5"];
     Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
         .ends_with(2)
         .says(&["near=0.5 is below threshold=0.6", "take near=0.6 or more, or a lower threshold="]);
@@ -330,7 +330,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     both(explain(&[], "d0", "d4"), "no pair");
     both(explain(&["--decide", "exact"], "d0", "d1"), "the pair does not decide");
     both(explain(&["--decide", "all"], "d0", "d1"), "the pair does not decide");
-    let said = explain(&["--decide", "cosine"], "d0", "d1");
+    let said = explain(&["--decide", "versions"], "d0", "d1");
     assert!(said.contains("a may go for b") && said.contains("b is the one that stays"), "{said}");
     let said = explain(&["--decide", "all"], "d0", "d10");
     assert!(
@@ -348,12 +348,12 @@ fn forms_are_counted_between_texts() {
     texts.push(texts[4].clone());
     write_docs(&file, &numbered(texts), 100);
     let done = done(&file, &["--algorithms", RULE]);
-    let cosine = record(&done.out())["algorithms"][1].clone();
+    let versions = record(&done.out())["algorithms"][1].clone();
     // Three notices, one of them twice. Three pages of a template.
-    assert_eq!((&cosine["forms"], &cosine["forms_written"]), (&json!(6), &json!(6)));
-    assert_eq!(cosine["relations"]["form"], 6);
+    assert_eq!((&versions["forms"], &versions["forms_written"]), (&json!(6), &json!(6)));
+    assert_eq!(versions["relations"]["form"], 6);
     // Of equal texts no next best is told.
-    let table = Table::read(&done.out().join("pairs/algorithm=cosine"));
+    let table = Table::read(&done.out().join("pairs/algorithm=versions"));
     let copies = table.texts("why").into_iter().zip(table.floats("next_best"));
     assert!(copies.filter(|(why, _)| why == "same text").all(|(_, next_best)| next_best.is_none()));
 }

@@ -9,7 +9,7 @@ use crate::kit::{
 
 /// Every member. Whether two neighbours in length are a pair depends on who stands between them; the rule over all pairs of
 /// relate= depends on them all.
-const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,cosine:preset=versions,relate=false,as=versions,\
+const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,shingles:join=lsh,as=bands,lsi:join=bits,as=signs";
 
 fn corpus(docs: &[Doc]) -> tempfile::TempDir {

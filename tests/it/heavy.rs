@@ -1,4 +1,4 @@
-//! The heavy join of `cosine`: what it finds beside the exact one, and that its work grows with the corpus.
+//! The heavy join of `cosine` and `versions`: what it finds beside the exact one, and that its work grows with the corpus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::kit::{Numbers, Table, assert_same_bytes, done, numbered, record, samp
 
 /// (a, b) to the similarity, with the run's account of the algorithm.
 fn found(input: &Path, settings: &str, more: &[&str]) -> (BTreeMap<(i64, i64), f32>, serde_json::Value) {
-    let algorithm = format!("cosine:tf=sublinear,head=0.1,{settings},as=x");
+    let algorithm = format!("versions:relate=false,{settings},as=x");
     let done = done(input, &[&["--algorithms", &algorithm], more].concat());
     let table = Table::read(&done.out().join("pairs/algorithm=x"));
     let (a, b, similarity) = (table.numbers("doc_a"), table.numbers("doc_b"), table.floats("similarity"));
@@ -37,7 +37,7 @@ fn the_heavy_join_finds_what_the_exact_one_does() {
 
 #[test]
 fn threads_and_memory_do_not_show_in_the_heavy_join() {
-    let run = |more: &[&str]| done(samples(), &[&["--algorithms", "cosine:preset=versions"], more].concat());
+    let run = |more: &[&str]| done(samples(), &[&["--algorithms", "versions"], more].concat());
     let first = run(&["--threads", "2", "--memory", "1GiB"]);
     for more in [["--threads", "1", "--memory", "32MiB"], ["--threads", "5", "--memory", "96MiB"]] {
         assert_same_bytes(&first.out(), &run(&more).out(), &more.join(" "));

@@ -13,7 +13,7 @@ use crate::kit::{
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\
                        random_projection,segments,sentence_marks,shingles:join=lsh,sim,simhash,tf,tf_idf,tf_ridf,\
-                       three_plus_five:chain=pairwise,cosine:preset=versions,relate=false,as=versions,\
+                       three_plus_five:chain=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,simhash:distance=0,as=equal";
 
 #[test]
@@ -64,7 +64,7 @@ fn every_member_meets_old_documents_as_in_one_run() {
 fn who_only_shares_a_key_is_no_guest() {
     let nights = dealt(made_docs(400), 2, 17);
     for (algorithm, most) in
-        [("simhash", 1.15), ("random_projection", 1.15), ("cosine:preset=versions,relate=false", 2.0)]
+        [("simhash", 1.15), ("random_projection", 1.15), ("versions:relate=false", 2.0)]
     {
         let place = law(algorithm, nights.clone());
         let begins = place.begins(1);
@@ -102,8 +102,8 @@ fn a_large_window_of_two_nights_is_the_window_of_one_run() {
     for (old, found) in [(10, 50 * 49 / 2), (40, 0)] {
         let first = others().chain(of_two_terms('x', old, 1, 6)).collect();
         let nights = vec![first, of_two_terms('y', 50, 200, 5)];
-        let place = law_with("cosine:preset=versions,relate=false", &["--max-candidates-factor", "1000000"], nights);
-        assert_eq!(pairs(&place.out(1), "cosine").len(), found, "{old} old ones");
+        let place = law_with("versions:relate=false", &["--max-candidates-factor", "1000000"], nights);
+        assert_eq!(pairs(&place.out(1), "versions").len(), found, "{old} old ones");
         let guests = record(&place.out(1))["index"]["guests"].as_u64();
         assert!(found > 0 || guests == Some(old.into()), "{guests:?} of {old}");
     }
@@ -128,9 +128,9 @@ fn a_third_term_in_common_is_found_over_two_nights() {
         title: None,
     });
     let (old, new) = (pages("x", 50), pages("y", 40));
-    let place = law("cosine:preset=versions,relate=false", vec![others.chain(old).collect(), new]);
+    let place = law("versions:relate=false", vec![others.chain(old).collect(), new]);
     let begins = place.begins(1);
-    let found = pairs(&place.out(1), "cosine");
+    let found = pairs(&place.out(1), "versions");
     // Numbers that leave the same rest by 30: of each of the 40 new ones 1 or 2 old ones, and 10 pairs of two new ones.
     let met = found.iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met >= 40 + 10 + 10 && found.len() >= met + 10, "{met} of {}", found.len());
@@ -204,10 +204,10 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
         place
     };
     let forms = |place: &Nights| -> usize {
-        let of = |night| pairs(&place.out(night), "cosine").into_iter().filter(|pair| pair.told.0 == "form").count();
+        let of = |night| pairs(&place.out(night), "versions").into_iter().filter(|pair| pair.told.0 == "form").count();
         (1..place.docs.len()).map(of).sum()
     };
-    let preset = "exact,cosine:preset=versions";
+    let preset = "exact,versions";
     let place = law(preset, dealt(sample_docs(), 3, 12));
     assert!(place.met > 500 && forms(&place) > 20, "{} met, {} forms", place.met, forms(&place));
     // Pages of one form, with first lines that some or many have: the next best of a page is in another night.

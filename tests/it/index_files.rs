@@ -122,7 +122,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
 #[test]
 fn damage_is_found_and_named() {
     let nights = dealt(made_docs(240), 2, 9);
-    let mut place = Nights::new("exact,minhash:verify=jaccard:0.5,cosine:preset=versions");
+    let mut place = Nights::new("exact,minhash:verify=jaccard:0.5,versions");
     place.same_night(&nights[0]).ends_with(0);
     write_docs(&place.at("in/1.parquet"), &nights[1], 300);
     let folder = |kind: &str| place.at("index").join(kind).join(&names_in(&place.at("index").join(kind))[0]);
@@ -237,7 +237,7 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
 #[test]
 fn merged_rows_are_the_same_rows() {
     let nights = dealt(made_docs(600), 11, 10);
-    let algorithms = "exact,minhash,simhash,cosine:preset=versions";
+    let algorithms = "exact,minhash,simhash,versions";
     let (mut plain, mut merged) = (Nights::new(algorithms), Nights::new(algorithms));
     for (night, docs) in nights.iter().enumerate() {
         plain.same_night(docs).ends_with(0);
@@ -258,7 +258,7 @@ fn merged_rows_are_the_same_rows() {
 fn what_is_forgotten_is_met_no_more() {
     let nights = dealt(made_docs(200), 3, 11);
     // The counts are those of the first night, with the second and without it.
-    let algorithms = "exact,minhash,minhash:verify=jaccard:0.3,margin=0.1,as=best,cosine:preset=versions";
+    let algorithms = "exact,minhash,minhash:verify=jaccard:0.3,margin=0.1,as=best,versions";
     let mut place = Nights::new(algorithms);
     place.same_night(&nights[0]).ends_with(0);
     place.same_night(&nights[1]).ends_with(0);
@@ -274,7 +274,7 @@ fn what_is_forgotten_is_met_no_more() {
         ids.sort();
         ids
     };
-    for label in ["exact", "minhash", "best", "cosine"] {
+    for label in ["exact", "minhash", "best", "versions"] {
         assert_eq!(ids(place.out(2), label), ids(without.out(1), label), "{label}");
     }
     // One document of the first night: the pairs with it are missing, and no other.
@@ -317,7 +317,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
 #[test]
 fn threads_and_memory_change_no_byte() {
     let nights = dealt(made_docs(500), 3, 15);
-    let algorithms = "exact,minhash:verify=jaccard:0.5,simhash,cosine:preset=versions";
+    let algorithms = "exact,minhash:verify=jaccard:0.5,simhash,versions";
     let places = [["1", "256MiB"], ["5", "2GiB"]].map(|[threads, memory]| {
         let mut place = Nights::new(algorithms);
         place.more = ["--threads", threads, "--memory", memory].map(String::from).to_vec();
@@ -348,7 +348,7 @@ fn an_accepted_night_is_in_its_index() {
     let mut nights = dealt(made_docs(300), 3, 16);
     nights[1].extend((0..60).map(|at| Doc { id: format!("t{at}"), text: "One page of all.".into(), title: None }));
     let place_of = || {
-        let mut place = Nights::new("exact,minhash,cosine:preset=versions");
+        let mut place = Nights::new("exact,minhash,versions");
         let previous = place.out(0).display().to_string();
         place.same_night(&nights[0]).ends_with(0);
         place.more =

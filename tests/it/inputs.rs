@@ -54,12 +54,12 @@ fn standard_input_is_a_file_of_json_lines() {
     std::fs::write(&file, &all).unwrap();
     let of_file = folder.path().join("of_file");
     run(&[&file], &of_file, &[]).ends_with(0);
-    assert_eq!(doc_pairs(&of_file, "cosine"), doc_pairs(&out, "cosine"));
+    assert_eq!(doc_pairs(&of_file, "versions"), doc_pairs(&out, "versions"));
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut packed, all.as_bytes()).unwrap();
     let of_packed = folder.path().join("of_packed");
     fed("run", &packed.finish().unwrap(), &of_packed, &[]).ends_with(0);
-    assert_eq!(doc_pairs(&of_packed, "cosine"), doc_pairs(&out, "cosine"));
+    assert_eq!(doc_pairs(&of_packed, "versions"), doc_pairs(&out, "versions"));
     // Its texts are gone for verbs that look at them again.
     let mut explain = program();
     explain.arg("explain").arg(&out).args(["--", "-#0", "-#2"]);

@@ -114,7 +114,7 @@ fn the_end_of_a_chain_is_told_by_its_own_id() {
 /// Of equal texts the kept one stands for all in the index, whichever it is.
 #[test]
 fn a_text_is_known_by_the_copy_that_is_kept() {
-    for algorithms in ["exact", "exact,minhash", "exact,simhash:distance=12", "exact,cosine:preset=versions"] {
+    for algorithms in ["exact", "exact,minhash", "exact,simhash:distance=12", "exact,versions"] {
         let mut place = Nights::new(algorithms);
         place.more = ["--keep", "score desc", "--remove-if", "pair"].map(str::to_owned).to_vec();
         let [text, version, _] = three().map(|doc| doc.text);

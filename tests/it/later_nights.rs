@@ -49,7 +49,7 @@ impl Two {
 /// that the run gave it.
 #[test]
 fn each_pair_of_a_later_night_is_one_again() {
-    let mut place = Nights::new("exact,minhash,simhash,tf_idf,cosine:preset=versions");
+    let mut place = Nights::new("exact,minhash,simhash,tf_idf,versions");
     for docs in dealt(made_docs(240), 3, 23) {
         place.night(docs).ends_with(0);
     }

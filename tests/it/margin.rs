@@ -120,7 +120,7 @@ fn a_copy_hides_no_version_from_heavy_keys() {
         let pages = (0..copies).map(|_| version("x")).chain([version("y")]);
         let input = folder.path().join(format!("{copies}.parquet"));
         write_docs(&input, &numbered(pages.chain(texts)), 100);
-        for algorithm in ["cosine:preset=versions,as=x", "cosine:preset=versions,join=exact,as=x"] {
+        for algorithm in ["versions:as=x", "versions:join=exact,as=x"] {
             let done = done(&input, &["--algorithms", algorithm]);
             let table = Table::read(&done.out().join("pairs/algorithm=x"));
             let pairs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b")).collect::<BTreeSet<_>>();

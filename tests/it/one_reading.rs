@@ -4,7 +4,7 @@ use crate::kit::{Done, assert_same_bytes, done, files_below, labels, record, sam
 
 /// Members that sign by words alone, with such as need no counts.
 const BY_WORDS: &str = "exact,tf_idf,minhash,tf_ridf,opt_freq,simhash,imatch,idf_hash,lex_rand,keyword_match,\
-    fingerprint:weight=tf_over_df,three_plus_five,cosine:preset=versions,cosine:as=plain";
+    fingerprint:weight=tf_over_df,three_plus_five,versions,cosine:as=plain";
 
 /// One that needs counts and reads texts: with it all that need counts read them.
 const READER: &str = "heavy_sent";

@@ -10,9 +10,9 @@ use serde_json::json;
 use crate::kit::{Ran, assert_same_bytes, files_below, program, record, sample_docs};
 
 /// Members that sign in the first reading or in a second one, that count, keep words, sketches and evidence.
-const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,simhash,lsi,imatch,shingles,long_sent";
+const ALGORITHMS: &str = "exact,minhash,versions,simhash,lsi,imatch,shingles,long_sent";
 /// Members that sign from the words that are kept in the first reading, so that there is no second one.
-const OF_WORDS: &str = "exact,cosine:join=heavy,relate=true,tf_idf";
+const OF_WORDS: &str = "exact,versions,tf_idf";
 
 const FIRST: &str = "the first pass";
 const SECOND: &str = "the second pass";
@@ -207,7 +207,7 @@ fn signing_from_kept_words_goes_on_where_it_was() {
 /// A run that is killed again and again in one reading ends all the same, and never begins anew.
 #[test]
 fn portions_add_up_over_many_runs() {
-    let place = Place::new(&["--algorithms", "exact,minhash,cosine:join=heavy,relate=true"]);
+    let place = Place::new(&["--algorithms", "exact,minhash,versions"]);
     let whole = place.whole();
     for _ in 0..4 {
         place.killed_after("out", FIRST, 1);
@@ -223,7 +223,7 @@ fn portions_add_up_over_many_runs() {
 /// What is behind a damaged portion does not join on to what is read again.
 #[test]
 fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
-    let place = Place::new(&["--algorithms", "exact,minhash,cosine:join=heavy,relate=true"]);
+    let place = Place::new(&["--algorithms", "exact,minhash,versions"]);
     let whole = place.whole();
     for damaged in 0..3 {
         let out = format!("damaged-{damaged}");

@@ -13,7 +13,7 @@ use arrow::compute::take_record_batch;
 use crate::kit::{Numbers, Ran, Table, assert_same_bytes, names_in, program, record, samples, write_columns};
 
 /// Members of every kind: with counts or without, with a model, kept words, a check, evidence, sketches, a rule over all pairs.
-const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,three_plus_five,simhash,lsi,repeats,shingles,near_page,\
+const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
 /// A folder in which runs write to `out`, and another with their corpus: every third document of the samples, for these tests run often.
@@ -110,7 +110,7 @@ fn of_members(what: &str) -> BTreeSet<String> {
     let labels = [
         "exact",
         "minhash",
-        "cosine",
+        "versions",
         "three_plus_five",
         "simhash",
         "lsi",

@@ -93,7 +93,7 @@ fn threads_memory_and_a_kill_change_nothing() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     write(&at("docs"), &placed().iter().collect::<Vec<_>>());
-    let more = ["--algorithms", "exact,cosine:preset=versions,minhash,simhash,three_plus_five,lsi", "--no-report"];
+    let more = ["--algorithms", "exact,versions,minhash,simhash,three_plus_five,lsi", "--no-report"];
     let more = [&more[..], &SCOPE].concat();
     run(&[&at("docs")], &at("one"), &[&more[..], &["--threads", "1", "--memory", "64MiB"]].concat()).ends_with(0);
     run(&[&at("docs")], &at("four"), &[&more[..], &["--threads", "4", "--memory", "1GiB"]].concat()).ends_with(0);

@@ -156,7 +156,7 @@ const RULES: &str = "exact,tf,simhash:distance=12,min_features=3,random_projecti
     minhash:bands=20,rows=3,verify=jaccard:0.4,margin=either:0.02:0.25,as=whole,\
     minhash:bands=20,rows=3,margin=0.05,as=near,simhash:distance=12,min_features=3,verify=lcs:0.8,as=checked,\
     tf:verify=lcs:0.5,margin=0.1,as=both,cosine:tf=sublinear,threshold=0.6,margin=0.05,verify=jaccard:0.3,as=last,\
-    cosine:preset=versions,cosine:preset=versions,verify=jaccard:0.3,as=told,shingles:preset=contained,\
+    versions,versions:verify=jaccard:0.3,as=told,shingles:preset=contained,\
     shingles:join=lsh,threshold=0.5,as=lsh,near_page,keywords,lsi,repeats";
 
 #[test]

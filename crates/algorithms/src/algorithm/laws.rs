@@ -125,7 +125,8 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     let (mut by_words, mut early) = (0, 0);
     for algorithm in ALGORITHMS {
         let typed: &[&str] = match algorithm.name() {
-            "cosine" => &["head=0.3", "tf=sublinear,join=heavy,head=0.2", "idf=false"],
+            "cosine" => &["tf=sublinear,join=heavy", "idf=false"],
+            "versions" => &["head=0.3,tf=raw,join=exact", "head=0", "relate=false"],
             "fingerprint" => &["weight=tf_over_df"],
             "imatch" => &["top=8"],
             "keyword_match" => &["weight=tf_idf", "words=3,common=2"],

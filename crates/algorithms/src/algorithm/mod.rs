@@ -38,6 +38,7 @@ mod tf;
 mod tf_idf;
 mod tf_ridf;
 mod three_plus_five;
+mod versions;
 
 #[cfg(test)]
 mod laws;
@@ -51,6 +52,7 @@ pub use contract::{
     Signer, Stats, TermVectors, Verify,
 };
 pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
+pub use versions::RELATE;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
@@ -86,6 +88,7 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &tf_idf::TfIdf,
     &tf_ridf::TfRidf,
     &three_plus_five::ThreePlusFive,
+    &versions::VersionsOfTexts,
 ];
 
 /// Returns the algorithm of that name or alias.

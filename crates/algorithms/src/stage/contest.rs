@@ -5,7 +5,7 @@
 //! algorithm that a preset holds runs once, also where several ask for it.
 //!
 //! ```text
-//! minhash,balanced -> algorithms   minhash, exact, cosine
+//! minhash,balanced -> algorithms   minhash, exact, versions
 //!                     contestants  minhash {0}, balanced {1, 2}
 //! ```
 
@@ -176,25 +176,25 @@ mod tests {
     fn worked_examples() {
         let one = |name: &str, at: &[usize]| (name.to_string(), at.to_vec());
         let (labels, contestants) = parsed("balanced,minhash");
-        assert_eq!(labels, ["minhash", "exact", "cosine"]);
+        assert_eq!(labels, ["minhash", "exact", "versions"]);
         assert_eq!(contestants, [one("minhash", &[0]), one("balanced", &[1, 2])]);
-        // The cosine of the preset is another one than that by itself, and broad holds what balanced holds.
-        let (labels, contestants) = parsed("cosine,exact,balanced,broad");
-        assert_eq!(labels, ["cosine", "exact", "balanced_cosine", "minhash"]);
+        // The versions of the preset have another threshold than those asked for, and broad holds what balanced holds.
+        let (labels, contestants) = parsed("versions:threshold=0.7,exact,balanced,broad");
+        assert_eq!(labels, ["versions", "exact", "balanced_versions", "minhash"]);
         assert_eq!(contestants[2..], [one("balanced", &[1, 2]), one("broad", &[1, 2, 3])]);
         let contest = Contest::of_preset("balanced").unwrap();
         let names: Vec<&str> = contest.contestants.iter().map(|one| one.typed.as_str()).collect();
-        assert!(names[0] == "`algorithms=exact`" && names[1].starts_with("`algorithms=cosine:"), "{names:?}");
+        assert!(names[0] == "`algorithms=exact`" && names[1].starts_with("`algorithms=versions"), "{names:?}");
         assert_eq!(names[2], "`preset=balanced`");
         let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
         assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "`algorithms=minhash:preset=fineweb`"));
         // Each of the last two is related to exact, and to the other.
         assert_eq!(
-            related(&Contest::parse("cosine,exact,balanced,broad").unwrap().contestants),
+            related(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants),
             [1, 0b1110, 0b1110, 0b1110]
         );
         // Who finds a pair that the second and the fourth algorithm find.
-        assert_eq!(finders(&Contest::parse("cosine,exact,balanced,broad").unwrap().contestants, 0b1010), 0b1110);
+        assert_eq!(finders(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants, 0b1010), 0b1110);
     }
 
     #[test]

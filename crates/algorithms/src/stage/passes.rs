@@ -246,6 +246,6 @@ mod tests {
             "{again:?}"
         );
         assert_eq!(again.iter().filter(|pass| pass.reads == 30_000).count(), 4);
-        assert!(names(&names_of("cosine:preset=versions", false)).contains(&"relate"));
+        assert!(names(&names_of("versions", false)).contains(&"relate"));
     }
 }

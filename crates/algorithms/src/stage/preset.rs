@@ -23,7 +23,7 @@ pub const DEFAULT_PRESET: &Preset = &PRESETS[0];
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "balanced",
-        algorithms: "exact,cosine:preset=versions",
+        algorithms: "exact,versions",
         options: &[],
         summary: "copies, versions, and texts that stand in larger ones; pages of one form are told apart, and stay",
     },
@@ -35,7 +35,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "broad",
-        algorithms: "exact,cosine:preset=versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
+        algorithms: "exact,versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
         summary: "what balanced finds, and texts that share half of their runs of five words, pages of one form among them",
     },

@@ -64,7 +64,7 @@ pub fn counted_words(run: Of<'_>) -> Result<(&StatisticsReport, Stats)> {
     match &run.report.statistics {
         Some(known) if needs.words => Ok((known, needs)),
         _ => Err(Error::usage(format!(
-            "{} has no statistics of words: expected the output of a run with an algorithm that needs them, such as cosine or tf_idf",
+            "{} has no statistics of words: expected the output of a run with an algorithm that needs them, such as versions or tf_idf",
             run.dir.display()
         ))),
     }

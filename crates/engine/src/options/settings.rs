@@ -252,7 +252,7 @@ mod tests {
     fn defaults_are_the_documented_ones() {
         let options = run(&[]).unwrap();
         let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
-        assert_eq!(labels, ["exact", "cosine"]);
+        assert_eq!(labels, ["exact", "versions"]);
         assert_eq!(options.keep.to_string(), "length desc, doc asc");
         assert_eq!(options.decide.to_string(), "any");
         let columns = (options.text_column.as_str(), options.id_column.as_str(), options.id_required);
@@ -306,7 +306,7 @@ mod tests {
     fn unknown_names_get_the_likely_one() {
         assert!(fail(&[("tokenizer", "bigramm")]).contains("did you mean \"bigram\"?; there are: dict"));
         assert!(fail(&[("algorithms", "minhsh")]).contains("did you mean \"minhash\"?"));
-        assert!(fail(&[("decide", "cosin")]).contains("did you mean \"cosine\"?"));
+        assert!(fail(&[("decide", "version")]).contains("did you mean \"versions\"?"));
         assert!(fail(&[("preset", "brod")]).contains("did you mean \"broad\"?"));
         let both = fail(&[("preset", "broad"), ("algorithms", "tf")]);
         assert!(both.contains("expected one of the two (the preset is `algorithms=exact,"), "{both}");

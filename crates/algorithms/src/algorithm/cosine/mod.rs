@@ -11,9 +11,8 @@
 //! "a b c d" and "d c b e", all weights 1: 3 / 4
 //! ```
 //!
-//! `vector.rs` has the share of the first line (`head`) and the gap, the largest difference of one word's weight, which is
-//! this method's distance. `relate=true` tells versions from forms (`measure/versions.rs`). The preset `versions`, all of these
-//! with `join=heavy`, is ours.
+//! `vector.rs` has the gap, the largest difference of one word's weight, which is this method's distance. `versions` (its own
+//! file) has the same signer with other parameters.
 //!
 //! `join=heavy` (`heavy_join.rs`) is not exact. Texts meet by two of their fifteen heaviest terms, 56 rows of 12 bytes a
 //! document, and are candidates if the signs of random projections differ in no more places than those of a pair do, 96 bytes a
@@ -41,7 +40,6 @@ use crate::algorithm::contract::{
 use crate::algorithm::kit::minwise::SEED;
 use crate::algorithm::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
 use crate::algorithm::kit::units::{UNITS, Units};
-use crate::algorithm::kit::versions::{PARAMS as RULE, rule};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::error::Result;
@@ -49,10 +47,42 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 use heavy::HeavyTerms;
 use heavy_join::{HeavyJoin, MOST_TERMS};
-use vector::{Weighing, idf};
+pub(super) use vector::{Weighing, idf};
 
 /// The least threshold that `join=heavy` was measured at; the presets ask for no lower one.
 const LEAST_HEAVY: f64 = 0.6;
+
+/// How occurrences count.
+pub(super) const TF: ParamSpec = ParamSpec {
+    name: "tf",
+    kind: Kind::Choice(&["raw", "sublinear"]),
+    default: "raw",
+    help: "raw: occurrences; sublinear: 1 + ln of them",
+};
+/// How pairs are found.
+pub(super) const JOIN: ParamSpec = ParamSpec {
+    name: "join",
+    kind: Kind::Choice(&["exact", "heavy"]),
+    default: "exact",
+    help: "exact: every pair is found; heavy: pairs that share two of their heaviest terms and most signs of random projections, whose cost does not grow with the square of the corpus; for thresholds of .6 and more, of which it misses about one pair in a thousand",
+};
+/// The terms of a document that `join=heavy` looks at.
+pub(super) const HEAVY: ParamSpec = ParamSpec {
+    name: "heavy",
+    kind: Kind::Int(2, MOST_TERMS as i64),
+    default: "15",
+    help: "the heaviest terms of a text, of those that another text has, that join=heavy looks at",
+};
+/// The most frequent of them.
+pub(super) const MAX_DF: ParamSpec = ParamSpec {
+    name: "max_df",
+    kind: Kind::Real(0.0001, 1.0),
+    default: "0.02",
+    help: "the largest share of all documents that have a term which join=heavy looks at; terms of up to 400 always count",
+};
+/// The seed of its random projections.
+pub(super) const PROJECTIONS: ParamSpec =
+    ParamSpec { help: "seed of the random projections of join=heavy; other seeds, other chance", ..SEED };
 
 /// The algorithm.
 pub struct Cosine;
@@ -71,38 +101,12 @@ const FACTS: Facts = Facts {
             default: "0.9",
             help: "the least cosine of a pair; join=exact finds every such pair",
         },
-        ParamSpec {
-            name: "tf",
-            kind: Kind::Choice(&["raw", "sublinear"]),
-            default: "raw",
-            help: "raw: occurrences; sublinear: 1 + ln of them",
-        },
+        TF,
         ParamSpec { name: "idf", kind: Kind::Flag, default: "true", help: "weigh terms by ln(1 + N / df)" },
-        ParamSpec {
-            name: "head",
-            kind: Kind::Real(0.0, 0.9),
-            default: "0",
-            help: "the share H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
-        },
-        ParamSpec {
-            name: "join",
-            kind: Kind::Choice(&["exact", "heavy"]),
-            default: "exact",
-            help: "exact: every pair is found; heavy: pairs that share two of their heaviest terms and most signs of random projections, whose cost does not grow with the square of the corpus; for thresholds of .6 and more, of which it misses about one pair in a thousand",
-        },
-        ParamSpec {
-            name: "heavy",
-            kind: Kind::Int(2, MOST_TERMS as i64),
-            default: "15",
-            help: "the heaviest terms of a text, of those that another text has, that join=heavy looks at",
-        },
-        ParamSpec {
-            name: "max_df",
-            kind: Kind::Real(0.0001, 1.0),
-            default: "0.02",
-            help: "the largest share of all documents that have a term which join=heavy looks at; terms of up to 400 always count",
-        },
-        ParamSpec { help: "seed of the random projections of join=heavy; other seeds, other chance", ..SEED },
+        JOIN,
+        HEAVY,
+        MAX_DF,
+        PROJECTIONS,
         ParamSpec {
             name: "unit",
             kind: Kind::Choice(UNITS),
@@ -115,24 +119,9 @@ const FACTS: Facts = Facts {
             default: "false",
             help: "leave out everything that is not of Han characters",
         },
-        RULE[0],
-        RULE[1],
-        RULE[2],
-        RULE[3],
-        RULE[4],
-        RULE[5],
-        RULE[6],
-        RULE[7],
-        RULE[8],
-        RULE[9],
-        RULE[10],
-        RULE[11],
     ],
     shorthands: &[],
-    presets: &[
-        ("hanzi_cosine", "unit=hanzi,han_only=true,idf=false,threshold=0.98"),
-        ("versions", "tf=sublinear,head=0.1,threshold=0.6,join=heavy,relate=true"),
-    ],
+    presets: &[("hanzi_cosine", "unit=hanzi,han_only=true,idf=false,threshold=0.98")],
     revision: 1,
 };
 
@@ -143,33 +132,20 @@ impl Algorithm for Cosine {
 
     fn needs(&self, params: &Params) -> Needs {
         match units(params).features() {
-            None => Needs {
-                word_counts: true,
-                reads: Reads::Words { first_line: params.real("head") > 0.0 },
-                ..Needs::default()
-            },
+            None => Needs { word_counts: true, reads: Reads::Words { first_line: false }, ..Needs::default() },
             features => Needs { features, ..Needs::default() },
         }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let weighing = Weighing {
-            sublinear: params.word("tf") == "sublinear",
-            head: params.real("head"),
+            sublinear: params.word(TF.name) == "sublinear",
+            head: 0.0,
             units: units(params),
             stats: corpus.stats,
             idf: params.flag("idf").then(|| idf(corpus.stats)),
         };
-        let threshold = params.real("threshold");
-        let documents = corpus.stats.documents();
-        let terms = HeavyTerms {
-            most: params.count("heavy"),
-            most_documents: HeavyTerms::most_documents(params.real("max_df"), documents),
-            threshold,
-        };
-        let heavy = || HeavyJoin::new(terms, params.count("seed") as u64);
-        let heavy = (params.word("join") == "heavy").then(heavy);
-        Ok(Box::new(CosineSigner { threshold, heavy, rule: rule(params, threshold)?, weighing }))
+        Ok(Box::new(VectorSigner::new(&["cosine"], params, weighing, None)))
     }
 }
 
@@ -177,7 +153,10 @@ fn units(params: &Params) -> Units {
     Units { name: params.word("unit"), han_only: params.flag("han_only") }
 }
 
-struct CosineSigner<'c> {
+/// Signs documents by their vectors; `versions` has it too.
+pub(super) struct VectorSigner<'c> {
+    /// The algorithm, by which pairs are found.
+    rules: &'static [&'static str],
     threshold: f64,
     /// Where texts meet by heavy terms.
     heavy: Option<HeavyJoin>,
@@ -186,7 +165,26 @@ struct CosineSigner<'c> {
     weighing: Weighing<'c>,
 }
 
-impl CosineSigner<'_> {
+impl<'c> VectorSigner<'c> {
+    /// The signer of an algorithm of one rule, which says whether pairs are classified.
+    pub(super) fn new(
+        rules: &'static [&'static str],
+        params: &Params,
+        weighing: Weighing<'c>,
+        rule: Option<Versions>,
+    ) -> VectorSigner<'c> {
+        let threshold = params.real("threshold");
+        let documents = weighing.stats.documents();
+        let terms = HeavyTerms {
+            most: params.count(HEAVY.name),
+            most_documents: HeavyTerms::most_documents(params.real(MAX_DF.name), documents),
+            threshold,
+        };
+        let heavy = || HeavyJoin::new(terms, params.count(PROJECTIONS.name) as u64);
+        let heavy = (params.word(JOIN.name) == "heavy").then(heavy);
+        VectorSigner { rules, threshold, heavy, rule, weighing }
+    }
+
     /// Rows of a vector; the counts hold the text so many times.
     fn sign_vector(&self, terms: Vec<Term>, times: u64, out: &mut Signatures) {
         if terms.is_empty() {
@@ -199,10 +197,10 @@ impl CosineSigner<'_> {
     }
 }
 
-impl Signer for CosineSigner<'_> {
+impl Signer for VectorSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
         let scheme = SignatureScheme {
-            rules: &["cosine"],
+            rules: self.rules,
             equal: Score { similarity: 1.0, distance: Some(0.0) },
             ..SignatureScheme::new(RowShape::KEY64)
         };
@@ -266,7 +264,7 @@ impl Signer for CosineSigner<'_> {
     }
 }
 
-impl TermVectors for CosineSigner<'_> {
+impl TermVectors for VectorSigner<'_> {
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
         let vector = self.weighing.vector(document);
         self.weighing.evidence(&vector, evidence);
@@ -306,7 +304,7 @@ impl TermVectors for CosineSigner<'_> {
     }
 }
 
-impl Verify for CosineSigner<'_> {
+impl Verify for VectorSigner<'_> {
     fn name(&self) -> String {
         let weighing = &self.weighing;
         let weight = match (weighing.sublinear, weighing.idf.is_some()) {

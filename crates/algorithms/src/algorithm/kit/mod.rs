@@ -23,7 +23,6 @@ pub mod top_words;
 pub mod training;
 pub mod units;
 pub mod verify;
-pub mod versions;
 pub mod votes;
 pub mod word_string;
 

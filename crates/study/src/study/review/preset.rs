@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn the_default_with_another_threshold_is_typed_out() {
         let told = with_higher_threshold(PRESETS[0].name).unwrap_or_default();
-        assert!(told.contains("exact,cosine:preset=versions,threshold=0.85"), "{told}");
+        assert!(told.contains("exact,versions:threshold=0.85"), "{told}");
         assert_eq!((with_higher_threshold("none"), with_higher_threshold("strict")), (None, None));
     }
 }

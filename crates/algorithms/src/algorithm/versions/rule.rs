@@ -1,4 +1,4 @@
-//! The parameters of the rule that tells versions from forms, [`crate::measure::Versions`], for algorithms that ask for it.
+//! The parameters of the rule that tells versions from forms, [`crate::measure::Versions`].
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::measure::Versions;
@@ -14,7 +14,7 @@ pub const PARAMS: [ParamSpec; 12] = [
     ParamSpec {
         name: RELATE,
         kind: Kind::Flag,
-        default: "false",
+        default: "true",
         help: "tell versions and contained texts from forms (docs/versions.md); forms join no cluster and decide no removal",
     },
     share("numbers", "0.7", "relate: the share of the numbers of the text with fewer that must stand in the other"),
@@ -71,11 +71,11 @@ const fn share(name: &'static str, default: &'static str, help: &'static str) ->
 /// a recipe as it is printed has them all.
 pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
     if !params.flag(RELATE) {
-        let idle = PARAMS.iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
+        let idle = PARAMS[1..].iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
         return idle.map_or(Ok(None), |idle| {
             let name = idle.split('=').next().unwrap_or_default();
             Err(Error::usage(format!(
-                "{idle} is a bound of the rule that {RELATE}=true asks for, and {RELATE} is false; add {RELATE}=true, or leave {name}= out"
+                "{idle} is a bound of the rule that {RELATE}=true asks for, and {RELATE} is false; leave {RELATE}=false out, or {name}="
             )))
         });
     }
@@ -116,10 +116,10 @@ mod tests {
             let typed: Vec<_> = typed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
             rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6)
         };
-        assert!(of(&[]).is_ok_and(|rule| rule.is_none()));
-        assert!(of(&[(RELATE, "true")]).is_ok_and(|rule| rule == Some(Versions::DEFAULT)));
+        assert!(of(&[(RELATE, "false")]).is_ok_and(|rule| rule.is_none()));
+        assert!(of(&[]).is_ok_and(|rule| rule == Some(Versions::DEFAULT)));
         assert!(
-            of(&[(RELATE, "true"), (NEAR, "0.5")])
+            of(&[(NEAR, "0.5")])
                 .is_err_and(|error| error.to_string().ends_with("take near=0.6 or more, or a lower threshold="))
         );
     }
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_near_group_rises_with_the_threshold_unless_it_is_named() {
         let of = |near: &str, least: f64| {
-            let typed = [(RELATE, "true"), (NEAR, near)].map(|(name, value)| (name.to_string(), value.to_string()));
+            let typed = [(NEAR.to_string(), near.to_string())];
             rule(&Params::check("test", &PARAMS, &typed).expect("in range"), least).ok().flatten().map(|rule| rule.near)
         };
         assert_eq!([of("0.9", 0.95), of("0.9", 0.9), of("0.92", 0.7)], [Some(0.95), Some(0.9), Some(0.92)]);
@@ -138,17 +138,18 @@ mod tests {
     #[test]
     fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
         let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);
-        let printed = Params::check("test", &PARAMS, &[]).expect("defaults");
+        let without = || (RELATE.to_string(), "false".to_string());
+        let printed = Params::check("test", &PARAMS, &[without()]).expect("defaults");
         assert!(
             of(printed.iter().map(|(name, value)| (name.to_string(), value)).collect())
                 .is_ok_and(|rule| rule.is_none())
         );
         for spec in &PARAMS[1..] {
             let typed = vec![(spec.name.to_string(), "1".to_string())];
-            let error = of(typed.clone()).expect_err("a bound without its rule").to_string();
-            let wanted = [format!("{}=1 is a bound", spec.name), format!("leave {}= out", spec.name)];
+            let error = of([typed.clone(), vec![without()]].concat()).expect_err("a bound without its rule").to_string();
+            let wanted = [format!("{}=1 is a bound", spec.name), format!("leave relate=false out, or {}=", spec.name)];
             assert!(wanted.iter().all(|part| error.contains(part)), "{error}");
-            assert!(of([typed, vec![(RELATE.into(), "true".into())]].concat()).is_ok_and(|rule| rule.is_some()));
+            assert!(of(typed).is_ok_and(|rule| rule.is_some()));
         }
     }
 }

@@ -1,0 +1,96 @@
+//! `versions`: what the default finds beside exact copies. Pairs of similar texts, each classified: versions of one text, one
+//! text within the other, or pages of one form that say different things.
+//!
+//! Source: ours (docs/versions.md), upon the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`, a first
+//! pass for the counts and 56 rows of 12 bytes a document; then each candidate pair is looked at once more, and its first lines,
+//! numbers and 3-grams are compared. Limits: a reworked text below the threshold is not found; where many documents have one
+//! template and little of their own, what is a version cannot be told, and nothing is removed.
+//!
+//! ```text
+//! weight = (1 + ln tf) ln(1 + N / df)
+//! (1 - H) cosine of the texts + H cosine of their first lines >= threshold         H = head
+//! "Recipe \n a b c d", "Recipe \n a b c e", all weights 1, H = 0.1: 0.9 * 4 / 5 + 0.1 * 1 = 0.82
+//! then the rule of rule.rs; relate=false: every such pair counts
+//! ```
+
+mod rule;
+
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, Reads, Signer};
+use crate::algorithm::cosine::{HEAVY, JOIN, MAX_DF, PROJECTIONS, TF, VectorSigner, Weighing, idf};
+use crate::algorithm::kit::units::Units;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
+use dupsift_core::error::Result;
+pub use rule::RELATE;
+use rule::{PARAMS as RULE, rule};
+
+/// The algorithm.
+pub struct VersionsOfTexts;
+
+const FACTS: Facts = Facts {
+    name: "versions",
+    aliases: &[],
+    source: "ours, docs/versions.md; vectors and join are those of cosine",
+    summary: "Two documents are duplicates if their words are close and nothing says that they are different: titles, numbers, a word of their own, other documents as near.",
+    when_not_to_use: "where all pages of one template are to count as duplicates whatever they say: relate=false does that",
+    inputs: "text, word counts",
+    params: &[
+        ParamSpec {
+            name: "threshold",
+            kind: Kind::Real(0.01, 1.0),
+            default: "0.6",
+            help: "the least cosine of a pair that is looked at",
+        },
+        ParamSpec { default: "sublinear", ..TF },
+        ParamSpec {
+            name: "head",
+            kind: Kind::Real(0.0, 0.9),
+            default: "0.1",
+            help: "the share H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
+        },
+        ParamSpec { default: "heavy", ..JOIN },
+        HEAVY,
+        MAX_DF,
+        PROJECTIONS,
+        RULE[0],
+        RULE[1],
+        RULE[2],
+        RULE[3],
+        RULE[4],
+        RULE[5],
+        RULE[6],
+        RULE[7],
+        RULE[8],
+        RULE[9],
+        RULE[10],
+        RULE[11],
+    ],
+    shorthands: &[],
+    presets: &[],
+    revision: 1,
+};
+
+impl Algorithm for VersionsOfTexts {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs(&self, params: &Params) -> Needs {
+        let reads = Reads::Words { first_line: params.real("head") > 0.0 };
+        Needs { word_counts: true, reads, ..Needs::default() }
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let weighing = Weighing {
+            sublinear: params.word(TF.name) == "sublinear",
+            head: params.real("head"),
+            units: Units { name: "word", han_only: false },
+            stats: corpus.stats,
+            idf: Some(idf(corpus.stats)),
+        };
+        let rule = rule(params, params.real("threshold"))?;
+        Ok(Box::new(VectorSigner::new(&["versions"], params, weighing, rule)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

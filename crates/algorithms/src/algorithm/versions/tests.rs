@@ -1,0 +1,42 @@
+//! `versions` on worked examples, and against the definition.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
+use crate::measure::cosine;
+use dupsift_core::hash::hash64;
+
+/// Against (1 - H) cosine + H cosine of the first lines, with weights over the whole corpus.
+#[test]
+fn the_share_of_the_first_line_keeps_the_join_exact() {
+    // The first three words are a line of their own.
+    let plain = texts(11, 140, 30);
+    let broken: Vec<(String, String)> = plain
+        .iter()
+        .map(|text| {
+            let place = text.match_indices(' ').nth(2).map_or(text.len(), |(place, _)| place);
+            (text[..place].to_string(), format!("{}\n{}", &text[..place], text[place..].trim_start()))
+        })
+        .collect();
+    let (lines, texts): (Vec<String>, Vec<String>) = broken.into_iter().unzip();
+    let known = counts(&plain);
+    let df = |word: &str| known.iter().filter(|counts| counts.contains_key(word)).count() as f64;
+    let vectors = |texts: &[String]| -> Vec<Vec<(u64, f64)>> {
+        let vector = |counts: &BTreeMap<&str, f64>| {
+            let weigh = |word: &str, tf: f64| (1.0 + tf.ln()) * (1.0 + 140.0 / df(word)).ln();
+            let terms = counts.iter().map(|(word, &tf)| (hash64(word.as_bytes()), weigh(word, tf)));
+            terms.collect::<BTreeMap<u64, f64>>().into_iter().collect()
+        };
+        counts(texts).iter().map(vector).collect()
+    };
+    let (bodies, heads) = (vectors(&plain), vectors(&lines));
+    for (head, threshold) in [(0.1, 0.7), (0.3, 0.8), (0.5, 0.5)] {
+        let found = run(&VersionsOfTexts, &format!("join=exact,relate=false,head={head},threshold={threshold}"), &texts);
+        let expected = all_pairs(texts.len(), |a, b| {
+            (1.0 - head) * cosine(&bodies[a], &bodies[b]) + head * cosine(&heads[a], &heads[b]) >= threshold
+        });
+        assert!(expected.len() > 20 && found.candidates < texts.len() * texts.len() / 2);
+        assert_eq!(found.numbers(), expected, "{head} {threshold}");
+    }
+}
