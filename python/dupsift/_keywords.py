@@ -73,6 +73,7 @@ class DedupOptions(_Files, _Sifting, _Deciding, total=False):
 class _Publishing(TypedDict, total=False):
     max_removed_share: float
     max_cut_share: float
+    max_template_share: float
     guard_rows: int
     previous: str | os.PathLike[str]
     source_column: str

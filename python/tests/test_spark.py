@@ -81,6 +81,14 @@ def corpus(folder: Path) -> Path:
     return folder
 
 
+def titled(path: Path) -> Path:
+    """Rules of one template that differ in a name, which the first line has: all of them stay."""
+    rules = "\n".join(" ".join(f"rule{line * 10 + word}" for word in range(10)) for line in range(30))
+    texts = [f"Rules of the name{at} committee\nThe name{at} committee\n{rules}" for at in range(12)]
+    pq.write_table(pa.table({"id": [f"rules{at}" for at in range(len(texts))], "text": texts}), path)
+    return path
+
+
 def _megabytes(numbers: Iterator[int]) -> Iterator[bytes]:
     """Six blocks of a megabyte for each number: those of kind 1."""
     # Names of this file go to the tasks with the function, and this one cannot.
@@ -137,7 +145,10 @@ class Spark(Case):
     def test_presets(self) -> None:
         for preset in ("balanced", "broad"):
             with self.subTest(preset):
-                self.check(DOCS, preset=preset, task_bytes=64 << 20)
+                result = self.check([DOCS, titled(self.folder / "titled.parquet")], preset=preset, task_bytes=64 << 20, accept=True)
+                versions = next(one for one in result.report["algorithms"] if one["label"] == "versions")
+                # The samples alone have eight.
+                self.assertGreater(versions["relations"]["other_titles"], 60)
 
     def test_what_is_easily_forgotten(self) -> None:
         files = corpus(self.folder / "corpus")

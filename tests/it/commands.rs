@@ -43,7 +43,7 @@ const BOUND: &[(&str, &str)] = &[
     ("ID_A ID_B", "library-1 library-2"),
     ("ID KEPT_ID", "library-2 library-1"),
     ("explain OUT A B", "explain OUT library-1 library-2"),
-    ("--algorithm A --threshold T --to DIR", "--algorithm cosine --threshold 0.9 --to other-threshold"),
+    ("--algorithm A --threshold T --to DIR", "--algorithm versions --threshold 0.9 --to other-threshold"),
     ("--corpus GLOB", "--corpus 'corpus/*.jsonl'"),
     ("algorithms NAME", "algorithms minhash"),
     ("manual DIR", "manual manual"),

@@ -132,9 +132,7 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
     std::fs::write(&packed_gz, packed.finish().unwrap()).unwrap();
     std::fs::write(&packed_zst, zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
     let unpacked = |done: &Done| number(&record(&done.out())["documents"], "unpacked_bytes");
-    for (algorithms, threads) in
-        [("minhash", "1"), ("tf_idf,heavy_sent", "8"), ("exact,imatch,versions", "3")]
-    {
+    for (algorithms, threads) in [("minhash", "1"), ("tf_idf,heavy_sent", "8"), ("exact,imatch,versions", "3")] {
         let options = ["--algorithms", algorithms, "--threads", threads];
         let expected = done(&plain, &options);
         assert_eq!(unpacked(&expected), 0);
@@ -244,7 +242,8 @@ fn a_written_row_takes_few_bytes() {
         .sum::<u64>()
         + number(&record["removal"], "removed");
     let bytes: usize = result_bytes(&done.out()).values().map(Vec::len).sum();
-    assert!(bytes as u64 <= rows * 25, "{bytes} bytes for {rows} rows");
+    // What `versions` says of its pairs takes some more.
+    assert!(bytes as u64 <= rows * 26, "{bytes} bytes for {rows} rows");
 }
 
 /// Guards the growth: ten times the documents, each tenth the same but for the letter of its words, cost ten times the

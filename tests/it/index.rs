@@ -63,9 +63,7 @@ fn every_member_meets_old_documents_as_in_one_run() {
 #[test]
 fn who_only_shares_a_key_is_no_guest() {
     let nights = dealt(made_docs(400), 2, 17);
-    for (algorithm, most) in
-        [("simhash", 1.15), ("random_projection", 1.15), ("versions:relate=false", 2.0)]
-    {
+    for (algorithm, most) in [("simhash", 1.15), ("random_projection", 1.15), ("versions:relate=false", 2.0)] {
         let place = law(algorithm, nights.clone());
         let begins = place.begins(1);
         let found = pairs(&place.out(1), algorithm.split(':').next().unwrap());

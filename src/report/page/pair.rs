@@ -7,7 +7,7 @@ use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Held, Review, ShownText};
+use dupsift_study::study::{Held, Review, ShownText, Told};
 
 /// Characters of each text that are compared, from the first one on that differs.
 const COMPARED: usize = 3_000;
@@ -123,9 +123,22 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
                     @if !held.numbers[at].is_empty() { div { dt { (name) } dd { (numbers(at, held)) } } }
                 }
             }
+            @if let Some(told) = review.told.get(&(a.min(b), a.max(b))) { div { dt { "What they are" } dd { (relation(told, review.bounds.is_some())) } } }
             @if let Some(fate) = fate(report, review, a, b) { div { dt { "What becomes of them" } dd { (fate) } } }
         }
     }
+}
+
+/// What the two are to each other, and whether titles keep both.
+fn relation(told: &Told, asks_titles: bool) -> String {
+    let what = match told.relation.as_str() {
+        "version" => "two versions of one text",
+        "contained" => "one text contained in the other",
+        _ => "pages of one form, with other facts: both are kept",
+    };
+    let titles =
+        if told.other_title && asks_titles { "; their titles name different things, so both are kept" } else { "" };
+    format!("{what} ({}){titles}", told.why)
 }
 
 /// How much of the text of one stands in the other.

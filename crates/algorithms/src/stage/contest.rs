@@ -194,7 +194,10 @@ mod tests {
             [1, 0b1110, 0b1110, 0b1110]
         );
         // Who finds a pair that the second and the fourth algorithm find.
-        assert_eq!(finders(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants, 0b1010), 0b1110);
+        assert_eq!(
+            finders(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants, 0b1010),
+            0b1110
+        );
     }
 
     #[test]

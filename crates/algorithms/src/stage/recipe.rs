@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::bound::Bound;
-use crate::algorithm::{ALGORITHMS, Algorithm, Corpus, FeatureKind, Learner, Params, RELATE, Reads, Stats, by_name, specs};
+use crate::algorithm::{
+    ALGORITHMS, Algorithm, Corpus, FeatureKind, Learner, Params, RELATE, Reads, Stats, by_name, specs,
+};
 use dupsift_core::error::{Error, Result, did_you_mean, nearest};
 use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;

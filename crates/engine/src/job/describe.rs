@@ -16,6 +16,7 @@ use crate::reading::losses::Losses;
 use crate::reading::purified;
 use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
+use dupsift_algorithms::stage::guard::template_note;
 use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
@@ -31,6 +32,8 @@ pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decide
         removed: removals.removed,
         kept: taken.used - removals.removed.min(taken.used),
         reasons: removals.reasons.clone(),
+        near_duplicates: decided.near_duplicates,
+        of_templates: decided.of_templates,
         left_out: decided.left_out,
         remove_if: options.remove_if.to_string(),
         stays: decided.stays.clone(),
@@ -208,6 +211,10 @@ fn warnings(report: &RunReport) -> Vec<String> {
             "documents that stay were held against the {MOST_LOOKED_AT} most similar kept ones, not against {}",
             counted_as(removal.not_looked_at, "further one|further ones")
         ));
+    }
+    if let Some(note) = template_note(removal.of_templates, removal.near_duplicates) {
+        let is_guarded = report.guards.iter().any(|guard| guard.name == "max-template-share");
+        warnings.extend(Some(note).filter(|_| !is_guarded));
     }
     if removal.left_out > 0 {
         let left_out = counted(removal.left_out, "comparison");

@@ -11,7 +11,9 @@ use crate::reading::losses::{Losses, read_counts};
 use crate::reading::source_values::SourceReport;
 use crate::reading::{OtherInputReport, RejectionsReport};
 use crate::session::Session;
-use dupsift_algorithms::stage::guard::{Fired, PairCounts, TextCounts, cut, holds, pairs, reading, removal, shrunk};
+use dupsift_algorithms::stage::guard::{
+    Fired, PairCounts, TextCounts, cut, holds, pairs, reading, removal, shrunk, templates,
+};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Stage, held_path};
@@ -79,6 +81,8 @@ pub(crate) fn of_run(
             .as_ref()
             .and_then(|found| cut(found.characters, found.characters_kept, session.options.cut.max_share)),
     );
+    let near = report.removal.as_ref().map(|removal| (removal.of_templates, removal.near_duplicates));
+    fired.extend(near.and_then(|(some, all)| templates(some, all, session.options.max_template_share)));
     let column = session.options.source_column.as_deref().unwrap_or_default();
     let goes = |one: &SourceReport| {
         let whose = format!("{column} {:?}", one.source);

@@ -445,6 +445,12 @@ pub struct RemovalReport {
     pub kept: u64,
     /// Removed documents by reason.
     pub reasons: BTreeMap<String, u64>,
+    /// Removed documents that are no copies of the kept one.
+    #[serde(default)]
+    pub near_duplicates: u64,
+    /// Those of them that have so many near-duplicates that they look like pages of one template.
+    #[serde(default)]
+    pub of_templates: u64,
     /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).
     pub left_out: u64,
     /// What must be so for a document to go; `pair` in records before version 3.

@@ -34,6 +34,8 @@ pub struct RunOptions {
     pub max_rejected_share: Option<f64>,
     /// The share of a large file above which what goes does not replace an earlier result.
     pub max_removed_share: f64,
+    /// The share of removed near-duplicates that may look like pages of one template.
+    pub max_template_share: f64,
     /// Files of fewer rows are not guarded against removals.
     pub guard_rows: u64,
     /// The output of an earlier run that pairs are counted against.
@@ -156,6 +158,7 @@ impl RunOptions {
             is_reference: false,
             max_rejected_share: None,
             max_removed_share: 0.0,
+            max_template_share: 0.0,
             guard_rows: 0,
             previous: None,
             source_column: None,

@@ -112,6 +112,10 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Keep the previous output if `cut` cuts more than this share of the text of the kept documents")
         .default(is("0.5"))
         .field(|run, given| Ok(run.cut.max_share = given.real()), |run| Some(run.cut.max_share.into())),
+    OptionSpec::new(FILES, RUN, "max-template-share", "SHARE", Kind::Share,
+        "Keep the previous output if more than this share of the removed near-duplicates look like pages of one template")
+        .default(is("0.2"))
+        .field(|run, given| Ok(run.max_template_share = given.real()), |run| Some(run.max_template_share.into())),
     OptionSpec::new(FILES, RUN, "previous", "DIR", Kind::Path,
         "Output of an earlier run; where a guard fires the result is held back, even if nothing stands at `out`")
         .field(|run, given| Ok(run.previous = Some(given.path())), |run| run.previous.clone().map(Value::from)),
@@ -410,16 +414,15 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.memory = given.number()), |run| Some(run.memory.into())),
 
     OptionSpec::new(RESOURCES, RESUMING, "checkpoint", "TIME", Kind::Text(|typed| words::checkpoint(typed).map(drop)),
-        "How much wall-clock time may be lost where the run is ended before its time: what is done is put down in the work folder \
-         after a stage, and within a reading, where so much has passed since the last time, such as 30s, 5m, 0s (always) or never. The same \
-         command goes on from there")
+        "Save progress at most this often, such as 30s, 5m, 0s (always) or never. After an interruption the same command resumes \
+         from there")
         .default(is("30s"))
         .field(
             |run, given| Ok(run.checkpoint = words::checkpoint(given.text())?),
             |run| Some(words::of_checkpoint(run.checkpoint).into()),
         ),
     OptionSpec::new(RESOURCES, RESUMING, "resume", "", Kind::Switch,
-        "Whether the run goes on from what an earlier one on this output has put down, where that was ended before its time")
+        "Whether to resume an interrupted run with the same output")
         .default(is("true"))
         .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 

@@ -45,7 +45,7 @@ pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
 pub use rethreshold::{Survivors, rethreshold};
 pub use review::{
     AlgorithmReview, BINS, ClusterReview, Crossing, Fate, Held, LargeCluster, Member, PairSample, RemovedReview,
-    Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, bin_range, sample_range,
+    Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, Told, bin_range, sample_range,
 };
 
 /// The judge of `compare`, for who types its name.

@@ -32,7 +32,8 @@ fn the_share_of_the_first_line_keeps_the_join_exact() {
     };
     let (bodies, heads) = (vectors(&plain), vectors(&lines));
     for (head, threshold) in [(0.1, 0.7), (0.3, 0.8), (0.5, 0.5)] {
-        let found = run(&VersionsOfTexts, &format!("join=exact,relate=false,head={head},threshold={threshold}"), &texts);
+        let found =
+            run(&VersionsOfTexts, &format!("join=exact,relate=false,head={head},threshold={threshold}"), &texts);
         let expected = all_pairs(texts.len(), |a, b| {
             (1.0 - head) * cosine(&bodies[a], &bodies[b]) + head * cosine(&heads[a], &heads[b]) >= threshold
         });

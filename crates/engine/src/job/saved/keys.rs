@@ -74,6 +74,7 @@ const ELSEWHERE: &[&str] = &[
     "cut-first",
     "min-chars-left",
     "max-cut-share",
+    "max-template-share",
     "threads",
     "memory",
     "checkpoint",

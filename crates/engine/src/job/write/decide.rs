@@ -17,6 +17,7 @@ use crate::session::Session;
 use dupsift_algorithms::measure::Contained;
 use dupsift_algorithms::stage::choose::{Chooser, best};
 use dupsift_algorithms::stage::connect::Forest;
+use dupsift_algorithms::stage::guard::MANY_NEAR;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::survive::{self, Finder, Lists, MOST_LISTED, Removal, Settled};
 use dupsift_core::error::{Error, Result};
@@ -85,7 +86,14 @@ pub fn decide_by<R: survive::Relation + Sync>(
     let order = in_order.docs(0..count);
     let out = session.engine.ordered(session.documents(), "removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
-    let mut push = |removal: Removal| push_row(&mut writer, &removal);
+    let (mut near_duplicates, mut of_templates) = (0, 0);
+    let mut push = |removal: Removal| {
+        if let Some(near) = near_duplicates_of(&linked, &removal) {
+            near_duplicates += 1;
+            of_templates += u64::from(near > MANY_NEAR);
+        }
+        push_row(&mut writer, &removal)
+    };
     let remove_if = session.options.remove_if;
     let mut memory = Memory::new(session, linked.len(), needed, remove_if)?;
     let mut finder = Finder::new(&linked, needed, MOST_LISTED);
@@ -118,7 +126,28 @@ pub fn decide_by<R: survive::Relation + Sync>(
     let (staying, looked_at) =
         held.map_or((Staying::default(), None), |(staying, looked_at)| (staying, Some(looked_at)));
     let Staying { stays, not_looked_at } = staying;
-    Ok(Decided { rows, algorithms, looks, left_out, stays, not_looked_at, looked_at, components })
+    Ok(Decided {
+        rows,
+        algorithms,
+        looks,
+        near_duplicates,
+        of_templates,
+        left_out,
+        stays,
+        not_looked_at,
+        looked_at,
+        components,
+    })
+}
+
+/// How many other texts the algorithm that decided links with a removed document. `None` for a copy of the kept one, and for a
+/// document that goes for no pair.
+fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
+    let relation = &linked[removal.found?.0];
+    let class = relation.class(removal.doc);
+    let mut near = 0;
+    relation.linked(class, &mut |_, _| near += 1);
+    (class != relation.class(removal.kept)).then_some(near)
 }
 
 /// The documents in pairs, in the order of preference.

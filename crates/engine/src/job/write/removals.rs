@@ -80,6 +80,10 @@ pub struct Decided {
     pub algorithms: Vec<String>,
     /// Whether documents were held against the kept ones.
     pub looks: bool,
+    /// Removals of documents that are no copies of the kept one.
+    pub near_duplicates: u64,
+    /// Those of them that look like pages of one template.
+    pub of_templates: u64,
     /// Comparisons left out.
     pub left_out: u64,
     /// Documents that stay beside a kept one that they form a pair with, by reason.

@@ -15,6 +15,7 @@ mod removed;
 mod shown;
 mod sources;
 mod tally;
+mod told;
 
 pub use clusters::{ClusterReview, LargeCluster, Member};
 pub use crossing::Crossing;
@@ -23,6 +24,7 @@ pub use removed::{Fate, RemovedReview, SHARES};
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
+pub use told::Told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -68,6 +70,8 @@ pub struct Review {
     pub texts: BTreeMap<u64, ShownText>,
     /// The pairs of all these held against each other, by the numbers of their documents.
     pub held: BTreeMap<(u64, u64), Held>,
+    /// What those of them are that an algorithm classifies.
+    pub told: BTreeMap<(u64, u64), Told>,
     /// The removals; nothing where nothing may go.
     pub removed: RemovedReview,
     /// What removal asks of a document, where a pair is not enough.
@@ -150,7 +154,12 @@ pub fn review(
     };
     let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
     let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
-    let held = held::hold(&read, bounds, pairs.chain(large.iter().flat_map(LargeCluster::pairs)));
+    let pairs: BTreeSet<(u64, u64)> = pairs.chain(large.iter().flat_map(LargeCluster::pairs)).collect();
+    let held = held::hold(&read, bounds, pairs.iter().copied());
+    let mut told = BTreeMap::new();
+    for one in report.algorithms.iter().filter(|one| one.relations.is_some()) {
+        told.extend(told::told(finished, &one.label, &pairs, go_on)?);
+    }
     let texts = read.into_iter().map(|(doc, read)| (doc, read.shown)).collect();
     Ok(Review {
         algorithms: tallies
@@ -168,6 +177,7 @@ pub fn review(
         samples,
         texts,
         held,
+        told,
         removed,
         before: before(report),
         bounds,

@@ -1,0 +1,58 @@
+//! What the tables say that pairs are: versions, contained texts or forms, and whether their titles differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::study::finished::Finished;
+use dupsift_core::error::{Error, Result};
+use dupsift_files::io::TableReader;
+use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
+
+/// What a pair was told to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// `version`, `contained` or `form`.
+    pub relation: String,
+    /// Why.
+    pub why: String,
+    /// Whether the titles name different things.
+    pub other_title: bool,
+}
+
+/// Looks for pairs, each (a, b) with a below b, in the table of an algorithm that classifies pairs. The table is in their order and
+/// read once.
+///
+/// # Errors
+/// A table that cannot be read; an interruption.
+pub fn told(
+    finished: &Finished,
+    label: &str,
+    pairs: &BTreeSet<(u64, u64)>,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<BTreeMap<(u64, u64), Told>> {
+    let mut found = BTreeMap::new();
+    let path = finished.pair_table(label);
+    let mut left = pairs.iter().copied().peekable();
+    for batch in TableReader::open(&path, &PAIR_LOOK_UP_COLUMNS)? {
+        go_on()?;
+        let batch = batch?;
+        while let Some(&(a, b)) = left.peek() {
+            match pair_of(&batch, a, b) {
+                Some(PairSearch::Further) => break,
+                Some(PairSearch::Nowhere) => {}
+                Some(PairSearch::Found(pair)) => {
+                    found.extend(of(pair).map(|told| ((a, b), told)));
+                }
+                None => {
+                    let why = "a column is of another type; expected a table as dupsift writes it".into();
+                    return Err(Error::BadFile { path, why });
+                }
+            }
+            left.next();
+        }
+    }
+    Ok(found)
+}
+
+fn of(pair: FoundPair) -> Option<Told> {
+    Some(Told { relation: pair.relation?, why: pair.why.unwrap_or_default(), other_title: pair.other_title })
+}
