@@ -188,7 +188,7 @@ fn searches_that_are_cut_short_are_counted() {
     let (cut, said) = cut_short(129);
     assert_eq!(cut, 129 * 129);
     assert!(
-        said.contains("cosine: the next best of 16,641 pairs was sought in a part of a large near group only"),
+        said.contains("versions: the next best of 16,641 pairs was sought in a part of a large near group only"),
         "{said}"
     );
 }

@@ -27,7 +27,9 @@ fn pure(docs: &[Doc], snapshot: &[Doc]) {
     let half = &docs[..docs.len() / 2];
     let (part, whole) = (frozen(half, &stats.out(), MEMBERS), frozen(docs, &stats.out(), MEMBERS));
     assert!(labels(&part.out()).len() > 30);
-    for label in labels(&part.out()).into_iter().filter(|label| label != "three_plus_five") {
+    // Chains are cut among the documents at hand, and what two versions are depends on what else is near: `pairwise` and `near`
+    // are the same without.
+    for label in labels(&part.out()).into_iter().filter(|label| label != "three_plus_five" && label != "versions") {
         let mut within = pairs(&whole.out(), &label);
         within.retain(|pair| pair.doc_b < half.len() as i64);
         assert_eq!(pairs(&part.out(), &label), within, "{label}: other documents make a difference");

@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::kit::{Numbers, Table, assert_same_bytes, done, numbered, record, samples, write_docs};
 
 /// (a, b) to the similarity, with the run's account of the algorithm.
-fn found(input: &Path, settings: &str, more: &[&str]) -> (BTreeMap<(i64, i64), f32>, serde_json::Value) {
-    let algorithm = format!("versions:relate=false,{settings},as=x");
+fn found(input: &Path, algorithm: &str, more: &[&str]) -> (BTreeMap<(i64, i64), f32>, serde_json::Value) {
+    let algorithm = format!("{algorithm},as=x");
     let done = done(input, &[&["--algorithms", &algorithm], more].concat());
     let table = Table::read(&done.out().join("pairs/algorithm=x"));
     let (a, b, similarity) = (table.numbers("doc_a"), table.numbers("doc_b"), table.floats("similarity"));
@@ -23,7 +23,8 @@ fn number(run: &serde_json::Value, name: &str) -> u64 {
 #[test]
 fn the_heavy_join_finds_what_the_exact_one_does() {
     for threshold in [0.6, 0.68, 0.9] {
-        let of = |join: &str| found(samples(), &format!("threshold={threshold},join={join}"), &[]);
+        let of =
+            |join: &str| found(samples(), &format!("versions:relate=false,threshold={threshold},join={join}"), &[]);
         let ((exact, exact_run), (heavy, heavy_run)) = (of("exact"), of("heavy"));
         assert!(heavy.iter().all(|(pair, similarity)| exact.get(pair) == Some(similarity)), "{threshold}");
         let lost = exact.len() - heavy.len();
@@ -47,10 +48,8 @@ fn threads_and_memory_do_not_show_in_the_heavy_join() {
 /// Where texts of one subject are pairs, which share no two heavy terms, that is said.
 #[test]
 fn a_threshold_too_low_for_the_heavy_join_is_told() {
-    for (settings, told) in
-        [("threshold=0.3,join=heavy", true), ("threshold=0.6,join=heavy", false), ("threshold=0.3", false)]
-    {
-        let (pairs, run) = found(samples(), settings, &["--limit", "200"]);
+    for (settings, told) in [("threshold=0.3", true), ("threshold=0.6", false), ("threshold=0.3,join=exact", false)] {
+        let (pairs, run) = found(samples(), &format!("versions:relate=false,{settings}"), &["--limit", "200"]);
         let notes = run["notes"].to_string();
         assert_eq!(notes.contains("join=exact finds all of them"), told, "{settings}: {notes}");
         assert!(!pairs.is_empty());
@@ -83,7 +82,7 @@ fn pages_of_a_template_cost_in_proportion() {
         let counts = [1_250, 5_000].map(|pages| {
             let input = folder.path().join(format!("{pages}-{own}.parquet"));
             write_docs(&input, &numbered(template_pages(pages, own)), 1_000);
-            let of = |join: &str| found(&input, &format!("threshold=0.68,join={join}"), &[]);
+            let of = |join: &str| found(&input, &format!("versions:relate=false,threshold=0.68,join={join}"), &[]);
             let ((exact, _), (heavy, run)) = (of("exact"), of("heavy"));
             let (exact, heavy): (BTreeSet<_>, BTreeSet<_>) = (exact.into_keys().collect(), heavy.into_keys().collect());
             let lost = exact.difference(&heavy).count();
@@ -109,7 +108,7 @@ fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     pages.extend([words(3), words(11), words(17) + "alone"]);
     let input = folder.path().join("common.parquet");
     write_docs(&input, &numbered(pages), 1_000);
-    let of = |join: &str| found(&input, &format!("threshold=0.6,join={join}"), &[]);
+    let of = |join: &str| found(&input, &format!("versions:relate=false,threshold=0.6,join={join}"), &[]);
     let ((exact, _), (heavy, run)) = (of("exact"), of("heavy"));
     assert!([(600, 601), (600, 602), (601, 602)].iter().all(|pair| exact.contains_key(pair)), "{exact:?}");
     assert_eq!(heavy, exact);
@@ -124,8 +123,10 @@ fn small_corpora_and_short_texts_meet() {
     let texts = ["one two three four", "one two three five", "alpha", "alpha, alpha", "alpha beta", "gamma", ""];
     write_docs(&input, &numbered(texts.map(String::from)), 10);
     for threshold in [0.3, 0.6, 0.9] {
-        let of = |join: &str| found(&input, &format!("idf=false,threshold={threshold},join={join}"), &[]).0;
+        let of = |join: &str| {
+            found(&input, &format!("cosine:tf=sublinear,idf=false,threshold={threshold},join={join}"), &[]).0
+        };
         assert_eq!(of("heavy"), of("exact"), "{threshold}");
     }
-    assert_eq!(found(&input, "idf=false,threshold=0.6,join=heavy", &[]).0.len(), 4);
+    assert_eq!(found(&input, "cosine:tf=sublinear,idf=false,threshold=0.6,join=heavy", &[]).0.len(), 4);
 }
