@@ -18,7 +18,7 @@ with the columns
 
 No such table is part of this repository. --setting is what is typed after `dupsift run`, and may be given more than once;
 without it the default is measured, with its rule of removal and with that of pairs alone. What is reported is counted as
-scripts/regimes.py counts it: all algorithms together, without pairs whose `relation` is `form`.
+scripts/regimes.py counts it: all algorithms together, without pairs whose `relation` is `template`.
 
 All figures are weights. False: reported, and neither same nor contained. Recall of the known: of the good pairs that `cosine` had
 found when they were drawn. Removals: a judged pair one of which goes for the other, exact copies apart; right are either of

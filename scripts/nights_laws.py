@@ -54,7 +54,7 @@ def components(edges, count):
 
 
 def duplicates(table):
-    return table.filter(pc.or_kleene(pc.is_null(table["relation"]), pc.not_equal(table["relation"], "form")))
+    return table.filter(pc.or_kleene(pc.is_null(table["relation"]), pc.not_equal(table["relation"], "template")))
 
 
 def clusters_of(out, label, count):

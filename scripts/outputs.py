@@ -93,10 +93,10 @@ def part(out, kind, label=None):
 
 
 def duplicates(out, label, columns):
-    """The columns of one algorithm's pairs that are duplicates: forms are alike and none."""
+    """The columns of one algorithm's pairs that are duplicates: pairs of one template are not."""
     file = part(out, "pairs", label)
     relation = pc.field("relation")
-    return pq.read_table(file, columns=columns, filters=relation.is_null() | (relation != "form"), partitioning=None)
+    return pq.read_table(file, columns=columns, filters=relation.is_null() | (relation != "template"), partitioning=None)
 
 
 def with_copies(pairs, texts):

@@ -25,7 +25,7 @@ import outputs
 def counts(out, labels):
     """{(A, B): pairs in common}, and {A: pairs that A alone has}."""
     files = [str(outputs.part(out, "pairs", label)) for label in labels]
-    read = "SELECT parse_path(filename)[-2][11:] AS algorithm, doc_a, doc_b FROM read_parquet($files, hive_partitioning = false, filename = true) WHERE relation IS DISTINCT FROM 'form'"
+    read = "SELECT parse_path(filename)[-2][11:] AS algorithm, doc_a, doc_b FROM read_parquet($files, hive_partitioning = false, filename = true) WHERE relation IS DISTINCT FROM 'template'"
     # Folders are called algorithm=LABEL.
     connection = duckdb.connect()
     connection.execute(f"CREATE TEMP TABLE pairs AS {read}", {"files": files})

@@ -18,7 +18,7 @@ same rows and the same true pairs everywhere.
 
 --setting is what is typed after `dupsift run`, and may be given more than once; without it the default is measured, with its
 rule of removal and with that of pairs alone. All pairs that a setting reports count together,
-and two documents count as paired if one document of each text is. Pairs whose `relation` is `form`
+and two documents count as paired if one document of each text is. Pairs whose `relation` is `template`
 do not count, as the program itself says that they are no versions. A result that is held back (exit code 4) is measured as it is.
 
 The columns: true pairs, reported pairs; precision, recall and F1 of these; removed documents, how many of them for a document
@@ -231,7 +231,7 @@ def run_setting(dupsift, docs, out, setting, memory):
 
 
 def reported_pairs(out):
-    """Pairs of ids that any algorithm of a result reports as more than a form."""
+    """Pairs of ids that any algorithm of a result reports as more than pages of one template."""
     found = set()
     for path in sorted((out / "pairs").glob("*/*.parquet")):
         file = pq.ParquetFile(path)
@@ -239,7 +239,7 @@ def reported_pairs(out):
         table = file.read(columns=columns)
         relations = table["relation"].to_pylist() if len(columns) == 3 else itertools.repeat(None)
         for a, b, relation in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist(), relations):
-            if relation != "form":
+            if relation != "template":
                 found.add(pair(a, b))
     return found
 

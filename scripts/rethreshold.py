@@ -50,7 +50,7 @@ def check_threshold(one, table, threshold):
     if re.search(r"\bmargin=0?\.?0*[1-9]", one["recipe"]):
         print("note: the margin was held at the run's own threshold; these are the pairs that it left")
     if one["relations"]:
-        print("note: forms were told at the run's own threshold, and are left out")
+        print("note: pairs of one template were classified at the run's own threshold, and are left out")
     if one["pairs_written"] < one["pairs"]:
         print(f"note: {one['pairs'] - one['pairs_written']:,} pairs of groups above --max-group are not written; without them more documents may be kept")
 

@@ -3,7 +3,7 @@
 # requires-python = ">=3.10"
 # dependencies = ["jieba", "pyarrow"]
 # ///
-"""The rule that tells versions from forms, in plain Python: to try another bound or sentence with, and to hold the program against.
+"""The rule that classifies similar documents, in plain Python: to try another bound or sentence with, and to hold the program against.
 
 docs/versions.md says what the rule is, what it reaches and what is doubtful about it. The program has it as versions.
 
@@ -14,8 +14,8 @@ OUT is the output of a run that reports every pair with a cosine of at least .6,
     scripts/versions_rule.py OUT --truth pairs.parquet
 
 Printed is a line for each pair, separated by tabs: both ids, the cosine, the relation, and the reason. The relation is `version`,
-`contained` (a version that adds a text of its own) or `form` (the same form with other facts, or another text altogether).
-With --truth, a table with labelled pairs id_a, id_b, the last line says how many of the pairs that are no forms are labelled.
+`contained` (a version that adds a text of its own) or `template` (the same template with different facts, or another text altogether).
+With --truth, a table with labelled pairs id_a, id_b, the last line says how many of the pairs that are not of one template are labelled.
 
 Words of Chinese are those of jieba without its model for unknown words, so they differ a little from those of the program.
 Texts and what is known of them are held in memory: this is for corpora of some hundred megabytes.
@@ -208,11 +208,11 @@ class Rule:
         contained_a, contained_b = common / len(left.grams), common / len(right.grams)
         verdict = lambda relation, reason: Verdict(relation, contained_a, contained_b, reason)
         if cosine < LEAST_COSINE:
-            return verdict("form", f"the cosine is below {LEAST_COSINE}")
+            return verdict("template", f"the cosine is below {LEAST_COSINE}")
 
         fewer, agreeing = min(len(left.numbers), len(right.numbers)), len(left.numbers & right.numbers)
         if fewer and agreeing / fewer < LEAST_NUMBERS and min(contained_a, contained_b) < LEAST_GRAMS_OF_BOTH:
-            return verdict("form", f"the numbers differ: {agreeing} of {fewer} agree, {LEAST_NUMBERS} are asked for")
+            return verdict("template", f"the numbers differ: {agreeing} of {fewer} agree, {LEAST_NUMBERS} are asked for")
 
         same_line = left.first_line == right.first_line and self.having_line[left.first_line] <= MOST_WITH_TITLE
         surpluses = [(*self.surplus(a, b), "a"), (*self.surplus(b, a), "b")]
@@ -233,10 +233,10 @@ class Rule:
             return verdict(relation, "the titles are equal, and nothing else is nearer")
         if outer and not same_line and (gap >= LEAST_GAP or larger >= LEAST_CONTAINED):
             share, word, most, side = max(outer)
-            return verdict("form", f"the word {word!r} stands oftener in {side}: {share:.3f} of its weight, at most {most:.3f}")
+            return verdict("template", f"the word {word!r} stands oftener in {side}: {share:.3f} of its weight, at most {most:.3f}")
         nearest = f"the next best, {outputs.name(other)}," if other != "" else "the lowest cosine looked at"
         asked = f"{LEAST_GAP} away and {LEAST_CONTAINED} contained are asked for"
-        return verdict("form", f"{nearest} is {gap:.2f} away, {larger:.2f} is contained; {asked}")
+        return verdict("template", f"{nearest} is {gap:.2f} away, {larger:.2f} is contained; {asked}")
 
     def verdicts(self):
         for a, b, cosine in self.pairs:
@@ -254,13 +254,13 @@ def scored_pairs(out):
 
 
 def version_pairs(dupsift, docs, texts, work):
-    """Runs the program, and the rule on its pairs: the pairs of ids that are no forms."""
+    """Runs the program, and the rule on its pairs: the pairs of ids that are not of one template."""
     out = work / "rule"
     command = [dupsift, "run", docs, "--out", out, "--overwrite", "--accept", "--no-progress", "--no-report", "--algorithms", ALGORITHMS]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(f"dupsift ended with {done.returncode}:\n{done.stderr}")
-    return {tuple(sorted((a, b))) for a, b, _, one in Rule(texts, scored_pairs(out)).verdicts() if one.relation != "form"}
+    return {tuple(sorted((a, b))) for a, b, _, one in Rule(texts, scored_pairs(out)).verdicts() if one.relation != "template"}
 
 
 def main():
@@ -278,7 +278,7 @@ def main():
     for a, b, cosine, verdict in Rule(texts, scored_pairs(arguments.out)).verdicts():
         ids = (outputs.visible(outputs.name(document)) for document in (a, b))
         print(*ids, f"{cosine:.3f}", verdict.relation, outputs.visible(verdict.reason), sep="\t")
-        if verdict.relation != "form":
+        if verdict.relation != "template":
             found.add(frozenset((a, b)))
     if arguments.truth:
         table = pq.read_table(arguments.truth, columns=["id_a", "id_b"])

@@ -142,7 +142,7 @@ def look_at(out):
                 of = corpus.of(row[f"doc_{letter}"], row[f"doc_{other}"])
                 check(f"{what}: shares of {letter}", tuple(map(single, of)), (row[f"contained_{letter}"], row[f"numbers_{letter}"]))
                 checked += 1
-        is_duplicate = row["relation"] != "form" and not row["other_title"]
+        is_duplicate = row["relation"] != "template" and not row["other_title"]
         if is_duplicate and report["removal"]["not_looked_at"] == 0 and report["options"]["decide"] == "any" and not removed & {a, b}:
             check(f"{what}: both are kept, the second is not contained in the first", False, holds(corpus.of(b, a)))
     return checked

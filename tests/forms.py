@@ -3,7 +3,7 @@
 
 usage: forms.py OUT [OUT ...]
 
-OUT is the output of a run with an algorithm that has relate=true and forms=0, so that every pair that was looked at is there, over
+OUT is the output of a run with an algorithm that has relate=true and templates=0, so that every pair that was looked at is there, over
 Parquet files with the columns id and text. Facts, first lines, words and the next best are found here by themselves, and the five
 sentences of docs/versions.md are said again. With --tokenizer char all of it is checked; a dictionary is not known here, so by
 another one of texts with Han all but words is. What was told of Han with words known is counted by itself.
@@ -105,7 +105,7 @@ class Rule:
         larger, smaller = max(shares), min(shares)
         fewer = min(len(numbers_a), len(numbers_b))
         if fewer and len(numbers_a & numbers_b) / fewer < self.bound["numbers"] and smaller < self.bound["both"]:
-            return {("form", "numbers differ")}
+            return {("template", "numbers differ")}
         (line_a, title_a), (line_b, title_b) = self.headings[a], self.headings[b]
         same = line_a is not None and line_a == line_b and self.having[line_a] <= self.bound["titles"]
         answers = set()
@@ -124,13 +124,13 @@ class Rule:
             if contained and not tells[0 if shares[0] >= shares[1] else 1]:
                 answers.add((relation, "contained"))
             elif alone and not any(tells):
-                answers.add((relation, "stands alone"))
+                answers.add((relation, "unique"))
             elif same and title_a and title_b and gap >= 0:
                 answers.add((relation, "same title"))
             elif any(tells) and (alone or contained):
-                answers.add(("form", "one word differs"))
+                answers.add(("template", "one word differs"))
             else:
-                answers.add(("form", "not near enough" if next_best <= single(self.bound["threshold"]) + HAIR else "others as near"))
+                answers.add(("template", "not near enough" if next_best <= single(self.bound["threshold"]) + HAIR else "others as near"))
         return answers
 
 
@@ -140,7 +140,7 @@ def look_at(out):
         if algorithm["relations"] is None:
             continue
         rule, folded = Rule(out, report, algorithm), collections.Counter()
-        check(f"{out}: forms left out", 0, algorithm["relations"]["forms_left_out"])
+        check(f"{out}: pairs of one template left out", 0, algorithm["relations"]["templates_left_out"])
         cut_short = algorithm["relations"]["cut_short"]
         for row in rule.rows:
             a, b = rule.first[row["doc_a"]], rule.first[row["doc_b"]]
@@ -157,7 +157,7 @@ def look_at(out):
                 check(f"{what}: the next best", rule.next_best(a, b), row["next_best"])
             answers = rule.relate(a, b, row["similarity"], row["next_best"])
             check(f"{what} is one of {answers}", True, came in answers)
-        counts = {name: algorithm["relations"][name] for name in ("version", "contained", "form")}
+        counts = {name: algorithm["relations"][name] for name in ("version", "contained", "template")}
         check(f"{out}: pairs by relation", counts, {name: folded[name] for name in counts})
     return told
 

@@ -26,7 +26,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let rows = explained.algorithms.iter().map(|one| {
         let pair = match one.verdict {
             Verdict::Pair => "yes",
-            Verdict::Form => "no, a form",
+            Verdict::Template => "no, same template",
             Verdict::PairNotWritten => "yes, not written",
             Verdict::NoSignature => "unsigned",
             Verdict::NoCommonKey
@@ -361,7 +361,7 @@ mod tests {
                     numbers: 0,
                     common_facts: 0,
                     facts: 0,
-                    stays: Some("own text"),
+                    stays: Some("unique text"),
                 },
                 ExplainedContained {
                     common_grams: 3,

@@ -174,12 +174,12 @@ fn met(report: &RunReport) -> Option<String> {
 /// What the pairs of a method are that tells versions from forms.
 fn relations(one: &AlgorithmReport) -> Vec<String> {
     let (label, mut remarks) = (&one.label, Vec::new());
-    if let Some(told) = one.relations.filter(|told| told.form > 0) {
+    if let Some(told) = one.relations.filter(|told| told.template > 0) {
         remarks.push(format!(
-            "{label}: {}, {} contained, {} (one template with other facts: kept, and in no cluster)",
+            "{label}: {}, {} contained, {} same template (different facts: kept, and in no cluster)",
             counted(told.version, "version"),
             thousands(told.contained),
-            counted(told.form, "form")
+            thousands(told.template)
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
@@ -258,7 +258,12 @@ mod tests {
                     largest_cluster: 40,
                     left_out: 5,
                     notes: vec!["a table scheme".into()],
-                    relations: Some(RelationsReport { version: 1, contained: 2, form: 5_000, ..Default::default() }),
+                    relations: Some(RelationsReport {
+                        version: 1,
+                        contained: 2,
+                        template: 5_000,
+                        ..Default::default()
+                    }),
                     ..Default::default()
                 },
             ],
@@ -269,7 +274,7 @@ mod tests {
                 kept: 94_250,
                 reasons: counts(&[("pair", 5_750)]),
                 remove_if: "contained:0.8:0.9".into(),
-                stays: counts(&[("own numbers", 200), ("own text", 1_300)]),
+                stays: counts(&[("different numbers", 200), ("unique text", 1_300)]),
                 ..RemovalReport::default()
             }),
             seconds: 12.34,
@@ -285,7 +290,7 @@ mod tests {
             100,000 documents in 2 files: 94,250 kept, 5,750 removed (pair 5,750)
             314 exact copies beyond the first of each text; no rows rejected
             kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
-            1,500 documents stay beside a kept partner (own numbers 200, own text 1,300)
+            1,500 documents stay beside a kept partner (different numbers 200, unique text 1,300)
             12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
 
              algorithm        signed   unsigned       pairs   clusters   documents in them   largest   left out
@@ -295,7 +300,7 @@ mod tests {
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)
-            minhash_loose: 1 version, 2 contained, 5,000 forms (one template with other facts: kept, and in no cluster)
+            minhash_loose: 1 version, 2 contained, 5,000 same template (different facts: kept, and in no cluster)
             minhash_loose: 5 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             minhash_loose: a table scheme
 

@@ -41,7 +41,8 @@ fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     for label in labels(out) {
         // Forms are no duplicates.
         let relations = Table::read(&out.join(format!("pairs/algorithm={label}"))).texts("relation");
-        let duplicates = doc_pairs(out, &label).into_iter().zip(relations).filter(|(_, relation)| relation != "form");
+        let duplicates =
+            doc_pairs(out, &label).into_iter().zip(relations).filter(|(_, relation)| relation != "template");
         duplicates.for_each(|(pair, _)| _ = pool.entry(pair).or_default().insert(label.clone()));
     }
     pool
@@ -355,7 +356,7 @@ fn a_sample_holds_no_forms() {
     let forms: BTreeSet<(usize, usize)> = doc_pairs(&some, "versions")
         .into_iter()
         .zip(relations)
-        .filter(|(_, one)| one == "form")
+        .filter(|(_, one)| one == "template")
         .map(|one| one.0)
         .collect();
     let pool = pool(&some);

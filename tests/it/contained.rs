@@ -63,7 +63,7 @@ fn the_smaller_of_two_goes_and_the_larger_never() {
         (pairs.iter().map(|(id, kept)| format!("{id}>{kept}")).collect::<Vec<_>>().join(" "), removal["stays"].clone())
     };
     // The texts of a hundred words have forty of their own each; the first one stands in both, and goes for the longer one.
-    assert_eq!(fate(&[]), ("d0>d2".into(), json!({"own text": 1})));
+    assert_eq!(fate(&[]), ("d0>d2".into(), json!({"unique text": 1})));
     // The shortest is preferred: what it is contained in stays beside it.
     assert_eq!(fate(&["--keep", "length asc"]), (String::new(), json!({"contains the kept one": 2})));
     assert_eq!(fate(&["--remove-if", "pair"]).1, json!({}));
@@ -80,7 +80,7 @@ fn another_days_form_stays_for_its_numbers() {
     let texts = [notice(1, 1), notice(2, 7), notice(1, 1) + " again"];
     let done = of_texts(folder.path(), &texts, &["--algorithms", "minhash"]);
     assert_eq!(removed_ids(&done.out()), ["d0"]);
-    assert_eq!(record(&done.out())["removal"]["stays"], json!({"own numbers": 1}));
+    assert_eq!(record(&done.out())["removal"]["stays"], json!({"different numbers": 1}));
     let table = Table::read(&done.out().join("removed"));
     assert_eq!((table.floats("contained"), table.floats("numbers")), (vec![Some(1.0)], vec![Some(1.0)]));
     // Four of the 164 3-grams, and both numbers, are its own.
@@ -90,7 +90,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert!(of("contained_a").is_some_and(|share| (950.0..1000.0).contains(&share)));
 
     let ran = Ran::of(program().arg("explain").arg(done.out()).args(["d0", "d1"]).output().unwrap()).ends_with(0);
-    assert!(ran.stdout.contains("b does not go for a: own numbers"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("b does not go for a: different numbers"), "{}", ran.stdout);
     assert!(ran.stdout.contains("0 of 2"), "{}", ran.stdout);
 
     let done = of_texts(folder.path(), &texts, &["--algorithms", "minhash", "--remove-if", "pair"]);
@@ -108,7 +108,7 @@ fn what_a_document_was_not_held_against_is_counted() {
         (0..60).map(|n| format!("{frame} {}", words(&format!("own{}x", letters(n)), 40))).collect();
     let done = of_texts(folder.path(), &texts, &["--algorithms", "tf"]);
     let removal = record(&done.out())["removal"].clone();
-    assert_eq!((removal["removed"].as_u64(), removal["stays"].clone()), (Some(0), json!({"own text": 59})));
+    assert_eq!((removal["removed"].as_u64(), removal["stays"].clone()), (Some(0), json!({"unique text": 59})));
     // The n-th document has n kept partners, and is held against twenty of them.
     assert_eq!(removal["not_looked_at"].as_u64(), Some((21..60).map(|n| n - 20).sum()));
     assert!(record(&done.out())["warnings"].to_string().contains("the 20 most similar kept ones"));

@@ -70,19 +70,19 @@ fn told(done: &Done, label: &str) -> BTreeMap<(String, String), (String, String)
 }
 
 #[test]
-fn each_kind_is_told_and_forms_join_nothing() {
+fn each_kind_is_told_and_templates_join_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let done = run(folder.path(), &[]);
     let expected = [
-        (("d0", "d1"), ("version", "stands alone")),
+        (("d0", "d1"), ("version", "unique")),
         (("d0", "d10"), ("version", "same text")),
         (("d2", "d3"), ("contained", "contained")),
-        (("d4", "d5"), ("form", "numbers differ")),
-        (("d4", "d6"), ("form", "numbers differ")),
-        (("d5", "d6"), ("form", "numbers differ")),
-        (("d7", "d8"), ("form", "one word differs")),
-        (("d7", "d9"), ("form", "one word differs")),
-        (("d8", "d9"), ("form", "one word differs")),
+        (("d4", "d5"), ("template", "numbers differ")),
+        (("d4", "d6"), ("template", "numbers differ")),
+        (("d5", "d6"), ("template", "numbers differ")),
+        (("d7", "d8"), ("template", "one word differs")),
+        (("d7", "d9"), ("template", "one word differs")),
+        (("d8", "d9"), ("template", "one word differs")),
     ];
     let both = |(a, b): (&str, &str)| (a.to_string(), b.to_string());
     assert_eq!(told(&done, "versions"), expected.into_iter().map(|(pair, said)| (both(pair), both(said))).collect());
@@ -90,7 +90,7 @@ fn each_kind_is_told_and_forms_join_nothing() {
     let relations = &record["algorithms"][1]["relations"];
     assert_eq!(
         *relations,
-        json!({"version": 1, "contained": 1, "form": 6, "forms_left_out": 0, "cut_short": 0, "other_titles": 0})
+        json!({"version": 1, "contained": 1, "template": 6, "templates_left_out": 0, "cut_short": 0, "other_titles": 0})
     );
     assert!(record["algorithms"][0]["relations"].is_null());
     // Other methods tell nothing.
@@ -110,7 +110,7 @@ fn each_kind_is_told_and_forms_join_nothing() {
     write_docs(&file, &numbered(near), 100);
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = told(&far, "versions");
-    assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("form", "not near enough"))), "{all:?}");
+    assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
     // Forms decide nothing, even where a pair is enough.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
@@ -120,10 +120,10 @@ fn each_kind_is_told_and_forms_join_nothing() {
 #[test]
 fn what_is_told_follows_from_the_texts() {
     let settings = [
-        ("forms=0", "dict"),
-        ("forms=0,join=exact,threshold=0.5", "char"),
-        ("forms=0,gap=0.05,contained=0.95,short=0,titles=1", "dict"),
-        ("forms=0", "char"),
+        ("templates=0", "dict"),
+        ("templates=0,join=exact,threshold=0.5", "char"),
+        ("templates=0,gap=0.05,contained=0.95,short=0,titles=1", "dict"),
+        ("templates=0", "char"),
     ];
     let run = |(more, tokenizer): (&str, &str)| {
         done(samples(), &["--algorithms", &format!("{RULE},{more}"), "--tokenizer", tokenizer])
@@ -132,25 +132,25 @@ fn what_is_told_follows_from_the_texts() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
     write_docs(&file, &numbered(corpus()), 100);
-    runs.push(done(&file, &["--algorithms", &format!("{RULE},forms=0")]));
+    runs.push(done(&file, &["--algorithms", &format!("{RULE},templates=0")]));
     let mut command = python("tests/forms.py");
     runs.iter().for_each(|done| _ = command.arg(done.out()));
     let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
     let kinds = [
         "contained, contained",
-        "form, not near enough",
-        "form, numbers differ",
-        "form, one word differs",
-        "form, others as near",
+        "template, not near enough",
+        "template, numbers differ",
+        "template, one word differs",
+        "template, others as near",
         "version, contained",
         "version, same text",
         "version, same title",
-        "version, stands alone",
+        "version, unique",
     ];
     assert!(kinds.iter().all(|kind| said.contains(&format!("{kind}: "))), "{said}");
     // Of Han, too, words that tell two texts apart and words that do not were counted.
     assert!(
-        ["form, one word differs, Han: ", "version, stands alone, Han: "].iter().all(|kind| said.contains(kind)),
+        ["template, one word differs, Han: ", "version, unique, Han: "].iter().all(|kind| said.contains(kind)),
         "{said}"
     );
 }
@@ -176,7 +176,7 @@ fn searches_that_are_cut_short_are_counted() {
         let out = folder.path().join(family.to_string());
         let ran = crate::kit::run(&[&file], &out, &["--algorithms", "versions:tf=raw,head=0,join=exact"]).ends_with(0);
         let relations = record(&out)["algorithms"][0]["relations"].clone();
-        let pairs: u64 = ["version", "contained", "form", "forms_left_out"]
+        let pairs: u64 = ["version", "contained", "template", "templates_left_out"]
             .iter()
             .map(|kind| relations[kind].as_u64().unwrap())
             .sum();
@@ -193,9 +193,9 @@ fn searches_that_are_cut_short_are_counted() {
     );
 }
 
-/// Of forms of copies, only one of which is written, the reason is told.
+/// Explain gives the reason of a pair of one template whose texts have copies; only one such pair is written.
 #[test]
-fn explain_tells_forms_of_copies_that_are_not_written() {
+fn explain_tells_templates_of_copies_that_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
     let texts = corpus();
@@ -292,8 +292,8 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: nothing else has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Below forms= a form is not in the table, and explain says so; what was never compared may be anything.
-    let few = run("forms=1", &[]);
+    // Below templates= such a pair is not in the table, and explain says so; what was never compared may be anything.
+    let few = run("templates=1", &[]);
     let sentence = "and no versions, reported from a cosine of 1 on only";
     for (a, b, reason) in [
         ("d4", "d5", "the numbers differ: 0 of 12 agree, 0.7 are asked for"),
@@ -302,12 +302,12 @@ fn explain_goes_by_the_methods_own_score() {
         let said = explain(&few, a, b);
         assert!(said.contains(&format!("{sentence}: {reason}")), "{said}");
     }
-    let cut = run("forms=1", &["--max-candidates", "1"]);
+    let cut = run("templates=1", &["--max-candidates", "1"]);
     let warnings = record(&cut.out())["warnings"].to_string();
-    assert!(warnings.contains("forms may pass for versions and be removed"), "{warnings}");
+    assert!(warnings.contains("pages of one template may count as versions and be removed"), "{warnings}");
     let said = explain(&cut, "d4", "d6");
     assert!(!said.contains(sentence), "{said}");
-    assert!(record(&few.out())["algorithms"][1]["relations"]["forms_left_out"] == 6);
+    assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
 /// What stands in the other text is not enough for a document to go: the two must be a pair that decides.
@@ -339,9 +339,9 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     );
 }
 
-/// Forms are counted between texts: a copy adds none.
+/// Pairs of one template are counted between texts: a copy adds none.
 #[test]
-fn forms_are_counted_between_texts() {
+fn templates_are_counted_between_texts() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
     let mut texts = corpus();
@@ -350,8 +350,8 @@ fn forms_are_counted_between_texts() {
     let done = done(&file, &["--algorithms", RULE]);
     let versions = record(&done.out())["algorithms"][1].clone();
     // Three notices, one of them twice. Three pages of a template.
-    assert_eq!((&versions["forms"], &versions["forms_written"]), (&json!(6), &json!(6)));
-    assert_eq!(versions["relations"]["form"], 6);
+    assert_eq!((&versions["templates"], &versions["templates_written"]), (&json!(6), &json!(6)));
+    assert_eq!(versions["relations"]["template"], 6);
     // Of equal texts no next best is told.
     let table = Table::read(&done.out().join("pairs/algorithm=versions"));
     let copies = table.texts("why").into_iter().zip(table.floats("next_best"));

@@ -133,8 +133,8 @@ fn damage_is_found_and_named() {
     for file in [
         folder("rows").join("minhash.run"),
         folder("rows").join("+copies.run"),
-        folder("rows").join("+sketches-cosine.run"),
-        folder("rows").join("+pairs-cosine.run"),
+        folder("rows").join("+sketches-versions.run"),
+        folder("rows").join("+pairs-versions.run"),
         folder("rows").join("+lines.run"),
         folder("batches").join("part-000000.parquet"),
         words.clone(),

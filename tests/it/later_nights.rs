@@ -61,7 +61,7 @@ fn each_pair_of_a_later_night_is_one_again() {
         for pair in across.take(12) {
             let found = explain(&out, &[&pair.doc_b.to_string(), &pair.doc_a.to_string()], true);
             let one = found.algorithms.iter().find(|one| one.label == label).unwrap();
-            assert!(matches!(one.verdict, Verdict::Pair | Verdict::Form), "{label} {pair:?}: {}", one.why);
+            assert!(matches!(one.verdict, Verdict::Pair | Verdict::Template), "{label} {pair:?}: {}", one.why);
             assert_eq!(one.pair.as_ref().unwrap().similarity, pair.similarity, "{label}");
             let today =
                 one.checks.last().map_or(one.score.as_ref().map(|score| score.similarity), |check| check.similarity);

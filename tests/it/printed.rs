@@ -239,7 +239,7 @@ fn the_environment_says_which_lines_are_told_where_no_option_does() {
         let ran = program().env("RUST_LOG", asked).current_dir(folder.path()).args(typed).args(more).output().unwrap();
         Ran::of(ran).ends_with(0).stderr
     };
-    let (start, whole) = ("preset balanced (exact, cosine): 1 document in 1 file (", "--algorithms exact:digest=");
+    let (start, whole) = ("preset balanced (exact, versions): 1 document in 1 file (", "--algorithms exact:digest=");
     let usual = told("", &[]);
     assert!(usual.contains(start) && !usual.contains(whole), "{usual}");
     assert_eq!(told("warn", &[]), "");

@@ -108,7 +108,7 @@ fn work_is_kept_until_the_result_has_its_name() {
     assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
     std::fs::remove_dir_all(place.out()).unwrap();
     place.run(&[]).ends_with(0);
-    assert!(place.taken_up().contains("near cosine"), "{:?}", place.taken_up());
+    assert!(place.taken_up().contains("near versions"), "{:?}", place.taken_up());
     assert_same_bytes(&whole.out(), &place.out(), "after the place was free");
     assert_eq!(names_in(place.folder.path()), ["out"]);
 }

@@ -14,7 +14,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     let left_out = report.algorithms.len() - labels.len();
     html! {
         p {
-            (counted(review.pooled, "different pair")) " stand in the tables of all algorithms together, forms left out."
+            (counted(review.pooled, "different pair")) " stand in the tables of all algorithms together, without those of one template."
             @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run take no part in this count and in the heat map." }
         }
         (heat(&labels, &review.agreement, "Share of the pairs of a row that the column finds, in percent", Agreement::share))

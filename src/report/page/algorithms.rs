@@ -51,7 +51,7 @@ pub fn section(report: &RunReport) -> Markup {
         }))
         p.how {
             "Candidates met by their signatures; pairs are what the method, and its check on the texts if it has one, left of
-            them, exact copies included, and forms, where a method tells these from versions. “By chance” is how many pairs of unrelated documents share a signature of that many
+            them, exact copies included, and pairs of one template, if the algorithm classifies pairs. “By chance” is how many pairs of unrelated documents share a signature of that many
             bits, as expected; – where the method compares. CPU is signing (estimated from a sample), grouping and checking;
             reading and cutting the texts, which all share, is not in it."
         }

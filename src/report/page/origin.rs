@@ -36,7 +36,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             (places(&review.files, "file", removes))
         }
         p.how {
-            "Different pairs that at least one algorithm wrote, forms left out. Within: both documents come from there. Across: one of them does.
+            "Different pairs that at least one algorithm wrote, pages of one template left out. Within: both documents come from there. Across: one of them does.
             In the matrix each pair stands once, in the row and the column of its two places."
         }
     }

@@ -134,7 +134,7 @@ fn relation(told: &Told, asks_titles: bool) -> String {
     let what = match told.relation.as_str() {
         "version" => "two versions of one text",
         "contained" => "one text contained in the other",
-        _ => "pages of one form, with other facts: both are kept",
+        _ => "pages of one template with different facts: both are kept",
     };
     let titles =
         if told.other_title && asks_titles { "; their titles name different things, so both are kept" } else { "" };

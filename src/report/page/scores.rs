@@ -16,8 +16,11 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {
         let all: u64 = seen.scores.iter().sum();
         let equal = seen.scores[BINS - 1];
-        let description =
-            format!("{} written but forms, {} of them of similarity 1.", counted(all, "pair"), thousands(equal));
+        let description = format!(
+            "{} written, without those of one template, {} of them of similarity 1.",
+            counted(all, "pair"),
+            thousands(equal)
+        );
         let chart = match all {
             0 => None,
             _ => Some(figure(

@@ -35,7 +35,7 @@ fn report() -> RunReport {
         algorithms: vec![one("minhash", "minhash:bands=14,rows=8,verify=jaccard:0.7"), one("tf", "tf:")],
         removal: Some(RemovalReport {
             remove_if: "contained:0.8:0.9".into(),
-            stays: [("own text".to_string(), 3)].into(),
+            stays: [("unique text".to_string(), 3)].into(),
             not_looked_at: 0,
             keep: "length desc".into(),
             decide: "any".into(),

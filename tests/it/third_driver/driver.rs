@@ -520,7 +520,7 @@ impl<'d> Driver<'d> {
         let parents = Some(Slots::Wide(&mut parents));
         let mut clusters = Clusters::new(classes, parents, Slots::Wide(&mut best), &mut similarities);
         pairs.iter().for_each(|pair| clusters.join(pair));
-        let joining = pairs.iter().filter(|pair| !pair.is_form());
+        let joining = pairs.iter().filter(|pair| !pair.is_template());
         let alone: BTreeSet<u64> = joining.flat_map(documents).filter(|&doc| clusters.is_alone(doc)).collect();
         let (layout, mut rows, mut found) = (LinkLayout::new(self.count()), Rows::new(), Vec::new());
         for representative in classes.members.keys().copied().chain(alone) {
@@ -636,7 +636,7 @@ impl<'d> Driver<'d> {
                 candidates,
                 compared,
             });
-            let links = partners(pairs.iter().filter(|pair| !pair.is_form() && !pair.has_other_title()));
+            let links = partners(pairs.iter().filter(|pair| !pair.is_template() && !pair.has_other_title()));
             linked.push(Linked { classes, links, equal: bound.scheme.equal.similarity });
         }
         let shown: BTreeSet<u64> = said.iter().flat_map(|said| &said.pairs).flat_map(|pair| [pair.0, pair.1]).collect();

@@ -60,7 +60,7 @@ impl Versions {
         titles: [TitleWords; 2],
         difference: Option<TitleDifference>,
     ) -> bool {
-        if self.title >= 1.0 || related.relation == RelationKind::Form {
+        if self.title >= 1.0 || related.relation == RelationKind::Template {
             return false;
         }
         if difference.is_some() {
@@ -82,7 +82,7 @@ impl Versions {
             return false;
         }
         match related.relation {
-            RelationKind::Form => false,
+            RelationKind::Template => false,
             RelationKind::Contained => differs(inner),
             RelationKind::Version => differs(0) || differs(1),
         }
@@ -119,7 +119,7 @@ mod tests {
         let missing = TitleWords { missing: 1.0, word: 7, ..equal };
         assert!(differ(&both(), RelationKind::Contained, [missing, equal]));
         assert!(!differ(&both(), RelationKind::Contained, [TitleWords { missing: 0.5, ..missing }, equal]));
-        assert!(!differ(&both(), RelationKind::Form, [missing, missing]));
+        assert!(!differ(&both(), RelationKind::Template, [missing, missing]));
         // The larger text may have a title of its own, but two versions have one.
         assert!(!differ(&both(), RelationKind::Contained, [equal, missing]));
         assert!(differ(&both(), RelationKind::Version, [equal, missing]));
@@ -159,7 +159,7 @@ mod tests {
         for difference in [TitleDifference::Name, TitleDifference::Phrase] {
             assert!(asked(rule, 0.6, version, Some(difference)));
             assert!(asked(rule, 0.6, RelationKind::Contained, Some(difference)));
-            assert!(!asked(rule, 0.6, RelationKind::Form, Some(difference)));
+            assert!(!asked(rule, 0.6, RelationKind::Template, Some(difference)));
             assert!(!asked(Versions { title: 1.0, ..rule }, 0.6, version, Some(difference)));
         }
     }

@@ -48,7 +48,7 @@ pub struct Versions {
     /// A first line that more texts have is no title.
     pub titles: u64,
     /// The least cosine of a form that is reported.
-    pub forms: f64,
+    pub templates: f64,
     /// The share of its occurrences by which a word of the title may be rarer in the other text.
     pub title: f64,
     /// The share of a text's weight in rare words in common that makes up for a changed title; five times as much if the missing
@@ -118,7 +118,7 @@ impl Versions {
         gap: 0.15,
         near: 0.9,
         titles: 10,
-        forms: 0.68,
+        templates: 0.68,
         title: 0.5,
         rare: 0.02,
     };
@@ -134,7 +134,7 @@ impl Versions {
         let shares = both.shares();
         let (larger, smaller) = (shares[0].max(shares[1]), shares[0].min(shares[1]));
         if !self.facts_agree(both.contained, smaller) {
-            return outcome(RelationKind::Form, Why::Numbers);
+            return outcome(RelationKind::Template, Why::Numbers);
         }
         let tells = both.surplus.map(|surplus| !both.lines.same && self.tells_apart(surplus));
         let inner = both.inner();
@@ -149,9 +149,9 @@ impl Versions {
         match () {
             () if alone && !told_apart => outcome(relation, Why::Alone),
             () if both.lines.same && both.lines.titles && gap >= 0.0 => outcome(relation, Why::Title),
-            () if told_apart && (alone || contained) => outcome(RelationKind::Form, Why::Word),
-            () if both.next_best <= self.least + HAIR => outcome(RelationKind::Form, Why::Far),
-            () => outcome(RelationKind::Form, Why::Near),
+            () if told_apart && (alone || contained) => outcome(RelationKind::Template, Why::Word),
+            () if both.next_best <= self.least + HAIR => outcome(RelationKind::Template, Why::Far),
+            () => outcome(RelationKind::Template, Why::Near),
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
             let contained = [contained(grams, numbers), contained(grams, other)];
             outcome(Both { contained, next_best: 0.5, ..both() })
         };
-        assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Form, Why::Numbers));
+        assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Template, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
         // Three quarters of each text in common outweigh the numbers; a text without numbers has none that differ.
         assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
@@ -217,7 +217,7 @@ mod tests {
         let heavy = Surplus { share: 0.021, word: 7, words: 1000 };
         let alone = Both { next_best: 0.55, ..both() };
         for surplus in [[heavy, alone.surplus[0]], [alone.surplus[0], heavy]] {
-            assert_eq!(outcome(Both { surplus, ..alone }), (RelationKind::Form, Why::Word));
+            assert_eq!(outcome(Both { surplus, ..alone }), (RelationKind::Template, Why::Word));
             // Not where the first lines are equal.
             let lines = FirstLine { same: true, titles: false };
             assert_eq!(outcome(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
@@ -238,26 +238,26 @@ mod tests {
         assert_eq!(of(880, 1000, 2000, [light, heavy]), (RelationKind::Contained, Why::Contained));
         assert_eq!(of(880, 2000, 1000, [heavy, light]), (RelationKind::Contained, Why::Contained));
         assert_eq!(of(880, 1000, 1100, [light, light]), (RelationKind::Version, Why::Contained));
-        assert_eq!(of(880, 1000, 2000, [heavy, light]), (RelationKind::Form, Why::Word));
-        assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Form, Why::Near));
+        assert_eq!(of(880, 1000, 2000, [heavy, light]), (RelationKind::Template, Why::Word));
+        assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Template, Why::Near));
     }
 
     #[test]
     fn what_stands_alone_and_what_has_one_title() {
         // .15 is enough, as it is written.
         assert_eq!(outcome(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
-        assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Form, Why::Near));
+        assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Template, Why::Near));
         let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };
         assert_eq!(outcome(titles), (RelationKind::Version, Why::Title));
-        assert_eq!(outcome(Both { next_best: 0.71, ..titles }), (RelationKind::Form, Why::Near));
+        assert_eq!(outcome(Both { next_best: 0.71, ..titles }), (RelationKind::Template, Why::Near));
         assert_eq!(
             outcome(Both { lines: FirstLine { same: true, titles: false }, ..titles }),
-            (RelationKind::Form, Why::Near)
+            (RelationKind::Template, Why::Near)
         );
         assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
         // Without any next best, for which the least cosine stands as the Float32 that it is, no others are as near.
         let none = Both { cosine: 0.74, next_best: 0.6f32.into(), ..both() };
-        assert_eq!(outcome(none), (RelationKind::Form, Why::Far));
-        assert_eq!(outcome(Both { next_best: 0.61, ..none }), (RelationKind::Form, Why::Near));
+        assert_eq!(outcome(none), (RelationKind::Template, Why::Far));
+        assert_eq!(outcome(Both { next_best: 0.61, ..none }), (RelationKind::Template, Why::Near));
     }
 }

@@ -42,7 +42,7 @@ impl<'c, C: Classes> Clusters<'c, C> {
 
     /// Takes a pair of representatives. Forms join nothing.
     pub fn join(&mut self, pair: &Pair) {
-        if let Some(forest) = self.forest.as_mut().filter(|_| !pair.is_form()) {
+        if let Some(forest) = self.forest.as_mut().filter(|_| !pair.is_template()) {
             forest.union(pair.a, pair.b);
         }
     }
@@ -66,7 +66,7 @@ impl<'c, C: Classes> Clusters<'c, C> {
 
     /// Takes a pair once more; all members have been told of.
     pub fn compare(&mut self, pair: &Pair) {
-        if pair.is_form() {
+        if pair.is_template() {
             return;
         }
         let root = self.root(pair.a);
@@ -126,7 +126,8 @@ mod tests {
     #[test]
     fn components_of_classes_with_the_best_document_of_each() {
         let pair = |a, b, similarity| Pair::new(a, b, Score { similarity, distance: None }, 1);
-        let told = Some(Related { relation: RelationKind::Form, why: Why::Near, next_best: 0.5, other_title: false });
+        let told =
+            Some(Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false });
         // 5 and 6 are forms of each other, and in no cluster.
         let pairs = [pair(0, 2, 0.75), pair(0, 5, 0.5), Pair { told, ..pair(5, 6, 0.9) }];
         let (mut parents, mut best, mut similarities) = (vec![0u32; 7], vec![0u32; 7], vec![0u32; 7]);

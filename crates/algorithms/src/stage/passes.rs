@@ -147,7 +147,7 @@ impl Passes<'_> {
         let verify = [early, late].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let margin = told(of(&|bound| bound.margin.is_some()), "pairs far below a document's best go");
         let relate = of(&|bound| bound.relating().is_some());
-        let relate = told(relate, "documents of pairs are read for what they say; version, contained or form");
+        let relate = told(relate, "documents of pairs are compared: version, contained or template");
         let last = told(of(&|bound| bound.verify_last().is_some()), "documents of pairs are read again");
         vec![
             pass("group", group, rows),

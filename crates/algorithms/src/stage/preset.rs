@@ -25,7 +25,7 @@ pub const PRESETS: &[Preset] = &[
         name: "balanced",
         algorithms: "exact,versions",
         options: &[],
-        summary: "copies, versions, and texts that stand in larger ones; pages of one form are told apart, and stay",
+        summary: "exact copies, versions, and texts contained in larger ones; pages of one template are kept",
     },
     Preset {
         name: "strict",
@@ -37,7 +37,7 @@ pub const PRESETS: &[Preset] = &[
         name: "broad",
         algorithms: "exact,versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
-        summary: "what balanced finds, and texts that share half of their runs of five words, pages of one form among them",
+        summary: "what balanced finds, and texts that share half of their 5-word shingles, including pages of one template",
     },
     Preset {
         name: "fineweb",

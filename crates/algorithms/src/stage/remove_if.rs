@@ -49,9 +49,9 @@ impl Stays {
     /// As run.json counts it.
     pub fn name(self) -> &'static str {
         match self {
-            Stays::OwnText => "own text",
+            Stays::OwnText => "unique text",
             Stays::Larger => "contains the kept one",
-            Stays::OwnNumbers => "own numbers",
+            Stays::OwnNumbers => "different numbers",
         }
     }
 }

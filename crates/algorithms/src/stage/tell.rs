@@ -44,7 +44,7 @@ pub fn tell(
         in_group: next_best.in_group,
     };
     let mut told = rule.relate(&both);
-    if told.relation != RelationKind::Form {
+    if told.relation != RelationKind::Template {
         let titles = relating.titles(&known.evidence(pair.a), &known.evidence(pair.b), rule.titles);
         told.other_title = rule.other_title(&both, told, titles, difference);
     }
@@ -53,5 +53,5 @@ pub fn tell(
 
 /// Whether a pair that was told is reported: forms that are too far apart are not.
 pub fn is_reported(rule: &Versions, pair: &Pair) -> bool {
-    !pair.is_form() || f64::from(pair.score.similarity) >= rule.forms
+    !pair.is_template() || f64::from(pair.score.similarity) >= rule.templates
 }

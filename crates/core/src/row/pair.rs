@@ -44,8 +44,8 @@ impl Pair {
     }
 
     /// Whether the two are forms: alike, and no duplicates.
-    pub fn is_form(&self) -> bool {
-        self.told.is_some_and(|told| told.relation == RelationKind::Form)
+    pub fn is_template(&self) -> bool {
+        self.told.is_some_and(|told| told.relation == RelationKind::Template)
     }
 
     /// Whether a title names something that the other text is not about, so that neither is removed for the other one.
@@ -371,14 +371,14 @@ mod tests {
 
     #[test]
     fn pairs_survive_the_trip() {
-        let told = Related { relation: RelationKind::Form, why: Why::Near, next_best: 0.5, other_title: false };
+        let told = Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false };
         for (layout, told) in [(PairLayout::new(100), None), (PairLayout::new(100).telling(), Some(told))] {
             for distance in [None, Some(3.0)] {
                 let pair = Pair { told, ..Pair::new(9, 4, Score { similarity: 0.75, distance }, 5) };
                 let mut out = Vec::new();
                 layout.encode(&pair, &mut out);
                 assert_eq!((out.len(), layout.decode(&out)), (layout.width(), pair));
-                assert_eq!((pair.a, pair.b, pair.is_form()), (4, 9, told.is_some()));
+                assert_eq!((pair.a, pair.b, pair.is_template()), (4, 9, told.is_some()));
             }
         }
     }

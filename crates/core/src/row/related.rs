@@ -1,14 +1,14 @@
-//! What a pair is, where a method tells: versions of one text, a text in a larger one, or forms with other facts.
+//! The relation of two similar documents: versions of one text, a text in a larger one, or pages of one template.
 
-/// How two documents that are alike belong together.
+/// The relation of two similar documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RelationKind {
-    /// One text twice: reworded, corrected, in another frame.
+    /// The same text twice: reworded, corrected, in another page layout.
     Version,
-    /// One holds nearly all of the other, and adds a text of its own.
+    /// One contains nearly all of the other, and adds its own text.
     Contained,
-    /// One form with other facts, or another text altogether: no duplicates.
-    Form,
+    /// One template with different facts, or two unrelated texts: no duplicates.
+    Template,
 }
 
 /// Why a pair is what it is.
@@ -18,7 +18,7 @@ pub enum Why {
     Same,
     /// The numbers differ.
     Numbers,
-    /// One word tells the two apart.
+    /// One word distinguishes the two.
     Word,
     /// One is contained in the other.
     Contained,
@@ -28,20 +28,20 @@ pub enum Why {
     Title,
     /// Something else is about as near.
     Near,
-    /// Nothing else is near, and the two are not near enough to stand alone.
+    /// Nothing else is near, and the two are not near enough for versions.
     Far,
 }
 
 impl RelationKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [RelationKind; 3] = [RelationKind::Version, RelationKind::Contained, RelationKind::Form];
+    pub const ALL: [RelationKind; 3] = [RelationKind::Version, RelationKind::Contained, RelationKind::Template];
 
     /// As tables have it.
     pub fn name(self) -> &'static str {
         match self {
             RelationKind::Version => "version",
             RelationKind::Contained => "contained",
-            RelationKind::Form => "form",
+            RelationKind::Template => "template",
         }
     }
 }
@@ -58,7 +58,7 @@ impl Why {
             Why::Numbers => "numbers differ",
             Why::Word => "one word differs",
             Why::Contained => "contained",
-            Why::Alone => "stands alone",
+            Why::Alone => "unique",
             Why::Title => "same title",
             Why::Near => "others as near",
             Why::Far => "not near enough",

@@ -180,7 +180,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
                 one.label,
                 counted_as(one.left_out, "comparison was|comparisons were"), // What was not met is no next best.
                 if one.relations.is_some() {
-                    ", for without all of them forms may pass for versions and be removed"
+                    ", so pages of one template may count as versions and be removed"
                 } else {
                     ""
                 }

@@ -375,10 +375,10 @@ pub struct AlgorithmReport {
     pub pairs_written: u64,
     /// Of all pairs of documents those that are forms, which are no duplicates.
     #[serde(default)]
-    pub forms: u64,
+    pub templates: u64,
     /// Of the pairs written those that are forms.
     #[serde(default)]
-    pub forms_written: u64,
+    pub templates_written: u64,
     /// Groups of more texts than `--max-group`, of which only pairs with the best document are written.
     pub large_groups: u64,
     /// Clusters of two or more.
@@ -408,7 +408,7 @@ impl AlgorithmReport {
 
     /// Pairs written that are no forms: what stands in tables of duplicates.
     pub fn duplicates_written(&self) -> u64 {
-        self.pairs_written.saturating_sub(self.forms_written)
+        self.pairs_written.saturating_sub(self.templates_written)
     }
 }
 
@@ -420,9 +420,9 @@ pub struct RelationsReport {
     /// Texts in larger ones.
     pub contained: u64,
     /// Forms with other facts: they join no cluster, and nothing goes for them.
-    pub form: u64,
-    /// Forms below `forms=`, which are not reported.
-    pub forms_left_out: u64,
+    pub template: u64,
+    /// Forms below `templates=`, which are not reported.
+    pub templates_left_out: u64,
     /// Pairs in near groups so large that the search for the next best ended early: what it ended at counts as the next best.
     pub cut_short: u64,
     /// Versions and contained texts of which none is removed, for the titles name different things.

@@ -100,8 +100,8 @@ pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)
     for row in 0..batch.num_rows() {
         let (a, b) = (doc_a.value(row) as u64, doc_b.value(row) as u64);
         if a == doc || b == doc {
-            let is_form = relation.is_valid(row) && relation.value(row) == RelationKind::Form.name();
-            found.push((if a == doc { b } else { a }, similarity.value(row), is_form));
+            let is_template = relation.is_valid(row) && relation.value(row) == RelationKind::Template.name();
+            found.push((if a == doc { b } else { a }, similarity.value(row), is_template));
         }
     }
     Some(found)
@@ -184,7 +184,7 @@ mod tests {
             contained_b: vec![None; 3].into(),
             numbers_a: vec![None; 3].into(),
             numbers_b: vec![None; 3].into(),
-            relation: vec![None, Some("form"), None].into(),
+            relation: vec![None, Some("template"), None].into(),
             why: vec![None, Some("one word differs"), None].into(),
             next_best: vec![None, Some(0.5), None].into(),
             other_title: vec![None, Some(true), None].into(),
@@ -192,16 +192,16 @@ mod tests {
         let batch = columns.table(&pair_schema(IdType::Int64)).expect("a table");
         let found = |a, b| pair_of(&batch, a, b).expect("the columns");
         let told = |similarity, distance| {
-            let form = similarity == 0.9;
+            let template = similarity == 0.9;
             PairSearch::Found(FoundPair {
                 similarity,
                 distance,
                 matched_by: "band".into(),
                 verified: true,
-                relation: form.then(|| "form".into()),
-                why: form.then(|| "one word differs".into()),
-                next_best: form.then_some(0.5),
-                other_title: form,
+                relation: template.then(|| "template".into()),
+                why: template.then(|| "one word differs".into()),
+                next_best: template.then_some(0.5),
+                other_title: template,
             })
         };
         assert_eq!((found(1, 5), found(1, 9), found(3, 4)), (told(0.5, None), told(0.9, None), told(0.4, Some(2.0))));

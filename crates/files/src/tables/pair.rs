@@ -120,7 +120,7 @@ pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?.values();
     let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
     let rows = a.iter().zip(b).zip(similarity).zip(relation);
-    let duplicates = rows.filter(|(_, relation)| *relation != Some(RelationKind::Form.name()));
+    let duplicates = rows.filter(|(_, relation)| *relation != Some(RelationKind::Template.name()));
     Some(duplicates.map(|(((&a, &b), &similarity), _)| PairFound { a: a as u64, b: b as u64, similarity }).collect())
 }
 
@@ -151,7 +151,7 @@ mod tests {
                 contained_b: vec![None, Some(1.0)].into(),
                 numbers_a: vec![None, Some(0.5)].into(),
                 numbers_b: vec![None, Some(0.25)].into(),
-                relation: vec![None, Some("form")].into(),
+                relation: vec![None, Some("template")].into(),
                 why: vec![None, Some("one word differs")].into(),
                 next_best: vec![None, Some(0.5)].into(),
                 other_title: vec![None, Some(false)].into(),

@@ -44,7 +44,7 @@ pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
     let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
     let other_title = batch.column_by_name("other_title")?.as_boolean_opt()?;
     let shares = [[floats("contained_a")?, floats("numbers_a")?], [floats("contained_b")?, floats("numbers_b")?]];
-    let is_form = |row: usize| relation.is_valid(row) && relation.value(row) == RelationKind::Form.name();
+    let is_template = |row: usize| relation.is_valid(row) && relation.value(row) == RelationKind::Template.name();
     let pair = |row: usize| PairWeighed {
         docs: [a.value(row) as u64, b.value(row) as u64],
         similarity: similarity.value(row),
@@ -52,5 +52,5 @@ pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
         other_title: other_title.is_valid(row) && other_title.value(row),
         shares: shares.map(|[grams, numbers]| grams.is_valid(row).then(|| [grams.value(row), numbers.value(row)])),
     };
-    Some((0..batch.num_rows()).filter(|&row| !is_form(row)).map(pair).collect())
+    Some((0..batch.num_rows()).filter(|&row| !is_template(row)).map(pair).collect())
 }

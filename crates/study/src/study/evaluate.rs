@@ -200,7 +200,7 @@ fn measure(
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
     // Pairs lie within clusters, but for forms, so as many pairs as there are within them are all of these.
-    let all_within = one.pairs.saturating_sub(one.forms) == clusters.pairs;
+    let all_within = one.pairs.saturating_sub(one.templates) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
         (report.pairs_true, report.pages_true) = clusters.true_pairs(session, (truth, texts))?;

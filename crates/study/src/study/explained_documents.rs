@@ -73,10 +73,10 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     for one in &finished.report.algorithms {
         let path = finished.pair_table(&one.label);
         for batch in TableReader::open(&path, &PARTNER_COLUMNS)? {
-            for (other, similarity, is_form) in partners_of(&batch?, doc).ok_or_else(|| wrong_type(&path))? {
-                let key = (!is_form, similarity);
+            for (other, similarity, is_template) in partners_of(&batch?, doc).ok_or_else(|| wrong_type(&path))? {
+                let key = (!is_template, similarity);
                 if best.is_none_or(|(duplicate, known, _)| key > (duplicate, known)) {
-                    best = Some((!is_form, similarity, other));
+                    best = Some((!is_template, similarity, other));
                 }
             }
             engine.go_on()?;
@@ -84,7 +84,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
     match best {
         Some((is_duplicate, _, other)) => {
-            let of = if is_duplicate { "those that it is a pair with" } else { "its forms, for it has no other pair" };
+            let of = if is_duplicate { "those that it is a pair with" } else { "documents of its template, for it has no other pair" };
             let first = match finished.report.removal {
                 Some(_) if doc < finished.first_doc() => "the first document came before this night",
                 Some(_) => "the first document stays",

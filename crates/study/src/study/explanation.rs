@@ -107,8 +107,8 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair stands in `pairs/`.
     Pair,
-    /// The pair stands in `pairs/` as a form, or one of their copies does for them: alike, and no duplicates.
-    Form,
+    /// The pair is in `pairs/` as two pages of one template, or one of their copies is: similar, and no duplicates.
+    Template,
     /// A pair of a group above `--max-group`, of which only pairs with the best document are written.
     PairNotWritten,
     /// One of them has no signature, or neither.

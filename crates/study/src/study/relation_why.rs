@@ -71,14 +71,14 @@ pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> St
 
 /// The sentence about a pair that is not in `pairs/`, as a form so far apart is not reported; none for one that would be. Of the next
 /// best and of how many texts have a first line no table tells: what is said of them follows from its being a form.
-pub fn form_left_out(
+pub fn template_left_out(
     telling: &Telling,
     own: f32,
     contained: &[ExplainedContained; 2],
     words: &[ExplainedWord; 2],
 ) -> Option<String> {
     let rule = &telling.rule;
-    if f64::from(own) >= rule.forms {
+    if f64::from(own) >= rule.templates {
         return None;
     }
     let (inner, _, larger) = better_contained(contained);
@@ -118,8 +118,8 @@ pub fn form_left_out(
         _ => other,
     };
     Some(format!(
-        "a form: alike ({own:.3}) and no versions, reported from a cosine of {} on only: {because}",
-        rule.forms
+        "same template: similar ({own:.3}), but no versions; reported only from a cosine of {}: {because}",
+        rule.templates
     ))
 }
 
@@ -192,23 +192,23 @@ mod tests {
                 .unwrap_or_default()
         };
         assert_eq!(
-            of(RelationKind::Form, Why::Numbers, 10),
-            "form: the numbers differ: 2 of 14 agree, 0.7 are asked for"
+            of(RelationKind::Template, Why::Numbers, 10),
+            "same template: the numbers differ: 2 of 14 agree, 0.7 are asked for"
         );
         assert_eq!(
-            of(RelationKind::Form, Why::Word, 10),
-            "form: the word \"bank\" stands oftener in b: 0.062 of its weight, at most 0.020"
+            of(RelationKind::Template, Why::Word, 10),
+            "same template: the word \"bank\" stands oftener in b: 0.062 of its weight, at most 0.020"
         );
         // Neither is contained: the one that exceeds by more.
-        assert!(of(RelationKind::Form, Why::Word, 18).contains("oftener in a: 0.125"));
+        assert!(of(RelationKind::Template, Why::Word, 18).contains("oftener in a: 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: 0.90 of the 3-grams of b stand in a");
         assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best is 0.20 away");
-        assert!(of(RelationKind::Form, Why::Near, 10).ends_with("0.15 away or 0.88 contained is asked for"));
+        assert!(of(RelationKind::Template, Why::Near, 10).ends_with("0.15 away or 0.88 contained is asked for"));
         assert!(
-            of(RelationKind::Form, Why::Far, 10)
+            of(RelationKind::Template, Why::Far, 10)
                 .ends_with("but 0.75 is asked for, and 0.90 of b is contained; 0.88 would be enough")
         );
-        assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Form, why, 10).starts_with("form: ")));
+        assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Template, why, 10).starts_with("same template: ")));
     }
 
     #[test]
@@ -260,10 +260,10 @@ mod tests {
             let telling =
                 Telling { rule: Versions::DEFAULT, words, same_line, titles: Default::default(), difference: None };
             let word = ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
-            form_left_out(&telling, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
+            template_left_out(&telling, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
         };
         let ends = |said: String, end: &str| {
-            assert!(said.starts_with("a form: alike (0.650)") && said.ends_with(end), "{said}")
+            assert!(said.starts_with("same template: similar (0.650)") && said.ends_with(end), "{said}")
         };
         ends(told(9, 2, 0.5, true, 0.65), "0.68 on only: the numbers differ: 2 of 4 agree, 0.7 are asked for");
         ends(

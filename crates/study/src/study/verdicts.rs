@@ -4,7 +4,7 @@ use super::copy_groups::CopyGroup;
 use super::explained_rows::beside;
 use super::explanation::*;
 use super::finished::Finished;
-use super::relation_why::{form_left_out, other_title, sentence};
+use super::relation_why::{other_title, sentence, template_left_out};
 use dupsift_algorithms::measure::Versions;
 use dupsift_algorithms::stage::explain::{Checked, Ended, Look, SurplusWord, Telling};
 use dupsift_algorithms::stage::recipe::Chosen;
@@ -144,7 +144,7 @@ fn reason(
         verdict == Verdict::LeftOut
             && report.is_some_and(|report| report.left_out == 0 && report.left_out_of_large_groups == 0)
     });
-    let form = left_out.and_then(|((telling, words), own)| form_left_out(telling, own, contained, words));
+    let form = left_out.and_then(|((telling, words), own)| template_left_out(telling, own, contained, words));
     let mut why = match told.filter(|_| !same).or(form) {
         Some(told) => told,
         None => why(verdict, look, said, report, documents, same, common_keys),
@@ -225,8 +225,8 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
     };
     let grouped = said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report));
     match look.ended {
-        _ if said.row().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Form.name())) => {
-            Verdict::Form
+        _ if said.row().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Template.name())) => {
+            Verdict::Template
         }
         _ if said.pair.is_some() => Verdict::Pair,
         _ if said.instead.is_some() => Verdict::PairNotWritten,
@@ -258,15 +258,15 @@ fn why(
     let bits = look.bits_apart.map(|bits| format!("{bits} bits of the fingerprints differ"));
     let failed = look.checks.iter().find(|check| !check.passes);
     match verdict {
-        Verdict::Pair | Verdict::Form if same => "they are exact copies".into(),
-        Verdict::Pair | Verdict::Form if !matches!(look.ended, Ended::Pair(_)) => {
+        Verdict::Pair | Verdict::Template if same => "they are exact copies".into(),
+        Verdict::Pair | Verdict::Template if !matches!(look.ended, Ended::Pair(_)) => {
             "they are no pair by themselves; documents between them in one group link them".into()
         }
         Verdict::PairNotWritten if same => {
             "they are exact copies, and pairs/ has each of them with the best document of their text".into()
         }
         Verdict::PairNotWritten if said.instead.is_none() => not_written(said),
-        Verdict::Pair | Verdict::Form | Verdict::PairNotWritten => {
+        Verdict::Pair | Verdict::Template | Verdict::PairNotWritten => {
             let met = bits.unwrap_or(keys);
             look.checks.last().map_or(met.clone(), |check| format!("{met}, and {}", reached(check)))
         }

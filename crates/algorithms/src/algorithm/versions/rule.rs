@@ -15,7 +15,7 @@ pub const PARAMS: [ParamSpec; 12] = [
         name: RELATE,
         kind: Kind::Flag,
         default: "true",
-        help: "tell versions and contained texts from forms (docs/versions.md); forms join no cluster and decide no removal",
+        help: "classify each pair as version, contained or template (docs/versions.md); pairs of one template join no cluster and cause no removal",
     },
     share("numbers", "0.7", "relate: the share of the numbers of the text with fewer that must stand in the other"),
     share(
@@ -47,7 +47,7 @@ pub const PARAMS: [ParamSpec; 12] = [
         default: "10",
         help: "relate: a first line that more texts have is no title",
     },
-    share("forms", "0.68", "relate: the least cosine of a form that is reported"),
+    share("templates", "0.68", "relate: the least cosine of a pair of one template that is reported"),
     share(
         "title",
         "0.5",
@@ -93,7 +93,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         gap: params.real("gap"),
         near,
         titles: params.count("titles") as u64,
-        forms: params.real("forms"),
+        templates: params.real("templates"),
         title: params.real("title"),
         rare: params.real("rare"),
     };

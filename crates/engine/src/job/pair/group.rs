@@ -324,7 +324,7 @@ impl Relation {
 
     /// Hands on the pairs that make clusters, until an error: forms join nothing.
     pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
-        self.pairs.each(|pair| if pair.is_form() { Ok(()) } else { each(pair) })
+        self.pairs.each(|pair| if pair.is_template() { Ok(()) } else { each(pair) })
     }
 
     /// The classes of two documents or more whose representatives are in a range of documents, in order of these.

@@ -78,8 +78,8 @@ pub fn tell(
     let report = RelationsReport {
         version: count(RelationKind::Version),
         contained: count(RelationKind::Contained),
-        form: count(RelationKind::Form),
-        forms_left_out: left_out.into_inner(),
+        template: count(RelationKind::Template),
+        templates_left_out: left_out.into_inner(),
         cut_short: cut_short.into_inner(),
         other_titles: other_titles.into_inner(),
     };

@@ -309,7 +309,7 @@ impl<'r> Linked<'r> {
     /// Of a relation. Forms decide nothing, and two documents with different titles only if a pair is enough.
     fn new(session: &Session<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
-        let decides = |pair: &Pair| !pair.is_form() && (any_title || !pair.has_other_title());
+        let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());
         Ok(Linked { relation, links: Links::new(session, (&relation.pairs, None), decides)? })
     }
 }

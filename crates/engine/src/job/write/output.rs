@@ -143,7 +143,7 @@ fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) ->
 /// Notes what the tables hold of each algorithm.
 fn note(members: &mut [Member<'_, Expanded>], written: &Written) {
     for ((Member { report, .. }, pairs), counts) in members.iter_mut().zip(&written.pairs).zip(&written.clusters) {
-        [report.pairs_written, report.forms_written] = *pairs;
+        [report.pairs_written, report.templates_written] = *pairs;
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);
     }

@@ -37,8 +37,8 @@ pub struct DocumentPairs {
     total: u64,
     /// Of these, such as have no document of an index; none where none takes part.
     of_night: Option<u64>,
-    /// Of all, forms.
-    forms: u64,
+    /// Of all, templates.
+    templates: u64,
     /// Classes of which only pairs with the best document are written.
     large_groups: u64,
 }
@@ -47,7 +47,7 @@ impl DocumentPairs {
     /// Notes how many there are.
     pub fn note(&self, report: &mut AlgorithmReport) {
         (report.pairs, report.pairs_of_night) = (self.total, self.of_night);
-        (report.forms, report.large_groups) = (self.forms, self.large_groups);
+        (report.templates, report.large_groups) = (self.templates, self.large_groups);
     }
 }
 
@@ -99,7 +99,7 @@ struct Expanded<'s> {
     record: Vec<u8>,
     total: u64,
     of_night: u64,
-    forms: u64,
+    templates: u64,
     large_groups: u64,
 }
 
@@ -191,7 +191,7 @@ impl Expanding<'_> {
             }
         }
         to.count(found);
-        to.forms += if pair.is_form() { found[0] } else { 0 };
+        to.templates += if pair.is_template() { found[0] } else { 0 };
         Ok(())
     }
 
@@ -238,7 +238,7 @@ pub fn expand(
         pieces,
         || {
             let (writer, record) = (out.writer(), Vec::new());
-            Ok((Expanded { writer, record, total: 0, of_night: 0, forms: 0, large_groups: 0 }, Centres::default()))
+            Ok((Expanded { writer, record, total: 0, of_night: 0, templates: 0, large_groups: 0 }, Centres::default()))
         },
         |(expanded, centres), piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
@@ -253,14 +253,18 @@ pub fn expand(
             Ok(())
         },
         |(mut expanded, _)| {
-            expanded.writer.flush().map(|()| [expanded.total, expanded.of_night, expanded.forms, expanded.large_groups])
+            expanded
+                .writer
+                .flush()
+                .map(|()| [expanded.total, expanded.of_night, expanded.templates, expanded.large_groups])
         },
     )?;
     let listed = out.finish()?;
-    let [total, of_night, forms, large_groups] = [0, 1, 2, 3].map(|at| counts.iter().map(|counts| counts[at]).sum());
+    let [total, of_night, templates, large_groups] =
+        [0, 1, 2, 3].map(|at| counts.iter().map(|counts| counts[at]).sum());
     running.end(relation.pairs.rows(), listed.rows(), listed.spilled_bytes());
     let of_night = (session.base > 0).then_some(of_night);
-    Ok(DocumentPairs { listed, layout, total, of_night, forms, large_groups })
+    Ok(DocumentPairs { listed, layout, total, of_night, templates, large_groups })
 }
 
 /// Whether a pair of representatives is a pair of documents as it stands: no other document is equal to either.
@@ -279,7 +283,7 @@ pub struct Shown<'t> {
     pub session: &'t Session<'t>,
 }
 
-/// Writes the table; returns how many pairs it holds, how many of them are forms, and its bytes.
+/// Writes the table; returns how many pairs it holds, how many of them are templates, and its bytes.
 pub fn write(
     engine: &Engine<'_>,
     stage: &Stage,
@@ -294,7 +298,7 @@ pub fn write(
     let columns = Columns { schema, shown, verified: bound.verify().is_some(), rules: bound.scheme.rules };
     let parts = if shown.ids.mean_bytes() <= MOST_ID_BYTES { PARTS.min(engine.pool.current_num_threads()) } else { 1 };
     let (full, rows) = (parts * FULL_ROWS, Vec::with_capacity(parts * FULL_ROWS));
-    let mut table = Table { writer, columns, full, rows, forms: 0 };
+    let mut table = Table { writer, columns, full, rows, templates: 0 };
     let bar = engine.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
     for part in 0..pairs.listed.partitions() {
         let records = match pairs.listed.rows_of(part) {
@@ -315,8 +319,8 @@ pub fn write(
         bar.add(1);
     }
     table.write()?;
-    let forms = table.forms;
-    table.writer.close().map(|(rows, bytes)| ([rows, forms], bytes))
+    let templates = table.templates;
+    table.writer.close().map(|(rows, bytes)| ([rows, templates], bytes))
 }
 
 /// Takes the pairs off a sequence in order that stand before another pair.
@@ -339,7 +343,7 @@ struct Table<'t> {
     /// So many rows are gathered.
     full: usize,
     rows: Vec<Pair>,
-    forms: u64,
+    templates: u64,
 }
 
 /// So many batches are made at a time, where ids are short on average. Each may have 8 MiB of ids.
@@ -351,7 +355,7 @@ const AT_ONCE: usize = 128;
 impl Table<'_> {
     #[inline]
     fn push(&mut self, engine: &Engine<'_>, pair: Pair) -> Result<()> {
-        self.forms += u64::from(pair.is_form());
+        self.templates += u64::from(pair.is_template());
         self.rows.push(pair);
         if self.rows.len() == self.full {
             engine.go_on()?;
