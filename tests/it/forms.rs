@@ -415,27 +415,39 @@ fn titles_that_name_other_things_keep_both() {
     assert!(other_titles(&asked) >= 132, "{}", other_titles(&asked));
     let page = std::fs::read_to_string(asked.out().join("report.html")).unwrap();
     assert!(page.contains("; their titles name different things, so both are kept"));
-    // A pair that is enough asks no title. What goes then is told to be of templates.
-    let templates = |more: &[&str]| {
-        let out = folder.path().join("templates");
-        let ran = crate::kit::run(&[&file], &out, &[more, &["--overwrite", "--accept"]].concat()).ends_with(3);
-        ran.says(&["look like pages of one template", "more than the 20% of `max-template-share`"]);
-        let removal = record(&out)["removal"].clone();
-        assert!(
-            removal["of_templates"].as_u64().unwrap() >= 20 && removal["near_duplicates"] != removal["of_templates"]
-        );
-        assert!(removed_ids(&out).len() >= 24);
-        out
-    };
-    templates(&["--algorithms", RULE, "--remove-if", "pair"]);
-    let off = templates(&["--algorithms", "exact,versions:title=1"]);
-    assert_eq!(record(&off)["algorithms"][1]["relations"]["other_titles"], 0);
-    done(&file, &["--algorithms", "exact,versions:title=1", "--max-template-share", "0.99"]);
-    // Where a good result stands, such a one does not replace it.
-    let held = crate::kit::run(&[&file], &asked.out(), &["--overwrite", "--algorithms", "exact,versions:title=1"]);
-    held.ends_with(4).says(&["look like pages of one template"]);
+    // A pair that is enough asks no title.
+    assert!(removed_ids(&run(&["--remove-if", "pair"]).out()).len() >= 24);
+    let off = done(&file, &["--algorithms", "exact,versions:title=1"]);
+    assert!(other_titles(&off) == 0 && removed_ids(&off.out()).len() >= 24);
     let shown = Ran::of(program().arg("explain").arg(asked.out()).args(["d0", "d1"]).output().unwrap());
     assert!(shown.stdout.contains("both are kept") && shown.stdout.contains("the titles differ"), "{}", shown.stdout);
+}
+
+/// A hundred and fifty pages of one template and as many copies of other texts. What `minhash` removes looks like a template, and a result
+/// with it does not replace a good one.
+#[test]
+fn removals_of_one_template_are_told_and_guarded() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = words("rule", 300).join(" ");
+    let pages = (0..150).map(|n| format!("Rules of committee number{n}\n{rules}"));
+    let others = (0..300).map(|n| words(&format!("other{}x", n / 2), 50).join(" "));
+    let file = folder.path().join("docs.parquet");
+    write_docs(&file, &numbered(pages.chain(others)), 100);
+    let out = folder.path().join("out");
+    let run =
+        |more: &[&str]| crate::kit::run(&[&file], &out, &[&["--overwrite", "--remove-if", "pair"], more].concat());
+    let minhash = ["--algorithms", "exact,minhash"];
+    let said = "149 of 149 removed near-duplicates look like pages of one template (100.0%), more than the 20% of `max-template-share`";
+    run(&minhash).ends_with(3).says(&[said]);
+    let removal = record(&out)["removal"].clone();
+    assert_eq!(
+        (&removal["of_templates"], &removal["near_duplicates"], &removal["removed"]),
+        (&json!(149), &json!(149), &json!(299))
+    );
+    run(&[&minhash[..], &["--max-template-share", "1"]].concat()).ends_with(0);
+    run(&["--algorithms", "exact"]).ends_with(0);
+    run(&minhash).ends_with(4).says(&[said, "the result is held back"]);
+    assert_eq!(record(&out)["removal"]["removed"], 150);
 }
 
 /// A batch that comes after an index is asked for its titles as one run is.

@@ -149,7 +149,7 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
 /// 30 to 43 % of what `minhash` removes has more; on six of prose, mails and news 1 to 10 %.
 pub const MANY_NEAR: usize = 5;
 /// Fewer such removals tell nothing.
-const FEW_OF_TEMPLATE: u64 = 20;
+const FEW_OF_TEMPLATE: u64 = 100;
 
 /// The share from which on such removals are told, though no guard fires.
 const TOLD_SHARE: f64 = 0.1;
@@ -258,15 +258,15 @@ mod tests {
 
     #[test]
     fn removals_of_templates_are_told_and_guarded() {
-        assert_eq!(template_note(19, 19), None);
-        assert_eq!(template_note(20, 200), None);
-        let note = template_note(30, 200).unwrap();
-        assert!(note.starts_with("30 of 200 removed near-duplicates look like pages of one template: "), "{note}");
-        assert_eq!(templates(40, 200, 0.2), None);
-        let fired = templates(41, 200, 0.2).unwrap();
+        assert_eq!(template_note(99, 99), None);
+        assert_eq!(template_note(100, 1_000), None);
+        let note = template_note(150, 1_000).unwrap();
+        assert!(note.starts_with("150 of 1,000 removed near-duplicates look like pages of one template: "), "{note}");
+        assert_eq!(templates(200, 1_000, 0.2), None);
+        let fired = templates(205, 1_000, 0.2).unwrap();
         assert_eq!((fired.name, fired.measured), ("max-template-share", 0.205));
         assert!(fired.sentence.contains("(20.5%), more than the 20% of `max-template-share`"), "{}", fired.sentence);
-        assert_eq!(templates(19, 19, 0.0), None);
+        assert_eq!(templates(99, 99, 0.0), None);
     }
 
     fn read(rows: u64, broken: u64) -> ReadCounts {
