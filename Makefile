@@ -21,6 +21,7 @@
 #   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
 #   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
+#   make scale CORPORA=DIR [GB=20] [THREADS=N] [WRITE=FILE]        whole runs on a corpus that is grown to so many gigabytes
 #   make nights CORPUS=DIR [WRITE=FILE] [ARGS="--nights 10"]       thirty nights with an index, really run, beside one run over all
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
@@ -51,7 +52,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth nights hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth scale nights hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -181,6 +182,12 @@ growth: venv
 	  echo 'CORPORA is missing: the folder that holds mixed-100m, poems-zh, versions-zh, versions-ru and versions-en' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/growth.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
+
+scale: venv
+	@if [ -z "$$CORPORA" ]; then \
+	  echo 'CORPORA is missing: the folder that holds mixed-100m' >&2; exit 2; fi
+	$(CARGO) build --release --bin dupsift
+	@$(VENV_PYTHON) scripts/scale.py "$$CORPORA" --dupsift "$(PROGRAM)" --gb "$${GB:-20}" $${THREADS:+--threads "$$THREADS"} $${WRITE:+--write "$$WRITE"}
 
 nights: venv
 	@if [ -z "$$CORPUS" ]; then \
