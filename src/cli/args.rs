@@ -60,6 +60,12 @@ pub enum Verb {
     /// Look after the index of run --index: what it holds, whether its files are whole, fewer of them, documents to forget
     #[command(subcommand)]
     Index(IndexVerb),
+    /// Write the corpus of a finished run: without the removed documents, only these, or a row of marks for each row
+    ///
+    /// The folders deduped/, dropped/ and attributes/ are added to the output, and nothing else changes in it. With another rule of removal
+    /// (--remove-if, --threshold) the result is a folder of its own (--out), with a removed/ by that rule. Files of the corpus that have
+    /// changed since the run are refused.
+    Apply(ApplyArguments),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),
     /// Write report.html of a finished run again
@@ -256,6 +262,30 @@ pub struct EvaluateArguments {
     pub options: Options<{ Of::Evaluate as usize }>,
 }
 
+/// `dupsift apply`.
+#[derive(Debug, Args)]
+pub struct ApplyArguments {
+    /// The output folder of a finished run
+    #[arg(value_name = "OUT")]
+    pub dir: PathBuf,
+    /// What to write, as in a run: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of marks for each row,
+    /// in attributes/; several with commas between
+    #[arg(long, value_name = "LIST", default_value = "keep")]
+    pub corpus: String,
+    /// Decide again by this rule, pair or contained:T[:N] [default: that of the run]
+    #[arg(long, value_name = "RULE")]
+    pub remove_if: Option<String>,
+    /// Decide again by pairs of at least this similarity, of the algorithm with this label; may be given several times
+    #[arg(long, value_name = "LABEL=T")]
+    pub threshold: Vec<String>,
+    /// A new folder for the result; another rule needs one [default: OUT]
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The options of the table: what it may take.
+    #[command(flatten)]
+    pub options: Options<{ Of::Apply as usize }>,
+}
+
 /// `dupsift report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
@@ -283,6 +313,7 @@ mod tests {
         ("accept", &["reason"]),
         ("clean", &[]),
         ("index", &[]),
+        ("apply", &["corpus", "out", "remove-if", "threshold"]),
         ("evaluate", &["json", "truth"]),
         ("report", &[]),
         ("algorithms", &["json", "markdown"]),

@@ -11,8 +11,8 @@ use super::completions::script;
 use super::escape::escaped;
 use super::suggest::suggestion;
 use super::{
-    Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, index, log, manual, purify, report,
-    run, say, signals, stream, version,
+    Exit, accept, algorithms, apply, clean, compare, complain, evaluate, explain, fail, index, log, manual, purify,
+    report, run, say, signals, stream, version,
 };
 
 /// The script of docs/scheduling.md: a wheel, an archive and a package of Debian have it with the program.
@@ -62,6 +62,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Accept(arguments) => accept::accept(arguments),
         Verb::Clean(arguments) => clean::clean(&arguments),
         Verb::Index(verb) => index::index(verb),
+        Verb::Apply(arguments) => apply::apply(&arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
         Verb::Report(arguments) => report::report(arguments),

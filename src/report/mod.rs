@@ -25,5 +25,5 @@ pub use losses::{guarded, once_accepted, other_inputs, rejections, rejections_of
 pub use page::{accepted_page, page};
 pub use pages::{pages, training};
 pub use plan::plan;
-pub use summary::summary;
+pub use summary::{applied, summary};
 pub use tables::{table, table_of_numbers};

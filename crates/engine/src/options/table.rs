@@ -88,6 +88,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Evaluate, "", depends("the one that DIR stands in")),
             (Verb::Explain, "", depends("the one that DIR stands in")),
             (Verb::Report, "", depends("the one that DIR stands in")),
+            (Verb::Apply, "", depends("the temporary folder of the system")),
         ])
         .field(|run, given| Ok(run.work = Some(given.path())), |run| run.work.clone().map(Value::from)),
     OptionSpec::new(FILES, MAKING, "accept", "", Kind::Switch,
