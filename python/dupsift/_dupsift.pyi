@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "__version__",
     "algorithms",
+    "apply",
     "compare",
     "evaluate",
     "explain",
@@ -24,7 +25,6 @@ __all__ = [
     "options",
     "presets",
     "purify",
-    "rethreshold",
     "run",
     "sign",
     "similarity",
@@ -32,6 +32,7 @@ __all__ = [
     "spark_reduce",
     "spark_run",
     "summary",
+    "survivors",
     "write",
 ]
 
@@ -133,9 +134,12 @@ def compare(inputs: Sequence[str], options: _Options, told: _Told | None) -> str
 def purify(inputs: Sequence[str], options: _Options, told: _Told | None) -> str: ...
 def evaluate(folder: _Path, truth: Sequence[str], options: _Options) -> tuple[str, str]: ...
 def explain(folder: _Path, a: str, b: str | None, rows: bool) -> tuple[str, str]: ...
-def rethreshold(
-    folder: _Path, thresholds: Sequence[tuple[str, float]], remove_if: str | None
+def survivors(
+    folder: _Path, remove_if: str | None, thresholds: Sequence[tuple[str, float]]
 ) -> tuple[Column, Column, Column]: ...
+def apply(
+    folder: _Path, corpus: str, out: _Path | None, remove_if: str | None, thresholds: Sequence[tuple[str, float]]
+) -> str: ...
 def summary(folder: _Path) -> str: ...
 def leave() -> None: ...
 def main(typed: Sequence[str]) -> int: ...
