@@ -40,7 +40,7 @@ __version__: str
 
 _Path = str | os.PathLike[str]
 _Options = Sequence[tuple[str, object]]
-_Told = Callable[[int, str, int, int, str, bool], None]
+_Told = Callable[[int, str, int, int, str, bool, int, int], None]
 
 @final
 class Column:

@@ -191,17 +191,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
 /// A folder that is none of a finished run.
 #[pyfunction]
 pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    let told = Finished::open(&folder).and_then(|finished| {
-        let path = folder.join("compare").join("comparison.json");
-        if !path.is_file() {
-            return Ok(report::summary(&finished.report, &folder));
-        }
-        let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
-        let comparison = serde_json::from_slice(&json)
-            .map_err(|error| Error::BadFile { path, why: format!("{error}; expected the record of a comparison") })?;
-        Ok(report::comparison(&comparison, &finished.report, &folder))
-    });
-    told.map_err(|error| raised(py, error))
+    report::finished(&folder).map_err(|error| raised(py, error))
 }
 
 /// The command line: what was typed, the name of the program first. Returns the exit code.

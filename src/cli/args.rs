@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::config::INPUTS;
+use super::known::words_of;
 use super::options::{CONFIG, Options};
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Settings, Verb as Of};
@@ -68,6 +69,12 @@ pub enum Verb {
     Apply(ApplyArguments),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),
+    /// Print the summary of a finished run, as it was printed at its end
+    Show {
+        /// The output folder of a finished run or comparison, or of apply
+        #[arg(value_name = "OUT")]
+        dir: PathBuf,
+    },
     /// Write report.html of a finished run again
     Report(ReportArguments),
     /// List the algorithms, or show one: inputs, parameters, source, when not to use it
@@ -270,10 +277,10 @@ pub struct ApplyArguments {
     pub dir: PathBuf,
     /// What to write, as in a run: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of marks for each row,
     /// in attributes/; several with commas between
-    #[arg(long, value_name = "LIST", default_value = "keep")]
+    #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
     /// Decide again by this rule, pair or contained:T[:N] [default: that of the run]
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = words_of("remove-if"), hide_possible_values = true)]
     pub remove_if: Option<String>,
     /// Decide again by pairs of at least this similarity, of the algorithm with this label; may be given several times
     #[arg(long, value_name = "LABEL=T")]
@@ -315,6 +322,7 @@ mod tests {
         ("index", &[]),
         ("apply", &["corpus", "out", "remove-if", "threshold"]),
         ("evaluate", &["json", "truth"]),
+        ("show", &[]),
         ("report", &[]),
         ("algorithms", &["json", "markdown"]),
         ("explain", &["docs", "full", "json"]),

@@ -251,3 +251,39 @@ fn a_batch_of_an_index_is_written_by_its_own_removals() {
     assert_eq!(ids("n2/dropped").len() + ids("n2/deduped").len(), 40);
     apply(&at("n2"), &["--corpus", "annotate"]).ends_with(2).says(&["was matched against the index"]);
 }
+
+fn show(dir: &Path) -> Ran {
+    Ran::of(program().arg("show").arg(dir).output().unwrap())
+}
+
+#[test]
+fn show_prints_what_was_printed_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("a.jsonl"), json_lines(&docs(40))).unwrap();
+    let (input, out) = (at("a.jsonl"), at("out"));
+    let told = run(&[&input], &out, &["--algorithms", "exact,minhash"]).ends_with(0).stdout;
+    assert!(told.contains("\nto write the corpus without the removed documents: dupsift apply "), "{told}");
+    assert_eq!(show(&out).ends_with(0).stdout, told);
+    // A corpus that is written later is in the summary, as if the run had written it.
+    apply(&out, &["--corpus", "drop"]).ends_with(0);
+    apply(&out, &[]).ends_with(0);
+    let now = show(&out).ends_with(0).stdout;
+    assert!(now.contains("\ndeduped/: ") && now.contains("\ndropped/: ") && !now.contains("dupsift apply"), "{now}");
+    fs::remove_dir_all(out.join("dropped")).unwrap();
+    assert!(!show(&out).ends_with(0).stdout.contains("dropped/"));
+    let strict = apply(&out, &["--remove-if", "pair", "-o", text(&at("pairs"))]).ends_with(0).stdout;
+    assert_eq!(show(&at("pairs")).ends_with(0).stdout, strict);
+    Ran::of(program().arg("report").arg(at("pairs")).output().unwrap())
+        .ends_with(2)
+        .says(&["an output of dupsift apply"]);
+
+    let guard = ["--algorithms", "exact", "--overwrite", "--max-removed-share", "0.00001", "--guard-rows", "1"];
+    let held = run(&[&input], &out, &guard).ends_with(4).stdout;
+    assert_eq!(show(&at("out.held")).ends_with(0).stdout, held);
+    let (compared, arguments) = (at("compared"), ["--algorithms", "exact,minhash", "--no-progress"]);
+    let command = program().arg("compare").arg(&input).arg("-o").arg(&compared).args(arguments).output().unwrap();
+    let told = Ran::of(command).ends_with(0).stdout;
+    assert_eq!(show(&compared).ends_with(0).stdout, told);
+    show(folder.path()).ends_with(2).says(&["is no output of a finished run"]);
+}

@@ -21,7 +21,7 @@ use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::number::counted;
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::cut::{Cuts, read_back};
@@ -44,7 +44,7 @@ use dupsift_engine::reading::ids::Ids;
 use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::rejected::{Rejected, Rejecter};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{HELD, RowFilter, Stage, TableReader, Want, real_path};
+use dupsift_files::io::{APPLIED, HELD, RowFilter, Stage, TableReader, Want, real_path};
 use dupsift_files::tables::{
     PASSAGE_COLUMNS, PassageFound, REJECTED_COLUMNS, RejectReason, passages_found, rejected_rows,
 };
@@ -84,6 +84,33 @@ pub struct AppliedReport {
     pub thresholds: BTreeMap<String, f64>,
     /// What was written.
     pub corpus: CorpusReport,
+}
+
+impl AppliedReport {
+    /// Returns whether a folder is the output of `apply` alone, and not of a run.
+    pub fn is_alone(dir: &Path) -> bool {
+        dir.join(APPLIED).is_file() && !dir.join("run.json").exists()
+    }
+
+    /// Reads the record in a folder.
+    ///
+    /// # Errors
+    /// A record that is not there or cannot be understood.
+    pub fn read(dir: &Path) -> Result<AppliedReport> {
+        let path = dir.join(APPLIED);
+        let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+        serde_json::from_slice(&json).map_err(|error| {
+            let why = format!("{error}; expected the record that this version of dupsift writes");
+            Error::BadFile { path, why }
+        })
+    }
+
+    /// Returns what was added to the output of a run, of what is still there; `None` if that is nothing.
+    pub(super) fn added(dir: &Path) -> Option<CorpusReport> {
+        let mut corpus = AppliedReport::read(dir).ok()?.corpus;
+        corpus.folders.retain(|name, _| dir.join(name).is_dir());
+        (!corpus.folders.is_empty()).then_some(corpus)
+    }
 }
 
 /// What is kept by another rule.
@@ -171,7 +198,10 @@ pub fn apply(
         }
         Ok((corpus, stage))
     };
-    let (corpus, stage) = work_again(options, &inputs.source, progress, cancel, applied)?;
+    let (mut corpus, stage) = work_again(options, &inputs.source, progress, cancel, applied)?;
+    if let (None, Some(earlier)) = (&asked.out, AppliedReport::added(finished.dir())) {
+        earlier.folders.into_iter().for_each(|(name, folder)| _ = corpus.folders.entry(name).or_insert(folder));
+    }
     let report = AppliedReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_owned(),

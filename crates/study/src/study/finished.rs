@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use super::apply::AppliedReport;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::safe_fs::{self, MOST_JSON};
@@ -87,6 +88,9 @@ impl Finished {
         if !path.exists() && dir.join(EVALUATION).is_file() {
             return Err(other("evaluate".into()));
         }
+        if AppliedReport::is_alone(dir) {
+            return Err(other("apply".into()));
+        }
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
         let report: RunReport = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
             Some(verb) => other(verb),
@@ -106,7 +110,10 @@ impl Finished {
                 ),
             });
         }
-        Ok(Finished::new(dir, report))
+        let mut finished = Finished::new(dir, report);
+        // A corpus that was written later says as much as one of the run.
+        finished.report.corpus = finished.report.corpus.or_else(|| AppliedReport::added(dir));
+        Ok(finished)
     }
 
     /// The tables of a run that stand in a folder already, with its record.
