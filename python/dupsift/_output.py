@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import json
 import os
@@ -62,14 +63,25 @@ class Output:
             raise ValueError(f"algorithm={algorithm!r}: this run has none of that name; expected one of {', '.join(labels)}")
         chosen = labels if algorithm is None else [algorithm]
         parts = [(label, os.fspath(self._part(kind, label))) for label in chosen]
-        return Table(parts, "algorithm" if algorithm is None else None)
+        self._there()
+        return Table(parts, "algorithm" if algorithm is None else None, self._keeps())
 
     def _part(self, kind: str, label: str) -> Path:
         return self.path / kind / f"algorithm={label}" / "part-00000.parquet"
 
     def _table(self, kind: str) -> Table:
+        self._there()
         paths = sorted((self.path / kind).glob("*.parquet"))
-        return Table([(path.name, os.fspath(path)) for path in paths])
+        return Table([(path.name, os.fspath(path)) for path in paths], None, self._keeps())
+
+    def _keeps(self) -> object:
+        """What the files of a table go with; None if they stay."""
+        return None
+
+    def _there(self) -> None:
+        # Without this a table of a folder that is gone would be one without rows.
+        if not (self.path / "run.json").is_file():
+            raise FileNotFoundError(errno.ENOENT, "the output folder is gone, or is no output any more", os.fspath(self.path))
 
 
 class Pairs(Output):

@@ -6,14 +6,16 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from . import _dupsift
 from ._dupsift import Column
-from ._frames import Corpus
+from ._frames import Corpus, filtered
 from ._output import Pairs
 from ._table import Table
 
 Corpora = str | Sequence[str]
+F = TypeVar("F")
 
 
 def _write(folder: Path, out: str | os.PathLike[str] | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float]) -> Path:
@@ -42,6 +44,10 @@ class Survivors:
         """The numbers of the kept rows, Int64, in ascending order."""
         return self.kept_mask.rows()
 
+    def filter(self, frame: F) -> F:
+        """Returns a frame without the rows that are removed by this rule, like ``Result.filter``."""
+        return filtered(frame, self.kept_mask)
+
     def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep") -> Path:
         """Writes the corpus by this rule into the new folder ``out``, with a ``removed/`` by this rule; returns the folder.
 
@@ -68,6 +74,9 @@ class Result(Pairs):
             # A folder that goes with the result is nothing to look into.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
 
+    def _keeps(self) -> object:
+        return self._corpus
+
     @cached_property
     def rows(self) -> int:
         """The rows of the corpus, rejected ones too."""
@@ -84,6 +93,16 @@ class Result(Pairs):
     def kept_rows(self) -> Column:
         """The numbers of the rows that stay, Int64, in ascending order: for ``datasets.Dataset.select``."""
         return self.kept_mask.rows()
+
+    def filter(self, frame: F) -> F:
+        """Returns a frame without its removed rows: the frame of ``dedup``, or another one with the same rows in the same order.
+
+        Takes frames of Polars and pandas, tables and batches of pyarrow, relations of DuckDB and one split of a Hugging Face dataset, and returns
+        the same kind. ValueError for a frame with another number of rows.
+
+            clean = dupsift.dedup(frame, text="body").filter(frame)
+        """
+        return filtered(frame, self.kept_mask)
 
     def apply(self, *, remove_if: str | None = None, **thresholds: float) -> Survivors:
         """Returns which rows are kept by another rule, without another run: a rule of ``remove_if``, or pairs of at least these similarities.
