@@ -8,9 +8,11 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _dupsift
+
+F = TypeVar("F")
 
 # Keywords that name columns, each with the name where it is not given.
 _COLUMNS = {
@@ -76,8 +78,13 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def filtered(frame: Any, mask: Any) -> Any:
+def filtered(given: F, mask: Any) -> F:
     """The rows of a frame that a mask keeps, as a frame of the same kind."""
+    kept: F = _filtered(given, mask)
+    return kept
+
+
+def _filtered(frame: Any, mask: Any) -> Any:
     root = type(frame).__module__.partition(".")[0].lstrip("_")
     if root == "datasets":
         _same_rows(len(frame), mask)

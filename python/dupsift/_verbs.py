@@ -162,6 +162,7 @@ def evaluate(
     result: Output | str | PathLike,
     truth: str | PathLike | Sequence[str | PathLike],
     *,
+    full: bool = False,
     truth_quotes: Literal["double", "none"] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
@@ -169,11 +170,12 @@ def evaluate(
     """Holds a result against labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
     ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet, JSON lines or separated values.
-    The corpus has to stand where it was. What is undefined is None. The record is also left in ``evaluation/`` of the output.
+    The corpus has to stand where it was. What is undefined is None. ``print`` shows five columns, or with ``full`` all of them; ``record`` has all
+    figures of each algorithm, of the pairs that decide (``run``) and of what is removed (``removed``). The record is also left in ``evaluation/`` of the output.
 
     Raises ValueError for labels that cannot be understood and for a corpus that is gone or another by now.
     """
     folder = result.path if isinstance(result, Output) else Path(result)
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
-    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options)
+    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options, full)
     return Evaluation(record, text)

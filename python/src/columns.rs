@@ -11,7 +11,8 @@ use parquet::arrow::ProjectionMask;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PySlice, PySliceIndices, PySliceMethods};
+use pyo3::types::slice::PySliceIndices;
+use pyo3::types::{PyBytes, PyCapsule, PySlice, PySliceMethods};
 
 use crate::error::Package;
 use crate::stream_out::{self, refused};

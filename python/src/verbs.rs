@@ -102,13 +102,19 @@ pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tell
 /// # Errors
 /// See `error.rs`.
 #[pyfunction]
-pub fn evaluate(py: Python<'_>, folder: PathBuf, truth: Vec<String>, options: Keywords) -> PyResult<(String, String)> {
+pub fn evaluate(
+    py: Python<'_>,
+    folder: PathBuf,
+    truth: Vec<String>,
+    options: Keywords,
+    full: bool,
+) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?;
         let settings = settings(Verb::Evaluate, options)?;
         let (options, quotes) = (finished.options(&settings)?, study::truth_quotes(&settings));
         let report = study::evaluate(&finished, &options, &truth, quotes, progress, cancel)?;
-        Ok((json(&report)?, report::evaluation(&report, &folder)))
+        Ok((json(&report)?, report::evaluation(&report, &folder, full)))
     })
 }
 

@@ -264,6 +264,9 @@ pub struct EvaluateArguments {
     /// Print the record as JSON instead of a table
     #[arg(long)]
     pub json: bool,
+    /// Print all figures: pairs, pages, B-cubed and the adjusted Rand index
+    #[arg(long)]
+    pub full: bool,
     /// The options of the table: what the look at it may take.
     #[command(flatten)]
     pub options: Options<{ Of::Evaluate as usize }>,
@@ -321,7 +324,7 @@ mod tests {
         ("clean", &[]),
         ("index", &[]),
         ("apply", &["corpus", "out", "remove-if", "threshold"]),
-        ("evaluate", &["json", "truth"]),
+        ("evaluate", &["full", "json", "truth"]),
         ("show", &[]),
         ("report", &[]),
         ("algorithms", &["json", "markdown"]),

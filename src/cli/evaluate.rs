@@ -24,7 +24,7 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let text = if arguments.json {
         serde_json::to_string_pretty(&report).context("cannot write JSON")? + "\n"
     } else {
-        evaluation(&report, &arguments.dir)
+        evaluation(&report, &arguments.dir, arguments.full)
     };
     Ok(tell(&text, if report.truth.is_lossy() { Exit::DoneWithLosses } else { Exit::Done }))
 }

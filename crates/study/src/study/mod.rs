@@ -10,6 +10,7 @@ mod comparison_report;
 mod copy_groups;
 mod evaluate;
 mod evaluated_clusters;
+mod evaluated_removal;
 mod evaluation_report;
 mod explain;
 mod explained_documents;
