@@ -109,15 +109,17 @@ class Pairs(Output):
         """The rows that are no documents, each with the reason: no text, a broken one, or a file that cannot be read."""
         return self._table("rejected")
 
-    def explain(self, a: str | int, b: str | int | None = None, *, rows: bool = False) -> Explanation:
+    def explain(
+        self, a: str | int, b: str | int | None = None, *, rows: bool = False, corpus: str | os.PathLike[str] | None = None
+    ) -> Explanation:
         """Why two documents are a pair, or none: signatures, scores, a side-by-side difference.
 
         ``a`` and ``b`` are ids, or FILE#ROW; with ``rows=True`` numbers, ``doc`` in tables: row numbers of the corpus, which of a later night of an index
         count on from the nights before. Without ``b`` it is the document that ``a``
-        goes for, or else the most similar one of those that it is a pair with. The corpus has to stand where it was.
+        goes for, or else the most similar one of those that it is a pair with. The corpus has to be where it was, or in ``corpus``.
         ValueError for documents that are not there and for a corpus that is another by now.
         """
-        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows))
+        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if corpus is None else os.fspath(corpus)))
 
 
 class Comparison(Pairs):

@@ -163,6 +163,7 @@ def evaluate(
     truth: str | PathLike | Sequence[str | PathLike],
     *,
     full: bool = False,
+    corpus: str | PathLike | None = None,
     truth_quotes: Literal["double", "none"] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
@@ -170,12 +171,12 @@ def evaluate(
     """Holds a result against labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
     ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet, JSON lines or separated values.
-    The corpus has to stand where it was. What is undefined is None. ``print`` shows five columns, or with ``full`` all of them; ``record`` has all
+    The corpus has to be where it was, or in ``corpus``. What is undefined is None. ``print`` shows five columns, or with ``full`` all of them; ``record`` has all
     figures of each algorithm, of the pairs that decide (``run``) and of what is removed (``removed``). The record is also left in ``evaluation/`` of the output.
 
     Raises ValueError for labels that cannot be understood and for a corpus that is gone or another by now.
     """
     folder = result.path if isinstance(result, Output) else Path(result)
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
-    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options, full)
+    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options, full, None if corpus is None else os.fspath(corpus))
     return Evaluation(record, text)

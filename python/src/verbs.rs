@@ -108,9 +108,10 @@ pub fn evaluate(
     truth: Vec<String>,
     options: Keywords,
     full: bool,
+    corpus: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
         let settings = settings(Verb::Evaluate, options)?;
         let (options, quotes) = (finished.options(&settings)?, study::truth_quotes(&settings));
         let report = study::evaluate(&finished, &options, &truth, quotes, progress, cancel)?;
@@ -129,9 +130,10 @@ pub fn explain(
     a: String,
     b: Option<String>,
     rows: bool,
+    corpus: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
         let asked: Vec<String> = std::iter::once(a).chain(b).collect();
         let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;

@@ -133,6 +133,9 @@ pub struct ExplainArguments {
     /// Show all: equal lines of the texts, all rows of signatures
     #[arg(long)]
     pub full: bool,
+    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
     #[command(flatten)]
     pub options: Options<{ Of::Explain as usize }>,
@@ -254,7 +257,7 @@ pub struct CleanArguments {
 /// `dupsift evaluate`.
 #[derive(Debug, Args)]
 pub struct EvaluateArguments {
-    /// The output folder of a finished run; its corpus has to stand where it was
+    /// The output folder of a finished run; its corpus has to be where it was, or in --corpus
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     /// Labelled pairs (columns id_a, id_b) or clusters (columns id, cluster), as .parquet, .jsonl or .csv; may be given
@@ -267,6 +270,9 @@ pub struct EvaluateArguments {
     /// Print all figures: pairs, pages, B-cubed and the adjusted Rand index
     #[arg(long)]
     pub full: bool,
+    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
     #[command(flatten)]
     pub options: Options<{ Of::Evaluate as usize }>,
@@ -302,6 +308,9 @@ pub struct ReportArguments {
     /// The output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
     #[command(flatten)]
     pub options: Options<{ Of::Report as usize }>,
@@ -324,11 +333,11 @@ mod tests {
         ("clean", &[]),
         ("index", &[]),
         ("apply", &["corpus", "out", "remove-if", "threshold"]),
-        ("evaluate", &["full", "json", "truth"]),
+        ("evaluate", &["corpus", "full", "json", "truth"]),
         ("show", &[]),
-        ("report", &[]),
+        ("report", &["corpus"]),
         ("algorithms", &["json", "markdown"]),
-        ("explain", &["docs", "full", "json"]),
+        ("explain", &["corpus", "docs", "full", "json"]),
         ("manual", &["man"]),
         ("completions", &[]),
         ("nightly", &[]),

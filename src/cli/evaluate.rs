@@ -13,7 +13,7 @@ use dupsift_study::study::{self, Finished, truth_quotes};
 /// # Errors
 /// A folder that is no finished run, a truth that cannot be understood, a corpus that is gone.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
-    let finished = Finished::open(&arguments.dir)?;
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
     let settings = arguments.options.settings()?;
     let options = finished.options(&settings)?;
     let (_, progress) = log::start(&settings);

@@ -169,6 +169,10 @@ mod tests {
              minhash     1,000   0.900   0.600   0.720    0.917    0.553     0.690   0.345   0.970   0.910   0.939   0.812
              opt_freq        0       -   0.000       -        -    0.000         -       -   1.000   0.500   0.667   0.000
 
+            precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their harmonic mean
+            B-cubed: precision and recall of each document's cluster, averaged over all documents
+            P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
+
             truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
             truth: 1 row rejected: 1 null id; see evaluation/rejected
             truth: 1 row of a document with itself left out

@@ -252,6 +252,11 @@ fn a_batch_of_an_index_is_written_by_its_own_removals() {
     apply(&at("n2"), &["--corpus", "annotate"]).ends_with(2).says(&["was matched against the index"]);
 }
 
+/// A summary without the line of times, which are taken again for the record.
+fn timeless(summary: &str) -> String {
+    summary.lines().filter(|line| !line.contains(" CPU seconds")).map(|line| format!("{line}\n")).collect()
+}
+
 fn show(dir: &Path) -> Ran {
     Ran::of(program().arg("show").arg(dir).output().unwrap())
 }
@@ -264,7 +269,7 @@ fn show_prints_what_was_printed_at_the_end() {
     let (input, out) = (at("a.jsonl"), at("out"));
     let told = run(&[&input], &out, &["--algorithms", "exact,minhash"]).ends_with(0).stdout;
     assert!(told.contains("\nto write the corpus without the removed documents: dupsift apply "), "{told}");
-    assert_eq!(show(&out).ends_with(0).stdout, told);
+    assert_eq!(timeless(&show(&out).ends_with(0).stdout), timeless(&told));
     // A corpus that is written later is in the summary, as if the run had written it.
     apply(&out, &["--corpus", "drop"]).ends_with(0);
     apply(&out, &[]).ends_with(0);
@@ -280,10 +285,42 @@ fn show_prints_what_was_printed_at_the_end() {
 
     let guard = ["--algorithms", "exact", "--overwrite", "--max-removed-share", "0.00001", "--guard-rows", "1"];
     let held = run(&[&input], &out, &guard).ends_with(4).stdout;
-    assert_eq!(show(&at("out.held")).ends_with(0).stdout, held);
+    assert_eq!(timeless(&show(&at("out.held")).ends_with(0).stdout), timeless(&held));
     let (compared, arguments) = (at("compared"), ["--algorithms", "exact,minhash", "--no-progress"]);
     let command = program().arg("compare").arg(&input).arg("-o").arg(&compared).args(arguments).output().unwrap();
     let told = Ran::of(command).ends_with(0).stdout;
-    assert_eq!(show(&compared).ends_with(0).stdout, told);
+    assert_eq!(timeless(&show(&compared).ends_with(0).stdout), timeless(&told));
     show(folder.path()).ends_with(2).says(&["is no output of a finished run"]);
+}
+
+#[test]
+fn a_corpus_that_was_moved_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (out, corpus) = (at("out"), corpus(folder.path()));
+    run(&[&corpus], &out, &["--algorithms", "exact"]).ends_with(3);
+    fs::write(at("labels.csv"), "id_a,id_b\nd0,d2\n").unwrap();
+    let look = |more: &[&str]| {
+        let mut command = program();
+        command.arg(more[0]).arg(&out).args(&more[1..]);
+        Ran::of(command.output().unwrap())
+    };
+    let labels = at("labels.csv");
+    let verbs: [&[&str]; 3] = [&["explain", "d0", "d2"], &["evaluate", "--truth", text(&labels)], &["report"]];
+    let before: Vec<String> = verbs.iter().map(|verb| look(verb).ends_with(0).stdout).collect();
+    // A file of the same name elsewhere is another one.
+    fs::create_dir_all(at("new/place")).unwrap();
+    fs::rename(&corpus, at("new/place/corpus")).unwrap();
+    fs::write(at("new/a.parquet"), "").unwrap();
+    for (verb, before) in verbs.iter().zip(&before) {
+        assert_ne!(look(verb).code, 0, "{verb:?}");
+        for place in ["new/place", "new/place/corpus"] {
+            let place = at(place);
+            let after = look(&[verb, &["--corpus", text(&place)][..]].concat()).ends_with(0).stdout;
+            assert_eq!(&after, before, "{verb:?}");
+        }
+        let nowhere = look(&[verb, &["--corpus", text(&at("out"))][..]].concat());
+        assert_ne!(nowhere.code, 0, "{verb:?}");
+        assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
+    }
 }
