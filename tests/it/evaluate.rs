@@ -588,8 +588,12 @@ fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
 
 /// Different texts, of which some are alike: (documents, pairs that are true).
 fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
+    // Of letters alone: digits would be numbers.
+    let word = |number: usize| {
+        number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).chain(['x']).collect::<String>()
+    };
     let words = |seed: usize, count: usize| {
-        (0..count).map(|word| format!("w{:05}", (seed * 7919 + word * 104_729) % 99_991)).collect::<Vec<_>>().join(" ")
+        (0..count).map(|at| word((seed * 7919 + at * 104_729) % 99_991)).collect::<Vec<_>>().join(" ")
     };
     let text = |number: usize| match number % 5 {
         0 => words(number / 5, 60),
