@@ -26,6 +26,9 @@ pub fn start(
         Some(_) => reading::look(options, cancel)?,
         None => reading::look_and_write(options, cancel, Writes::Texts)?,
     };
+    if cluster.is_none() && progress.is_shown() {
+        progress.follow(job::estimate(options, &inputs)?.legs);
+    }
     start_with(options, inputs, cluster, progress, cancel)
 }
 

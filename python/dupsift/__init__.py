@@ -19,6 +19,7 @@ from ._dupsift import Column, __version__
 from ._errors import DamagedError, Error, InputError
 from ._facts import Algorithm, Parameter, Preset, algorithms, presets
 from ._output import Comparison, Evaluation, Explanation, Output, Pages
+from ._progress import Progress
 from ._result import Result, Survivors
 from ._stream import Stream
 from ._table import Table
@@ -37,6 +38,7 @@ __all__ = [
     "Pages",
     "Parameter",
     "Preset",
+    "Progress",
     "Result",
     "Signature",
     "SignatureRow",

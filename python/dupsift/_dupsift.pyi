@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, final
+from typing import Any, final, overload
 
 from typing_extensions import disjoint_base
 
@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "__version__",
     "algorithms",
+    "apply",
     "compare",
     "evaluate",
     "explain",
@@ -24,7 +25,6 @@ __all__ = [
     "options",
     "presets",
     "purify",
-    "rethreshold",
     "run",
     "sign",
     "similarity",
@@ -32,6 +32,7 @@ __all__ = [
     "spark_reduce",
     "spark_run",
     "summary",
+    "survivors",
     "write",
 ]
 
@@ -39,13 +40,14 @@ __version__: str
 
 _Path = str | os.PathLike[str]
 _Options = Sequence[tuple[str, object]]
-_Told = Callable[[int, str, int, int, str, bool], None]
+_Told = Callable[[int, str, int, int, str, bool, int, int], None]
 
 @final
 class Column:
     """A column with one value for each of some rows: truth values, or row numbers (Int64).
 
-    It is a sequence of ``bool`` or ``int``, an array of Arrow (``polars.Series(column)``, ``pyarrow.array(column)``) and of numpy
+    It is a sequence of ``bool`` or ``int`` with slices and comparisons of each value (``column[:10]``, ``column == 3``), of truth values also with
+    ``~``, ``&``, ``|`` and ``^``; an array of Arrow (``polars.Series(column)``, ``pyarrow.array(column)``) and of numpy
     (``numpy.asarray(column)``).
     """
 
@@ -54,8 +56,25 @@ class Column:
         """The name of the type, as numpy has it: ``bool`` or ``int64``."""
 
     def __len__(self) -> int: ...
+    @overload
     def __getitem__(self, at: int, /) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice, /) -> Column: ...
     def __iter__(self) -> Iterator[Any]: ...
+    def __invert__(self) -> Column: ...
+    def __and__(self, other: Column, /) -> Column: ...
+    def __or__(self, other: Column, /) -> Column: ...
+    def __xor__(self, other: Column, /) -> Column: ...
+    def __rand__(self, other: Column, /) -> Column: ...
+    def __ror__(self, other: Column, /) -> Column: ...
+    def __rxor__(self, other: Column, /) -> Column: ...
+    def __eq__(self, other: object, /) -> Column: ...  # type: ignore[override]
+    def __ne__(self, other: object, /) -> Column: ...  # type: ignore[override]
+    def __lt__(self, other: object, /) -> Column: ...
+    def __le__(self, other: object, /) -> Column: ...
+    def __gt__(self, other: object, /) -> Column: ...
+    def __ge__(self, other: object, /) -> Column: ...
+    def __bool__(self) -> bool: ...
     def rows(self) -> Column:
         """The numbers of the rows that are True, in ascending order."""
 
@@ -78,7 +97,7 @@ class Column:
 
 @disjoint_base
 class Table:
-    def __new__(cls, parts: Sequence[tuple[str, _Path]], part_column: str | None = None) -> Table: ...
+    def __new__(cls, parts: Sequence[tuple[str, _Path]], part_column: str | None = None, keeps: object = None) -> Table: ...
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""
@@ -131,11 +150,14 @@ def similarity(a: str, b: str, measure: str) -> float: ...
 def run(inputs: Sequence[str], options: _Options, told: _Told | None) -> str: ...
 def compare(inputs: Sequence[str], options: _Options, told: _Told | None) -> str: ...
 def purify(inputs: Sequence[str], options: _Options, told: _Told | None) -> str: ...
-def evaluate(folder: _Path, truth: Sequence[str], options: _Options) -> tuple[str, str]: ...
-def explain(folder: _Path, a: str, b: str | None, rows: bool) -> tuple[str, str]: ...
-def rethreshold(
-    folder: _Path, thresholds: Sequence[tuple[str, float]], remove_if: str | None
+def evaluate(folder: _Path, truth: Sequence[str], options: _Options, full: bool, corpus: _Path | None) -> tuple[str, str]: ...
+def explain(folder: _Path, a: str, b: str | None, rows: bool, corpus: _Path | None) -> tuple[str, str]: ...
+def survivors(
+    folder: _Path, remove_if: str | None, thresholds: Sequence[tuple[str, float]]
 ) -> tuple[Column, Column, Column]: ...
+def apply(
+    folder: _Path, corpus: str, out: _Path | None, remove_if: str | None, thresholds: Sequence[tuple[str, float]]
+) -> str: ...
 def summary(folder: _Path) -> str: ...
 def leave() -> None: ...
 def main(typed: Sequence[str]) -> int: ...

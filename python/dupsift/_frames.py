@@ -8,9 +8,11 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _dupsift
+
+F = TypeVar("F")
 
 # Keywords that name columns, each with the name where it is not given.
 _COLUMNS = {
@@ -70,6 +72,54 @@ def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> li
     return columns
 
 
+def _remove(folder: Path, process: int) -> None:
+    """Removes the folder of a frame, unless this is a child of the process that made it, which may need it still."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def filtered(given: F, mask: Any) -> F:
+    """The rows of a frame that a mask keeps, as a frame of the same kind."""
+    kept: F = _filtered(given, mask)
+    return kept
+
+
+def _filtered(frame: Any, mask: Any) -> Any:
+    root = type(frame).__module__.partition(".")[0].lstrip("_")
+    if root == "datasets":
+        _same_rows(len(frame), mask)
+        return frame.select(mask.rows())
+    if root == "duckdb":
+        import duckdb
+        import pyarrow
+
+        table = pyarrow.table(frame)
+        _same_rows(table.num_rows, mask)
+        return duckdb.from_arrow(table.filter(pyarrow.array(mask)))
+    if root == "pandas":
+        _same_rows(len(frame), mask)
+        return frame[mask.to_numpy()]
+    if root == "polars" and not hasattr(frame, "collect"):
+        import polars
+
+        _same_rows(len(frame), mask)
+        return frame.filter(polars.Series(mask))
+    if root == "pyarrow" and hasattr(frame, "num_rows"):
+        import pyarrow
+
+        _same_rows(frame.num_rows, mask)
+        return frame.filter(pyarrow.array(mask))
+    raise TypeError(
+        f"frame: expected a frame of polars or pandas, a table of pyarrow, a relation of DuckDB or a split of Hugging Face datasets, "
+        f"got {type(frame).__module__}.{type(frame).__name__}"
+    )
+
+
+def _same_rows(rows: int, mask: Any) -> None:
+    if rows != len(mask):
+        raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected the frame of the run")
+
+
 class Corpus:
     """A frame as a Parquet file in a folder that goes with this object."""
 
@@ -77,6 +127,6 @@ class Corpus:
         if beside is not None:
             os.makedirs(beside, exist_ok=True)
         self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)).absolute()
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        weakref.finalize(self, _remove, self.folder, os.getpid())
         self.path: Path = self.folder / "frame.parquet"
         self.rows: int = _dupsift.write(stream_of(frame), columns, os.fspath(self.path))

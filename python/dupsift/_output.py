@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import json
 import os
@@ -62,14 +63,25 @@ class Output:
             raise ValueError(f"algorithm={algorithm!r}: this run has none of that name; expected one of {', '.join(labels)}")
         chosen = labels if algorithm is None else [algorithm]
         parts = [(label, os.fspath(self._part(kind, label))) for label in chosen]
-        return Table(parts, "algorithm" if algorithm is None else None)
+        self._there()
+        return Table(parts, "algorithm" if algorithm is None else None, self._keeps())
 
     def _part(self, kind: str, label: str) -> Path:
         return self.path / kind / f"algorithm={label}" / "part-00000.parquet"
 
     def _table(self, kind: str) -> Table:
+        self._there()
         paths = sorted((self.path / kind).glob("*.parquet"))
-        return Table([(path.name, os.fspath(path)) for path in paths])
+        return Table([(path.name, os.fspath(path)) for path in paths], None, self._keeps())
+
+    def _keeps(self) -> object:
+        """What the files of a table go with; None if they stay."""
+        return None
+
+    def _there(self) -> None:
+        # Without this a table of a folder that is gone would be one without rows.
+        if not (self.path / "run.json").is_file():
+            raise FileNotFoundError(errno.ENOENT, "the output folder is gone, or is no output any more", os.fspath(self.path))
 
 
 class Pairs(Output):
@@ -97,15 +109,17 @@ class Pairs(Output):
         """The rows that are no documents, each with the reason: no text, a broken one, or a file that cannot be read."""
         return self._table("rejected")
 
-    def explain(self, a: str | int, b: str | int | None = None, *, rows: bool = False) -> Explanation:
+    def explain(
+        self, a: str | int, b: str | int | None = None, *, rows: bool = False, corpus: str | os.PathLike[str] | None = None
+    ) -> Explanation:
         """Why two documents are a pair, or none: signatures, scores, a side-by-side difference.
 
         ``a`` and ``b`` are ids, or FILE#ROW; with ``rows=True`` numbers, ``doc`` in tables: row numbers of the corpus, which of a later night of an index
         count on from the nights before. Without ``b`` it is the document that ``a``
-        goes for, or else the most similar one of those that it is a pair with. The corpus has to stand where it was.
+        goes for, or else the most similar one of those that it is a pair with. The corpus has to be where it was, or in ``corpus``.
         ValueError for documents that are not there and for a corpus that is another by now.
         """
-        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows))
+        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if corpus is None else os.fspath(corpus)))
 
 
 class Comparison(Pairs):

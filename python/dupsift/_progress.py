@@ -6,9 +6,26 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
-Told = Callable[[int, str, int, int, str, bool], None]
+Told = Callable[[int, str, int, int, str, bool, int, int], None]
+
+
+class Progress(NamedTuple):
+    """How far a call is: what ``progress=`` is called with, up to ten times a second for each stage."""
+
+    stage: str
+    """The name of the stage."""
+    done: int
+    """The units that are done."""
+    total: int
+    """The units that are to be done."""
+    unit: str
+    """What is counted: ``documents`` or ``items``."""
+    step: int
+    """The step of the job that the stage belongs to, from 1; 0 if that is not known."""
+    steps: int
+    """The number of steps; 0 if that is not known."""
 
 
 def _notebook() -> bool:
@@ -17,9 +34,16 @@ def _notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
+def _named(stage: str, step: int, steps: int) -> str:
+    return f"stage {step} of {steps}: {stage}" if steps else stage
+
+
 @contextmanager
-def shown(no_progress: bool | None) -> Iterator[Told | None]:
-    """A function that shows what it is told; None where nobody looks."""
+def shown(no_progress: bool | None, progress: Callable[[Progress], object] | None = None) -> Iterator[Told | None]:
+    """A function that shows what it is told, or hands it to the function of the caller; None if nobody looks."""
+    if progress is not None:
+        yield _Called(progress)
+        return
     if no_progress or not (_notebook() or (sys.stderr is not None and sys.stderr.isatty())):
         yield None
         return
@@ -28,6 +52,16 @@ def shown(no_progress: bool | None) -> Iterator[Told | None]:
         yield show
     finally:
         show.close()
+
+
+class _Called:
+    """Calls the function of the caller."""
+
+    def __init__(self, function: Callable[[Progress], object]) -> None:
+        self._function = function
+
+    def __call__(self, number: int, stage: str, done: int, total: int, unit: str, ends: bool, step: int, steps: int) -> None:
+        self._function(Progress(stage, done, total, unit, step, steps))
 
 
 class _Bars:
@@ -41,12 +75,12 @@ class _Bars:
         self._tqdm: Any = tqdm
         self._running: dict[int, Any] = {}
 
-    def __call__(self, number: int, stage: str, done: int, total: int, unit: str, ends: bool) -> None:
+    def __call__(self, number: int, stage: str, done: int, total: int, unit: str, ends: bool, step: int, steps: int) -> None:
         bar = self._running.get(number)
         if bar is None:
             if ends:
                 return
-            bar = self._running[number] = self._tqdm(desc=stage, total=total, unit=" " + unit, leave=False)
+            bar = self._running[number] = self._tqdm(desc=_named(stage, step, steps), total=total, unit=" " + unit, leave=False)
         bar.update(done - bar.n)
         if ends:
             self._running.pop(number).close()
@@ -62,8 +96,8 @@ class _Line:
     def __init__(self) -> None:
         self._width = 0
 
-    def __call__(self, number: int, stage: str, done: int, total: int, unit: str, ends: bool) -> None:
-        self._write("" if ends else f"{stage}: {done:,}/{total:,} {unit}")
+    def __call__(self, number: int, stage: str, done: int, total: int, unit: str, ends: bool, step: int, steps: int) -> None:
+        self._write("" if ends else f"{_named(stage, step, steps)}: {done:,}/{total:,} {unit}")
 
     def _write(self, text: str) -> None:
         if not text and not self._width:

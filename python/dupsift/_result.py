@@ -3,30 +3,57 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
 
 from . import _dupsift
 from ._dupsift import Column
-from ._frames import Corpus
+from ._frames import Corpus, filtered
 from ._output import Pairs
 from ._table import Table
 
+Corpora = str | Sequence[str]
+F = TypeVar("F")
+
+
+def _write(folder: Path, out: str | os.PathLike[str] | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float]) -> Path:
+    words = corpus if isinstance(corpus, str) else ",".join(corpus)
+    there = None if out is None else os.fspath(out)
+    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()))
+    return folder if out is None else Path(out).absolute()
+
 
 class Survivors:
-    """Which rows stay by other thresholds."""
+    """Which rows are kept by another rule."""
 
-    def __init__(self, kept_mask: Column, removed_rows: Column, kept_for: Column) -> None:
-        self.kept_mask: Column = kept_mask
-        """A truth value a row of the corpus: whether it stays."""
-        self.removed_rows: Column = removed_rows
-        """The numbers of the rows that go, in ascending order."""
-        self.kept_for: Column = kept_for
-        """For each of these the number of the row that stays for it."""
+    def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float]) -> None:
+        self._result: Result = result
+        self._remove_if: str | None = remove_if
+        self._thresholds: dict[str, float] = thresholds
+        self.kept_mask: Column = columns[0]
+        """A truth value for each row of the corpus: whether it is kept."""
+        self.removed_rows: Column = columns[1]
+        """The numbers of the removed rows, in ascending order."""
+        self.kept_for: Column = columns[2]
+        """For each of these the number of the kept row that replaces it."""
 
     @property
     def kept_rows(self) -> Column:
-        """The numbers of the rows that stay, Int64, in ascending order."""
+        """The numbers of the kept rows, Int64, in ascending order."""
         return self.kept_mask.rows()
+
+    def filter(self, frame: F) -> F:
+        """Returns a frame without the rows that are removed by this rule, like ``Result.filter``."""
+        return filtered(frame, self.kept_mask)
+
+    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep") -> Path:
+        """Writes the corpus by this rule into the new folder ``out``, with a ``removed/`` by this rule; returns the folder.
+
+        ``corpus`` and the errors are those of ``Result.write``.
+        """
+        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds)
 
     def __repr__(self) -> str:
         return f"<dupsift.Survivors: {self.kept_mask.sum():,} of {len(self.kept_mask):,} rows>"
@@ -47,6 +74,9 @@ class Result(Pairs):
             # A folder that goes with the result is nothing to look into.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
 
+    def _keeps(self) -> object:
+        return self._corpus
+
     @cached_property
     def rows(self) -> int:
         """The rows of the corpus, rejected ones too."""
@@ -64,20 +94,44 @@ class Result(Pairs):
         """The numbers of the rows that stay, Int64, in ascending order: for ``datasets.Dataset.select``."""
         return self.kept_mask.rows()
 
-    def rethreshold(self, *, remove_if: str | None = None, **thresholds: float) -> Survivors:
-        """Which rows stay by the pairs of at least these similarities, without another run.
+    def filter(self, frame: F) -> F:
+        """Returns a frame without its removed rows: the frame of ``dedup``, or another one with the same rows in the same order.
 
-        Thresholds are named by the labels of algorithms, and can only rise: what the run did not find it does not know. The rules are
-        those of the run; ``remove_if`` takes another one. The corpus has to stand where it was: lengths and other columns that
-        ``keep`` asks for are read again. Pairs are held in memory, about 64 bytes each.
+        Takes frames of Polars and pandas, tables and batches of pyarrow, relations of DuckDB and one split of a Hugging Face dataset, and returns
+        the same kind. ValueError for a frame with another number of rows.
 
-        ValueError for a label that the run does not have, for a threshold below what it knows, and where a document is asked about that the
-        run did not hold against a kept one.
-
-            result.rethreshold(minhash=0.9).kept_rows
+            clean = dupsift.dedup(frame, text="body").filter(frame)
         """
-        columns = _dupsift.rethreshold(os.fspath(self.path), list(thresholds.items()), remove_if)
-        return Survivors(*columns)
+        return filtered(frame, self.kept_mask)
+
+    def apply(self, *, remove_if: str | None = None, **thresholds: float) -> Survivors:
+        """Returns which rows are kept by another rule, without another run: a rule of ``remove_if``, or pairs of at least these similarities.
+
+        Thresholds are named by the labels of algorithms, and can only rise: the run does not know what it did not find. The corpus has to
+        be where it was, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64 bytes each.
+        Nothing is written; ``apply(...).write(out)`` writes the corpus by this rule.
+
+        ValueError for a label that the run does not have, for a threshold below what it knows, and if the rule depends on a document that
+        the run did not compare with a kept one.
+
+            result.apply(minhash=0.9).kept_rows
+            result.apply(minhash=0.9).write("strict/")
+        """
+        columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()))
+        return Survivors(self, columns, remove_if, thresholds)
+
+    def write(self, out: str | os.PathLike[str] | None = None, *, corpus: Corpora = "keep") -> Path:
+        """Writes the corpus without another run, like ``dupsift apply``; returns the folder that ``deduped/`` is in.
+
+        ``corpus`` is one or several of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and
+        ``annotate`` (a row of marks for each row, in ``attributes/``). The files are those of a run with this ``corpus``. They are added to
+        the folder of the run, or written into the new folder ``out``.
+
+        ValueError for a corpus that has changed since the run, and for a folder that is there already.
+
+            result.write("clean/")
+        """
+        return _write(self.path, out, corpus, None, {})
 
     def passages(self) -> Table:
         """The repeated passages that ``cut`` found, in order of their documents.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +12,7 @@ from . import _dupsift
 from ._frames import Corpus, columns_of
 from ._options import given_of, inputs_of, with_keywords
 from ._output import Comparison, Evaluation, Output, Pages
-from ._progress import shown
+from ._progress import Progress, shown
 from ._result import Result
 
 if TYPE_CHECKING:
@@ -32,12 +32,18 @@ def _told(output: Output) -> None:
 
 @with_keywords("run", but=("out",))
 def run(
-    inputs: str | PathLike | Iterable[str | PathLike], out: str | PathLike, **options: Unpack[RunOptions]
+    inputs: str | PathLike | Iterable[str | PathLike],
+    out: str | PathLike,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+    **options: Unpack[RunOptions],
 ) -> Result:
     """Finds the duplicates of a corpus in files: pairs, clusters and a removal list, in the folder ``out``.
 
     ``inputs`` are files, folders or globs. The same corpus and the same options give the same bytes in ``pairs/``, ``clusters/`` and
     ``removed/`` as ``dupsift run``. Folders appear whole or not at all; nothing is deleted from the corpus.
+
+    ``progress`` is a function that is called with a ``Progress``, in the place of a bar; an exception in it stops the run.
 
     A result that a guard holds back, so that it does not replace an earlier one, stands beside ``out``: a UserWarning says so, and
     ``result.held`` is True.
@@ -48,7 +54,7 @@ def run(
         result = dupsift.run("data/*.parquet", out="dedup/", preset="strict", memory="8GiB")
     """
     given = given_of({**options, "out": out})
-    with shown(options.get("no_progress")) as told:
+    with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.run(inputs_of(inputs), given, told)
     result = Result(folder)
     _told(result)
@@ -62,6 +68,7 @@ def dedup(
     text: str | Sequence[str] = "text",
     id: str | None = None,
     out: str | PathLike | None = None,
+    progress: Callable[[Progress], object] | None = None,
     **options: Unpack[DedupOptions],
 ) -> Result:
     """Finds the duplicates among the rows of a frame.
@@ -90,7 +97,7 @@ def dedup(
     beside = settings.get("work") or (Path(out).absolute().parent if out is not None else None)
     corpus = Corpus(frame, columns, beside)  # type: ignore[arg-type]
     settings["out"] = out if out is not None else corpus.folder / "out"
-    with shown(options.get("no_progress")) as told:
+    with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), told)
     result = Result(folder, corpus)
     _told(result)
@@ -109,7 +116,11 @@ def open(path: str | PathLike) -> Result | Comparison:
 
 @with_keywords("compare", but=("out",))
 def compare(
-    inputs: str | PathLike | Iterable[str | PathLike], out: str | PathLike, **options: Unpack[CompareOptions]
+    inputs: str | PathLike | Iterable[str | PathLike],
+    out: str | PathLike,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Runs algorithms and presets on a corpus and judges their pairs; nothing is removed.
 
@@ -118,7 +129,7 @@ def compare(
         comparison = dupsift.compare("sample/", out="compared/", judge="lcs:0.85")
     """
     given = given_of({**options, "out": out})
-    with shown(options.get("no_progress")) as told:
+    with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.compare(inputs_of(inputs), given, told)
     comparison = Comparison(folder)
     _told(comparison)
@@ -127,7 +138,11 @@ def compare(
 
 @with_keywords("purify", but=("out",))
 def purify(
-    inputs: str | PathLike | Iterable[str | PathLike], out: str | PathLike, **options: Unpack[PurifyOptions]
+    inputs: str | PathLike | Iterable[str | PathLike],
+    out: str | PathLike,
+    *,
+    progress: Callable[[Progress], object] | None = None,
+    **options: Unpack[PurifyOptions],
 ) -> Pages:
     """Takes pages apart, HTML or web archives: title, keywords, abstract, text and links of each page.
 
@@ -136,7 +151,7 @@ def purify(
         pages = dupsift.purify("crawl.warc.gz", out="pages/").pages().to_polars()
     """
     given = given_of({**options, "out": out})
-    with shown(options.get("no_progress")) as told:
+    with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.purify(inputs_of(inputs), given, told)
     pages = Pages(folder)
     _told(pages)
@@ -147,6 +162,8 @@ def evaluate(
     result: Output | str | PathLike,
     truth: str | PathLike | Sequence[str | PathLike],
     *,
+    full: bool = False,
+    corpus: str | PathLike | None = None,
     truth_quotes: Literal["double", "none"] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
@@ -154,11 +171,12 @@ def evaluate(
     """Holds a result against labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
     ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet, JSON lines or separated values.
-    The corpus has to stand where it was. What is undefined is None. The record is also left in ``evaluation/`` of the output.
+    The corpus has to be where it was, or in ``corpus``. What is undefined is None. ``print`` shows five columns, or with ``full`` all of them; ``record`` has all
+    figures of each algorithm, of the pairs that decide (``run``) and of what is removed (``removed``). The record is also left in ``evaluation/`` of the output.
 
     Raises ValueError for labels that cannot be understood and for a corpus that is gone or another by now.
     """
     folder = result.path if isinstance(result, Output) else Path(result)
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
-    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options)
+    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options, full, None if corpus is None else os.fspath(corpus))
     return Evaluation(record, text)

@@ -49,7 +49,7 @@ pub fn leave(py: Python<'_>) {
 }
 
 /// Does the work and waits for it. `told` is called on the thread of the caller with what stages have done: their number, name, units
-/// done and to be done, the unit, and whether this is the last of it.
+/// done and to be done, the unit, whether this is the last of it, and the step of the job with the number of steps.
 ///
 /// # Errors
 /// What the work returns, as an exception; the exception that the handler of a signal raises, such as KeyboardInterrupt.
@@ -114,8 +114,9 @@ fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeo
     }
 }
 
-/// A stage: its name, what is done, of how much, in which unit, whether it has ended.
-type Stage = (String, u64, u64, Unit, bool);
+/// A stage: its name, what is done, of how much, in which unit, whether it has ended, and which step of how many the job is in (0 of 0 if
+/// that is not known).
+type Stage = (String, u64, u64, Unit, bool, [usize; 2]);
 
 /// The last event of each stage that was not handed over yet: threads of the work do not wait for the interpreter.
 #[derive(Default)]
@@ -123,7 +124,8 @@ struct Stages(Mutex<BTreeMap<u64, Stage>>);
 
 impl Sink for Stages {
     fn tell(&self, event: &Event<'_>) {
-        let now = (event.stage.to_owned(), event.done, event.total, event.unit, event.ends);
+        let steps = event.whole.map_or([0; 2], |whole| [whole.leg, whole.legs]);
+        let now = (event.stage.to_owned(), event.done, event.total, event.unit, event.ends, steps);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(event.id, now);
     }
 }
@@ -131,8 +133,8 @@ impl Sink for Stages {
 impl Stages {
     fn hand_over(&self, py: Python<'_>, told: &Py<PyAny>) -> PyResult<()> {
         let stages = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        for (id, (stage, done, total, unit, ends)) in stages {
-            told.call1(py, (id, stage, done, total, unit.name(), ends))?;
+        for (id, (stage, done, total, unit, ends, [step, steps])) in stages {
+            told.call1(py, (id, stage, done, total, unit.name(), ends, step, steps))?;
         }
         Ok(())
     }

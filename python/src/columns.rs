@@ -8,9 +8,11 @@ use arrow::array::AsArray;
 use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array};
 use arrow::datatypes::Int64Type;
 use parquet::arrow::ProjectionMask;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::slice::PySliceIndices;
+use pyo3::types::{PyBytes, PyCapsule, PySlice, PySliceMethods};
 
 use crate::error::Package;
 use crate::stream_out::{self, refused};
@@ -43,6 +45,48 @@ impl Column {
     }
 }
 
+impl Column {
+    /// The values as numbers: 1 is true.
+    fn numbers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
+        match self.values.as_boolean_opt() {
+            Some(flags) => Box::new(flags.values().iter().map(i64::from)),
+            None => Box::new(self.values.as_primitive::<Int64Type>().values().iter().copied()),
+        }
+    }
+
+    /// The values of these rows.
+    fn taken(&self, rows: impl Iterator<Item = usize>) -> Column {
+        match self.values.as_boolean_opt() {
+            Some(flags) => Column::of_flags(rows.map(|row| flags.value(row)).collect()),
+            None => {
+                let numbers = self.values.as_primitive::<Int64Type>();
+                Column::of_rows(rows.map(|row| numbers.value(row) as u64))
+            }
+        }
+    }
+
+    fn flags(&self, operator: &str) -> PyResult<&BooleanArray> {
+        let why =
+            || PyTypeError::new_err(format!("{operator} takes columns of truth values, and this one has row numbers"));
+        self.values.as_boolean_opt().ok_or_else(why)
+    }
+
+    fn both(&self, operator: &str, other: &Column, join: impl Fn(bool, bool) -> bool) -> PyResult<Column> {
+        let (one, other) = (self.flags(operator)?, other.flags(operator)?);
+        if one.len() != other.len() {
+            let (one, other) = (one.len(), other.len());
+            return Err(PyValueError::new_err(format!("{operator}: a column of {one} values and one of {other}")));
+        }
+        let flags = one.values().iter().zip(other.values().iter()).map(|(a, b)| join(a, b)).collect();
+        Ok(Column::of_flags(flags))
+    }
+}
+
+/// A number or a truth value; `None` for anything else.
+fn number(value: &Bound<'_, PyAny>) -> Option<i64> {
+    value.extract::<bool>().map(i64::from).ok().or_else(|| value.extract::<i64>().ok())
+}
+
 /// What pickles a value: what makes it again, and its arguments.
 type Reduced<'py> = (Bound<'py, PyAny>, (&'static str, Bound<'py, PyBytes>));
 
@@ -57,14 +101,57 @@ impl Column {
         format!("<dupsift.Column: {count} {} of {}>", if count == 1 { "value" } else { "values" }, self.dtype())
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, at: isize) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(&self, py: Python<'py>, at: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let length = self.values.len();
+        if let Ok(slice) = at.cast::<PySlice>() {
+            let PySliceIndices { start, step, slicelength, .. } = slice.indices(length as isize)?;
+            let rows = (0..slicelength as isize).map(|row| (start + row * step) as usize);
+            return Ok(self.taken(rows).into_pyobject(py)?.into_any());
+        }
+        let at: isize = at.extract()?;
         let place = if at < 0 { at.checked_add_unsigned(length) } else { Some(at) };
         let place = place.and_then(|place| usize::try_from(place).ok()).filter(|place| *place < length);
         match place {
             Some(place) => self.value(py, place),
             None => Err(PyIndexError::new_err(format!("row {at} of a column of {length}"))),
         }
+    }
+
+    /// The other truth values.
+    fn __invert__(&self) -> PyResult<Column> {
+        let flags = self.flags("~")?;
+        Ok(Column::of_flags(flags.values().iter().map(|flag| !flag).collect()))
+    }
+
+    fn __and__(&self, other: &Column) -> PyResult<Column> {
+        self.both("&", other, |a, b| a & b)
+    }
+
+    fn __or__(&self, other: &Column) -> PyResult<Column> {
+        self.both("|", other, |a, b| a | b)
+    }
+
+    fn __xor__(&self, other: &Column) -> PyResult<Column> {
+        self.both("^", other, |a, b| a ^ b)
+    }
+
+    /// Compares each value with a number, with a truth value, or with that of another column or sequence of the same length.
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Column> {
+        let length = self.values.len();
+        let others: Vec<i64> = match number(other) {
+            Some(number) => vec![number; length],
+            None => other.try_iter()?.map(|one| one?.extract::<i64>()).collect::<PyResult<_>>()?,
+        };
+        if others.len() != length {
+            let others = others.len();
+            return Err(PyValueError::new_err(format!("a column of {length} values is compared with {others} values")));
+        }
+        let flags = self.numbers().zip(others).map(|(one, other)| operator.matches(one.cmp(&other))).collect();
+        Ok(Column::of_flags(flags))
+    }
+
+    fn __bool__(&self) -> PyResult<bool> {
+        Err(PyValueError::new_err("a column has many truth values; use sum(), or len()"))
     }
 
     fn __iter__(column: Bound<'_, Self>) -> Values {

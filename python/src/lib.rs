@@ -38,7 +38,8 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::purify, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::explain, module)?)?;
-    module.add_function(wrap_pyfunction!(verbs::rethreshold, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::survivors, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::apply, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::summary, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::main, module)?)?;
     module.add_class::<spark::SparkCorpus>()?;

@@ -27,6 +27,8 @@ pub struct Table {
     part_column: Option<String>,
     schema: SchemaRef,
     rows: u64,
+    /// What the files go with: as long as the table, or a stream of it, is there, they are.
+    keeps: Option<Arc<Py<PyAny>>>,
 }
 
 #[derive(Clone)]
@@ -37,10 +39,15 @@ struct Part {
 
 #[pymethods]
 impl Table {
-    /// Opens the files, each with its name in `part_column`, where that is asked for.
+    /// Opens the files, each with its name in `part_column`, where that is asked for. `keeps` is an object that they go with.
     #[new]
-    #[pyo3(signature = (parts, part_column=None))]
-    fn new(py: Python<'_>, parts: Vec<(String, PathBuf)>, part_column: Option<String>) -> PyResult<Table> {
+    #[pyo3(signature = (parts, part_column=None, keeps=None))]
+    fn new(
+        py: Python<'_>,
+        parts: Vec<(String, PathBuf)>,
+        part_column: Option<String>,
+        keeps: Option<Py<PyAny>>,
+    ) -> PyResult<Table> {
         let (mut rows, mut fields) = (0, None);
         for (_, path) in &parts {
             let builder = opened(path).map_err(|error| error.raised(py))?;
@@ -51,7 +58,7 @@ impl Table {
         let more = part_column.iter().map(|name| Arc::new(Field::new(name, DataType::Utf8, false)));
         let schema = Arc::new(Schema::new(own.chain(more).collect::<Vec<_>>()));
         let parts = parts.into_iter().map(|(name, path)| Part { path, name }).collect();
-        Ok(Table { parts, part_column, schema, rows })
+        Ok(Table { parts, part_column, schema, rows, keeps: keeps.map(Arc::new) })
     }
 
     fn __len__(&self) -> usize {
@@ -93,7 +100,7 @@ impl Table {
 impl Table {
     fn batches(&self) -> Rows {
         let (parts, schema) = (self.parts.clone().into_iter(), self.schema.clone());
-        Rows { parts, now: None, schema, names: self.part_column.is_some() }
+        Rows { parts, now: None, schema, names: self.part_column.is_some(), _keeps: self.keeps.clone() }
     }
 }
 
@@ -139,6 +146,7 @@ struct Rows {
     now: Option<(ParquetRecordBatchReader, String)>,
     schema: SchemaRef,
     names: bool,
+    _keeps: Option<Arc<Py<PyAny>>>,
 }
 
 impl Iterator for Rows {

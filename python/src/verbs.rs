@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use dupsift::error::{Error, Result};
-use dupsift::options::{RunOptions, Verb, resolve};
+use dupsift::options::{CorpusFiles, RunOptions, Verb, resolve};
 use dupsift::purify::PagesOptions;
 use dupsift::reading::{self, Writes};
 use dupsift::report::{self, Screen};
 use dupsift::stage::remove_if::RemoveIf;
-use dupsift::study::{self, CompareOptions, Contest, Finished, Judge, Survivors};
+use dupsift::study::{self, ApplyOptions, CompareOptions, Contest, Finished, Judge, Survivors};
 use dupsift::{job, start};
 use pyo3::prelude::*;
 
@@ -102,13 +102,20 @@ pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tell
 /// # Errors
 /// See `error.rs`.
 #[pyfunction]
-pub fn evaluate(py: Python<'_>, folder: PathBuf, truth: Vec<String>, options: Keywords) -> PyResult<(String, String)> {
+pub fn evaluate(
+    py: Python<'_>,
+    folder: PathBuf,
+    truth: Vec<String>,
+    options: Keywords,
+    full: bool,
+    corpus: Option<PathBuf>,
+) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
         let settings = settings(Verb::Evaluate, options)?;
         let (options, quotes) = (finished.options(&settings)?, study::truth_quotes(&settings));
         let report = study::evaluate(&finished, &options, &truth, quotes, progress, cancel)?;
-        Ok((json(&report)?, report::evaluation(&report, &folder)))
+        Ok((json(&report)?, report::evaluation(&report, &folder, full)))
     })
 }
 
@@ -123,9 +130,10 @@ pub fn explain(
     a: String,
     b: Option<String>,
     rows: bool,
+    corpus: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
         let asked: Vec<String> = std::iter::once(a).chain(b).collect();
         let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;
@@ -134,28 +142,50 @@ pub fn explain(
     })
 }
 
-/// Decides again by other thresholds: rows of the corpus, the rows that go, and for each the kept one.
+/// Decides again by another rule: a truth value for each row, the removed rows, and for each of these the kept one.
 ///
 /// # Errors
 /// See `error.rs`.
 #[pyfunction]
-pub fn rethreshold(
+pub fn survivors(
     py: Python<'_>,
     folder: PathBuf,
-    thresholds: Vec<(String, f64)>,
     remove_if: Option<String>,
+    thresholds: Vec<(String, f64)>,
 ) -> PyResult<(Column, Column, Column)> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?;
-        let mut options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
-        if let Some(typed) = remove_if {
-            options.remove_if = RemoveIf::parse(&typed)?;
-        }
-        let Survivors { rows, removed } = study::rethreshold(&finished, &options, &thresholds, progress, cancel)?;
+        let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
+        let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
+        let asked = ApplyOptions { remove_if, thresholds, ..ApplyOptions::default() };
+        let Survivors { rows, removed } = study::survivors(&finished, &options, &asked, progress, cancel)?;
         let mut kept = vec![true; rows as usize];
         removed.iter().for_each(|(doc, _)| kept[*doc as usize] = false);
         let (docs, kept_docs): (Vec<u64>, Vec<u64>) = removed.into_iter().unzip();
         Ok((Column::of_flags(kept), Column::of_rows(docs), Column::of_rows(kept_docs)))
+    })
+}
+
+/// Writes the corpus of a finished run, into the folder of the run or another one; returns what a person reads of it.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn apply(
+    py: Python<'_>,
+    folder: PathBuf,
+    corpus: String,
+    out: Option<PathBuf>,
+    remove_if: Option<String>,
+    thresholds: Vec<(String, f64)>,
+) -> PyResult<String> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?;
+        let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
+        let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
+        let asked = ApplyOptions { corpus: CorpusFiles::parse(&corpus)?, remove_if, thresholds, out };
+        let report = study::apply(&finished, &options, &asked, progress, cancel)?;
+        Ok(report::applied(&report, asked.out.as_deref().unwrap_or(&folder)))
     })
 }
 
@@ -169,17 +199,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
 /// A folder that is none of a finished run.
 #[pyfunction]
 pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    let told = Finished::open(&folder).and_then(|finished| {
-        let path = folder.join("compare").join("comparison.json");
-        if !path.is_file() {
-            return Ok(report::summary(&finished.report, &folder));
-        }
-        let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
-        let comparison = serde_json::from_slice(&json)
-            .map_err(|error| Error::BadFile { path, why: format!("{error}; expected the record of a comparison") })?;
-        Ok(report::comparison(&comparison, &finished.report, &folder))
-    });
-    told.map_err(|error| raised(py, error))
+    report::finished(&folder).map_err(|error| raised(py, error))
 }
 
 /// The command line: what was typed, the name of the program first. Returns the exit code.

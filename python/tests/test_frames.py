@@ -210,6 +210,107 @@ class Frames(Case):
             ds.dedup(table["body"], text="body")
 
     @needs("pyarrow")
+    def test_tables_and_streams_keep_what_they_read(self) -> None:
+        import gc
+        import os
+
+        import pyarrow as pa
+
+        def pairs() -> ds.Table:
+            return ds.dedup(pa.table(COLUMNS), text="body", id="url", algorithms="exact", no_report=True).pairs()
+
+        table = pairs()
+        gc.collect()
+        self.assertEqual((len(table), table.to_arrow()["id_a"].to_pylist()), (2, ["u0", "u1"]))
+        path = table.paths[0]
+        stream = pa.RecordBatchReader.from_stream(table)
+        rows = iter(table)
+        del table
+        gc.collect()
+        self.assertEqual(stream.read_all().num_rows, 2)
+        self.assertEqual([row["id_b"] for row in rows], ["u2", "u5"])
+        del stream, rows
+        gc.collect()
+        self.assertFalse(os.path.exists(path))
+        self.assertEqual([row["id_a"] for row in pairs()], ["u0", "u1"])
+        self.assertEqual(pa.table(pairs()).num_rows, 2)
+
+    @needs("pyarrow")
+    def test_a_child_process_leaves_the_result_of_its_parent(self) -> None:
+        import os
+
+        import pyarrow as pa
+
+        result = self.check(pa.table(COLUMNS))
+        child = os.fork()
+        if child == 0:
+            rows = len(result.pairs())
+            # The last reference in this process.
+            del result
+            os._exit(0 if rows == 2 else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual((len(result.removed()), len(list(result.pairs()))), (2, 2))
+
+    @needs("pyarrow")
+    def test_a_table_of_a_folder_that_is_gone_is_an_error(self) -> None:
+        import shutil
+
+        import pyarrow as pa
+
+        result = ds.dedup(pa.table(COLUMNS), text="body", out=self.folder / "out", algorithms="exact", no_report=True)
+        shutil.rmtree(self.folder / "out")
+        for table in [result.removed, result.rejected, result.passages, result.pairs]:
+            with self.assertRaisesRegex(FileNotFoundError, "the output folder is gone"):
+                table()
+
+    @needs("pyarrow", "polars", "pandas", "duckdb", "datasets")
+    def test_a_frame_without_its_removed_rows_is_of_its_kind(self) -> None:
+        import datasets
+        import duckdb
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        table = pa.table(COLUMNS)
+        result = self.check(table)
+        stays = ["u0", "u1", "u3", "u4"]
+        self.assertEqual(result.filter(table)["url"].to_pylist(), stays)
+        self.assertEqual(result.filter(table.to_batches()[0])["url"].to_pylist(), stays)
+        self.assertEqual(result.filter(pl.DataFrame(COLUMNS))["url"].to_list(), stays)
+        frame = pd.DataFrame(COLUMNS, index=list("fedcba"))
+        self.assertEqual(list(result.filter(frame)["url"]), stays)
+        relation = result.filter(duckdb.connect().from_arrow(table))
+        self.assertEqual([row[0] for row in relation.project("url").fetchall()], stays)
+        self.assertEqual(result.filter(datasets.Dataset.from_dict(COLUMNS))["url"][:], stays)
+        self.assertEqual(result.apply(remove_if="pair").filter(table)["url"].to_pylist(), stays)
+        with self.assertRaisesRegex(ValueError, "it has 5 rows, and the run had 6"):
+            result.filter(table[:5])
+        with self.assertRaisesRegex(TypeError, "got builtins.list"):
+            result.filter([1, 2])
+
+    @needs("pyarrow")
+    def test_columns_are_arrays(self) -> None:
+        import pyarrow as pa
+
+        result = self.check(pa.table(COLUMNS))
+        mask, rows = result.kept_mask, result.kept_rows
+        self.assertEqual(list(mask[1:4]), KEPT[1:4])
+        self.assertEqual(list(mask[::-2]), KEPT[::-2])
+        self.assertEqual((list(rows[-2:]), len(rows[9:])), ([3, 4], 0))
+        self.assertEqual(list((~mask).rows()), [2, 5])
+        self.assertEqual(list(mask & ~mask), [False] * 6)
+        self.assertEqual(((mask | ~mask).sum(), (mask ^ mask).sum()), (6, 0))
+        self.assertEqual(list(rows == 3), [False, False, True, False])
+        self.assertEqual(list(rows >= [0, 2, 2, 5]), [True, False, True, False])
+        self.assertEqual(list(mask == True), KEPT)  # noqa: E712
+        self.assertEqual((mask != KEPT).sum(), 0)
+        for wrong, kind in [(lambda: ~rows, TypeError), (lambda: bool(mask), ValueError), (lambda: mask == KEPT[:2], ValueError), (lambda: rows < "x", (TypeError, ValueError))]:
+            with self.assertRaises(kind):
+                wrong()
+        with self.assertRaises(IndexError):
+            mask[6]
+
+    @needs("pyarrow")
     def test_folders(self) -> None:
         import pyarrow as pa
 

@@ -13,6 +13,7 @@ import termios
 import unittest
 from pathlib import Path
 
+import dupsift
 from corpora import Case
 
 SCRIPT = """
@@ -44,14 +45,30 @@ class Progress(Case):
     def test_a_terminal_is_told(self) -> None:
         said = self.in_a_terminal()
         if importlib.util.find_spec("tqdm"):
-            self.assertRegex(said, r"\rsign: +\d+%\|")
+            self.assertRegex(said, r"\rstage 1 of \d+: sign: +\d+%\|")
         else:
-            self.assertRegex(said, r"\rsign: [\d,]+/35,000 documents")
+            self.assertRegex(said, r"\rstage 1 of \d+: sign: [\d,]+/35,000 documents")
         # Nothing of it stays.
         self.assertRegex(said, r"\r +\r$")
 
     def test_a_terminal_is_told_nothing_where_that_is_asked_for(self) -> None:
         self.assertEqual(self.in_a_terminal("none"), "")
+
+    def test_a_function_is_told(self) -> None:
+        told: list[dupsift.Progress] = []
+        options = {"algorithms": "exact,minhash", "threads": 1, "no_report": True}
+        dupsift.run(self.endless(), out=self.folder / "out", progress=told.append, **options)
+        sign = [one for one in told if one.stage == "sign"]
+        self.assertEqual((sign[-1].done, sign[-1].total, sign[-1].unit), (35_000, 35_000, "documents"))
+        self.assertTrue(all(1 <= one.step <= one.steps for one in told), told)
+        self.assertEqual({one.step for one in sign}, {1})
+
+        def stops(progress: dupsift.Progress) -> None:
+            raise LookupError(progress.stage)
+
+        with self.assertRaises(LookupError):
+            dupsift.run(self.endless(), out=self.folder / "other", progress=stops, **options)
+        self.assertFalse((self.folder / "other").exists())
 
     def test_a_pipe_is_told_nothing(self) -> None:
         done = subprocess.run(self.line(), capture_output=True, text=True, check=False)

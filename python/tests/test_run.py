@@ -51,7 +51,7 @@ class Runs(Case):
             self.assertIn("d1", str(each.explain("d1")))
             assert isinstance(each, ds.Result)
             self.assertEqual(list(each.kept_rows), list(result.kept_rows))
-            self.assertEqual(list(each.rethreshold(cosine=0.9).kept_rows), list(result.rethreshold(cosine=0.9).kept_rows))
+            self.assertEqual(list(each.apply(cosine=0.9).kept_rows), list(result.apply(cosine=0.9).kept_rows))
         self.assertEqual(repr(result), said)
         self.assertEqual(compared.comparison["advice"], ds.open(self.folder / "compared").comparison["advice"])
         self.assertEqual(len(compared.judged()), 1)
@@ -122,24 +122,44 @@ class Runs(Case):
         recipe = "minhash:bands=20,rows=5,verify=jaccard:{}"
         low = ds.run(DOCS, out=self.folder / "low", algorithms=recipe.format("0.5"), remove_if="pair", no_report=True)
         high = ds.run(DOCS, out=self.folder / "high", algorithms=recipe.format("0.8"), remove_if="pair", no_report=True)
-        again = low.rethreshold(minhash=0.8)
+        again = low.apply(minhash=0.8)
         self.assertEqual(list(again.kept_mask), list(high.kept_mask))
         self.assertNotEqual(list(low.kept_mask), list(high.kept_mask))
-        self.assertEqual(list(low.rethreshold().kept_rows), list(low.kept_rows))
+        self.assertEqual(list(low.apply().kept_rows), list(low.kept_rows))
         self.assertTrue(all(again.kept_mask[row] for row in again.kept_for))
         self.assertEqual(len(again.removed_rows) + len(again.kept_rows), low.rows)
         with self.assertRaisesRegex(ValueError, "from 0.500 to 1, so a threshold can only rise"):
-            low.rethreshold(minhash=0.4)
+            low.apply(minhash=0.4)
         with self.assertRaisesRegex(ValueError, 'did you mean "minhash"'):
-            low.rethreshold(minhahs=0.9)
+            low.apply(minhahs=0.9)
+
+    def test_the_corpus_of_a_finished_run_is_written(self) -> None:
+        options = {"algorithms": "minhash:bands=20,rows=5,verify=jaccard:0.5", "no_report": True}
+        kept = ds.run(DOCS, out=self.folder / "kept", corpus="keep,annotate", **options)
+        result = ds.run(DOCS, out=self.folder / "out", **options)
+        read = lambda folder: {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+        clean = result.write(self.folder / "clean")
+        self.assertEqual(clean, self.folder / "clean")
+        self.assertEqual(read(clean / "deduped"), read(kept.path / "deduped"))
+        self.assertEqual(result.write(corpus=["keep", "annotate"]), result.path)
+        for folder in ("deduped", "attributes"):
+            self.assertEqual(read(result.path / folder), read(kept.path / folder))
+        with self.assertRaisesRegex(ValueError, "already there"):
+            result.write()
+        strict = result.apply(minhash=0.9)
+        again = strict.write(self.folder / "strict", corpus="annotate")
+        rows = list(ds.Table([("", path) for path in sorted((again / "attributes").rglob("*.parquet"))]))
+        self.assertEqual([not row["removed"] for row in rows], list(strict.kept_mask))
+        with self.assertRaisesRegex(ValueError, 'did you mean "keep"'):
+            result.write(self.folder / "other", corpus="kept")
 
     def test_thresholds_are_refused_where_it_is_not_known_what_is_contained(self) -> None:
         # The second text goes for the first, so that nobody looked at how much of the third stands in the second.
         recipe = "minhash:bands=100,rows=1,verify=none"
         result = ds.run(DOCS, out=self.folder / "out", algorithms=recipe, no_report=True)
-        with self.assertRaisesRegex(ValueError, 'did not look at how much of document .* expected `remove-if=pair`'):
-            result.rethreshold(minhash=0.9)
-        self.assertGreater(len(result.rethreshold(minhash=0.9, remove_if="pair").removed_rows), 0)
+        with self.assertRaisesRegex(ValueError, 'did not compare document .* expected `remove-if=pair`'):
+            result.apply(minhash=0.9)
+        self.assertGreater(len(result.apply(minhash=0.9, remove_if="pair").removed_rows), 0)
 
     def test_a_pair_is_explained_and_labels_are_held_against(self) -> None:
         result = ds.run(self.lines(TEXT * 3, TEXT * 3, "Another text, of other words, about gardens and their gates. " * 3), out=self.folder / "out")

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::config::INPUTS;
+use super::known::words_of;
 use super::options::{CONFIG, Options};
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Settings, Verb as Of};
@@ -60,8 +61,20 @@ pub enum Verb {
     /// Look after the index of run --index: what it holds, whether its files are whole, fewer of them, documents to forget
     #[command(subcommand)]
     Index(IndexVerb),
+    /// Write the corpus of a finished run: without the removed documents, only these, or a row of marks for each row
+    ///
+    /// The folders deduped/, dropped/ and attributes/ are added to the output, and nothing else changes in it. With another rule of removal
+    /// (--remove-if, --threshold) the result is a folder of its own (--out), with a removed/ by that rule. Files of the corpus that have
+    /// changed since the run are refused.
+    Apply(ApplyArguments),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),
+    /// Print the summary of a finished run, as it was printed at its end
+    Show {
+        /// The output folder of a finished run or comparison, or of apply
+        #[arg(value_name = "OUT")]
+        dir: PathBuf,
+    },
     /// Write report.html of a finished run again
     Report(ReportArguments),
     /// List the algorithms, or show one: inputs, parameters, source, when not to use it
@@ -120,6 +133,9 @@ pub struct ExplainArguments {
     /// Show all: equal lines of the texts, all rows of signatures
     #[arg(long)]
     pub full: bool,
+    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
     #[command(flatten)]
     pub options: Options<{ Of::Explain as usize }>,
@@ -241,7 +257,7 @@ pub struct CleanArguments {
 /// `dupsift evaluate`.
 #[derive(Debug, Args)]
 pub struct EvaluateArguments {
-    /// The output folder of a finished run; its corpus has to stand where it was
+    /// The output folder of a finished run; its corpus has to be where it was, or in --corpus
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     /// Labelled pairs (columns id_a, id_b) or clusters (columns id, cluster), as .parquet, .jsonl or .csv; may be given
@@ -251,9 +267,39 @@ pub struct EvaluateArguments {
     /// Print the record as JSON instead of a table
     #[arg(long)]
     pub json: bool,
+    /// Print all figures: pairs, pages, B-cubed and the adjusted Rand index
+    #[arg(long)]
+    pub full: bool,
+    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
     #[command(flatten)]
     pub options: Options<{ Of::Evaluate as usize }>,
+}
+
+/// `dupsift apply`.
+#[derive(Debug, Args)]
+pub struct ApplyArguments {
+    /// The output folder of a finished run
+    #[arg(value_name = "OUT")]
+    pub dir: PathBuf,
+    /// What to write, as in a run: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of marks for each row,
+    /// in attributes/; several with commas between
+    #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
+    pub corpus: String,
+    /// Decide again by this rule, pair or contained:T[:N] [default: that of the run]
+    #[arg(long, value_name = "RULE", value_parser = words_of("remove-if"), hide_possible_values = true)]
+    pub remove_if: Option<String>,
+    /// Decide again by pairs of at least this similarity, of the algorithm with this label; may be given several times
+    #[arg(long, value_name = "LABEL=T")]
+    pub threshold: Vec<String>,
+    /// A new folder for the result; another rule needs one [default: OUT]
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The options of the table: what it may take.
+    #[command(flatten)]
+    pub options: Options<{ Of::Apply as usize }>,
 }
 
 /// `dupsift report`.
@@ -262,6 +308,9 @@ pub struct ReportArguments {
     /// The output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
     #[command(flatten)]
     pub options: Options<{ Of::Report as usize }>,
@@ -283,10 +332,12 @@ mod tests {
         ("accept", &["reason"]),
         ("clean", &[]),
         ("index", &[]),
-        ("evaluate", &["json", "truth"]),
-        ("report", &[]),
+        ("apply", &["corpus", "out", "remove-if", "threshold"]),
+        ("evaluate", &["corpus", "full", "json", "truth"]),
+        ("show", &[]),
+        ("report", &["corpus"]),
         ("algorithms", &["json", "markdown"]),
-        ("explain", &["docs", "full", "json"]),
+        ("explain", &["corpus", "docs", "full", "json"]),
         ("manual", &["man"]),
         ("completions", &[]),
         ("nightly", &[]),

@@ -69,7 +69,9 @@ mod tests {
     fn every_shell_knows_names_and_parameters() {
         for shell in Shell::value_variants() {
             let script = script(*shell);
-            for known in ["three_plus_five", "minhash", "fineweb", "bigram", "dedup"] {
+            for known in
+                ["three_plus_five", "minhash", "fineweb", "bigram", "dedup", "annotate", "paragraphs", "readability"]
+            {
                 assert!(script.contains(known), "{shell}: {known}");
             }
             // Shells have their own signs before a colon.

@@ -13,7 +13,7 @@ use dupsift_study::study::{self, Finished, truth_quotes};
 /// # Errors
 /// A folder that is no finished run, a truth that cannot be understood, a corpus that is gone.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
-    let finished = Finished::open(&arguments.dir)?;
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
     let settings = arguments.options.settings()?;
     let options = finished.options(&settings)?;
     let (_, progress) = log::start(&settings);
@@ -24,7 +24,7 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let text = if arguments.json {
         serde_json::to_string_pretty(&report).context("cannot write JSON")? + "\n"
     } else {
-        evaluation(&report, &arguments.dir)
+        evaluation(&report, &arguments.dir, arguments.full)
     };
     Ok(tell(&text, if report.truth.is_lossy() { Exit::DoneWithLosses } else { Exit::Done }))
 }

@@ -21,7 +21,7 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;
-    let finished = Finished::open(&arguments.dir)?;
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
     let options = finished.options(&settings)?;
     let asked: Vec<String> = std::iter::once(arguments.a).chain(arguments.b).collect();
     let explained = study::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;

@@ -9,6 +9,19 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
+/// Words of closed lists, and beginnings of values that go on with a number or a name, by option.
+pub const BEGINNINGS: &[(&str, &[&str])] = &[
+    ("checkpoint", &["0s", "30s", "5m", "never"]),
+    ("corpus", &["annotate", "drop", "keep", "keep,drop", "annotate,keep,drop", "none"]),
+    ("cut", &["lines", "none", "paragraphs", "runs:", "sentences:"]),
+    ("decide", &["all", "any", "at-least:"]),
+    ("judge", &["jaccard:", "lcs:", "versions", "versions:", "words:"]),
+    ("keep", &["doc asc", "doc desc", "length asc", "length desc"]),
+    ("purify", &["docview", "docview:", "readability", "readability:", "visible"]),
+    ("remove-if", &["contained:", "contained:0.8:0.9", "pair"]),
+    ("scope", &["all", "within:"]),
+];
+
 /// Names of algorithms, and each of their parameters as it begins.
 pub static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);
 
@@ -24,20 +37,37 @@ fn listed() -> Vec<String> {
     ALGORITHMS.iter().flat_map(of_one).chain(["all".to_owned()]).collect()
 }
 
+/// Returns a parser that takes any text, for an argument with the words of [`BEGINNINGS`] of that option.
+pub fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
+    Known(Words::These(BEGINNINGS.iter().find(|(known, _)| *known == option).map_or(&[], |(_, words)| words)))
+}
+
 /// An argument whose values a shell may complete; any other text is taken all the same, for what is wrong with it is said elsewhere.
 pub fn completed(argument: Arg, option: &str) -> Arg {
     let words = match option {
         "algorithms" => (|| LISTED.iter().map(String::as_str).collect()) as fn() -> Vec<&'static str>,
         "preset" => || PRESETS.iter().map(|preset| preset.name).collect(),
         "tokenizer" => || TokenizerKind::NAMES.to_vec(),
-        _ => return argument,
+        _ => match BEGINNINGS.iter().find(|(known, _)| *known == option) {
+            Some((_, beginnings)) => {
+                return argument.value_parser(Known(Words::These(beginnings))).hide_possible_values(true);
+            }
+            None => return argument,
+        },
     };
-    argument.value_parser(Known(words)).hide_possible_values(true)
+    argument.value_parser(Known(Words::Made(words))).hide_possible_values(true)
 }
 
 /// Any text, of which some are known.
 #[derive(Clone)]
-struct Known(fn() -> Vec<&'static str>);
+struct Known(Words);
+
+/// Where the known texts come from.
+#[derive(Clone, Copy)]
+enum Words {
+    Made(fn() -> Vec<&'static str>),
+    These(&'static [&'static str]),
+}
 
 impl TypedValueParser for Known {
     type Value = String;
@@ -52,6 +82,26 @@ impl TypedValueParser for Known {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
+        let words = match self.0 {
+            Words::Made(make) => make(),
+            Words::These(words) => words.to_vec(),
+        };
+        Some(Box::new(words.into_iter().map(PossibleValue::new)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_engine::options::{OPTIONS, Settings};
+
+    #[test]
+    fn what_is_complete_is_a_value_of_its_option() {
+        for (name, words) in BEGINNINGS {
+            let option = OPTIONS.iter().find(|option| option.name == *name).unwrap();
+            for word in words.iter().filter(|word| !word.ends_with(':')) {
+                assert!(Settings::default().give(option, &(*word).into()).is_ok(), "{name}: {word}");
+            }
+        }
     }
 }

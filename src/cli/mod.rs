@@ -8,6 +8,7 @@
 
 pub mod accept;
 pub mod algorithms;
+pub mod apply;
 pub mod args;
 pub mod clean;
 pub mod compare;

@@ -15,7 +15,7 @@ use dupsift_engine::options::{Kind, OptionSpec, Settings, Value, Verb, options_o
 const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 pub(super) const CONFIG: &str = "config";
 /// Options that have a letter, too.
-const LETTERS: [(&str, char); 2] = [("quiet", 'q'), ("verbose", 'v')];
+const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v')];
 
 /// What was typed of the options of a verb, given by its place in [`Verb::ALL`].
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -11,9 +11,10 @@ use super::completions::script;
 use super::escape::escaped;
 use super::suggest::suggestion;
 use super::{
-    Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, index, log, manual, purify, report,
-    run, say, signals, stream, version,
+    Exit, accept, algorithms, apply, clean, compare, complain, evaluate, explain, fail, index, log, manual, purify,
+    report, run, say, signals, stream, version,
 };
+use crate::report::finished;
 
 /// The script of docs/scheduling.md: a wheel, an archive and a package of Debian have it with the program.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
@@ -62,8 +63,13 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Accept(arguments) => accept::accept(arguments),
         Verb::Clean(arguments) => clean::clean(&arguments),
         Verb::Index(verb) => index::index(verb),
+        Verb::Apply(arguments) => apply::apply(&arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
+        Verb::Show { dir } => {
+            say(&finished(&dir)?).context("cannot print the summary")?;
+            Ok(Exit::Done)
+        }
         Verb::Report(arguments) => report::report(arguments),
         Verb::Algorithms(arguments) => algorithms::algorithms(&arguments),
         Verb::Manual { dir, man } => manual::manual(&dir, man),

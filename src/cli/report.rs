@@ -15,7 +15,7 @@ use dupsift_study::study::{self, Finished, PAGE};
 /// A folder that is no output of a finished run; tables that cannot be read.
 pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
-    let finished = Finished::open(&arguments.dir)?;
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
     // What was typed now is checked by now; what the record cannot give is only missing on the page.
     let options = finished.options(&settings).map(|run| RunOptions { report: true, ..run });
     let (_, progress) = log::start(&settings);

@@ -4,13 +4,16 @@ use std::path::Path;
 
 use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
-use dupsift_study::study::{EvaluatedReport, EvaluationReport, TruthReport};
+use dupsift_study::study::{EvaluationReport, TruthReport};
 
-/// The evaluation of the run in `dir`; ends with a line break. A figure that is undefined is shown as `-`.
-pub fn evaluation(report: &EvaluationReport, dir: &Path) -> String {
+/// Returns the evaluation of the run in `dir`, with five columns or, if `full`, with all of them; ends with a line break. A figure that is
+/// undefined is shown as `-`.
+pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
     text += "\n";
-    text += &figures(&report.algorithms);
+    text += &if full { all_figures(report) } else { figures(report) };
+    text += "\n";
+    text += &explained(report, full);
     let remarks = remarks(report);
     if !remarks.is_empty() {
         text += &format!("\n{}\n", remarks.join("\n"));
@@ -31,15 +34,43 @@ fn headline(report: &EvaluationReport) -> String {
     )
 }
 
-fn figures(algorithms: &[EvaluatedReport]) -> String {
+fn shown(figure: Option<f64>) -> String {
+    figure.map_or_else(|| "-".to_string(), |figure| format!("{figure:.3}"))
+}
+
+fn figures(report: &EvaluationReport) -> String {
+    let header = ["algorithm", "pairs", "precision", "recall", "F1", "B-cubed F1"];
+    let rows = report.rows().map(|one| {
+        let pairs = &one.pairwise;
+        let [p, r, f, b] = [pairs.precision, pairs.recall, pairs.f1, one.b_cubed.f1].map(shown);
+        [one.label.clone(), thousands(one.pairs), p, r, f, b]
+    });
+    table_of_numbers(header, rows)
+}
+
+fn all_figures(report: &EvaluationReport) -> String {
     let header =
         ["algorithm", "pairs", "P", "R", "F1", "page P", "page R", "page F1", "gamma", "B3 P", "B3 R", "B3 F1", "ARI"];
-    let shown = |figure: Option<f64>| figure.map_or_else(|| "-".to_string(), |figure| format!("{figure:.3}"));
-    let rows = algorithms.iter().map(|one| {
+    let rows = report.rows().map(|one| {
         let [p, r, f, pp, pr, pf, gamma, bp, br, bf, ari] = one.figures().map(shown);
         [one.label.clone(), thousands(one.pairs), p, r, f, pp, pr, pf, gamma, bp, br, bf, ari]
     });
     table_of_numbers(header, rows)
+}
+
+/// Explains the columns and the rows.
+fn explained(report: &EvaluationReport, full: bool) -> String {
+    let mut lines = vec![
+        "precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their harmonic mean",
+    ];
+    lines.push("B-cubed: precision and recall of each document's cluster, averaged over all documents");
+    if full {
+        lines.push("P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters");
+    }
+    if report.run.is_some() {
+        lines.push("(run): the pairs that decide on removal; (removed): pairs within a kept document and those removed in favor of it");
+    }
+    lines.join("\n") + "\n"
 }
 
 /// What was left out, and what a reader must know besides.
@@ -80,6 +111,7 @@ mod tests {
     use dupsift_algorithms::measure::Retrieval;
     use dupsift_engine::reading::RejectionsReport;
     use dupsift_files::tables::RejectReason;
+    use dupsift_study::study::EvaluatedReport;
     use dupsift_study::study::FiguresReport;
 
     #[test]
@@ -137,6 +169,10 @@ mod tests {
              minhash     1,000   0.900   0.600   0.720    0.917    0.553     0.690   0.345   0.970   0.910   0.939   0.812
              opt_freq        0       -   0.000       -        -    0.000         -       -   1.000   0.500   0.667   0.000
 
+            precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their harmonic mean
+            B-cubed: precision and recall of each document's cluster, averaged over all documents
+            P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
+
             truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
             truth: 1 row rejected: 1 null id; see evaluation/rejected
             truth: 1 row of a document with itself left out
@@ -144,6 +180,6 @@ mod tests {
             warning: minhash: 7 pairs are not written
 
             output: out/evaluation
-        "#]].assert_eq(&evaluation(&report, Path::new("out")));
+        "#]].assert_eq(&evaluation(&report, Path::new("out"), true));
     }
 }

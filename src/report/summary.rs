@@ -12,7 +12,11 @@ use super::losses::{guard, held};
 use super::pages::purified;
 use super::{counted, other_inputs, rejections_of, table_of_numbers, thousands};
 use dupsift_core::number::counted_as;
-use dupsift_engine::job::{AlgorithmReport, CutReport, RemovalReport, RunReport, stands_in};
+use dupsift_engine::job::{
+    AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RemovalReport, RunReport, stands_in,
+};
+use dupsift_files::io::DASH;
+use dupsift_study::study::AppliedReport;
 
 /// The summary of a run whose output stands in `out`; ends with a line break.
 pub fn summary(report: &RunReport, out: &Path) -> String {
@@ -28,16 +32,52 @@ pub fn summary(report: &RunReport, out: &Path) -> String {
         text += &format!("\n{held}");
     }
     let out = &stands_in(report, out);
-    for (folder, written) in report.corpus.iter().flat_map(|corpus| &corpus.folders) {
-        let (rows, files) = (counted(written.rows, "row"), counted(written.files, "file"));
-        let whole =
-            if written.whole > 0 { format!(", {} of them unchanged", thousands(written.whole)) } else { String::new() };
-        text += &format!("\n{folder}/: {rows} in {files}{whole}");
-    }
+    text += &report.corpus.as_ref().map(folders).unwrap_or_default();
     // The folder, not its files: so the column `algorithm` is there, which is in their names.
     let pairs = out.join("pairs");
     text += &format!("\noutput: {}\n", out.display());
-    text + &format!("in Python: import polars as pl; pl.scan_parquet({:?})\n", pairs.display().to_string())
+    text += &format!("in Python: import polars as pl; pl.scan_parquet({:?})\n", pairs.display().to_string());
+    text + &next(report, out)
+}
+
+/// Returns the summary of a corpus that was written from a finished run into `out`; ends with a line break.
+pub fn applied(report: &AppliedReport, out: &Path) -> String {
+    let corpus = &report.corpus;
+    let (rows, kept, removed) = (counted(corpus.rows, "row"), thousands(corpus.kept), thousands(corpus.removed));
+    let rejected =
+        if corpus.rejected > 0 { format!(", {} rejected", thousands(corpus.rejected)) } else { String::new() };
+    let higher: Vec<String> =
+        report.thresholds.iter().map(|(label, threshold)| format!("{label} >= {threshold}")).collect();
+    let higher = if higher.is_empty() { String::new() } else { format!("; pairs of {}", higher.join(", ")) };
+    let rule = format!("removed if {}{higher}", report.remove_if);
+    format!(
+        "{rows}: {kept} kept, {removed} removed{rejected}\n{rule}\n{}\noutput: {}\n",
+        folders(corpus),
+        out.display()
+    )
+}
+
+/// Says what was written of the corpus, a line a folder, each after a line break.
+fn folders(corpus: &CorpusReport) -> String {
+    let line = |(folder, written): (&String, &FolderReport)| {
+        let (rows, files) = (counted(written.rows, "row"), counted(written.files, "file"));
+        let whole =
+            if written.whole > 0 { format!(", {} of them unchanged", thousands(written.whole)) } else { String::new() };
+        format!("\n{folder}/: {rows} in {files}{whole}")
+    };
+    corpus.folders.iter().map(line).collect()
+}
+
+/// Returns the command that writes the corpus, if the run wrote none and there is one to write.
+fn next(report: &RunReport, out: &Path) -> String {
+    let is_of_files = report.inputs.iter().all(|input| input.path != DASH);
+    if report.removal.is_none() || report.corpus.is_some() || report.is_held() || !is_of_files {
+        return String::new();
+    }
+    let out = out.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%".contains(letter);
+    let out = if out.chars().all(is_plain) { out } else { format!("'{}'", out.replace('\'', r"'\''")) };
+    format!("to write the corpus without the removed documents: dupsift apply {out} --corpus keep\n")
 }
 
 fn headline(report: &RunReport) -> String {
@@ -306,6 +346,7 @@ mod tests {
 
             output: out/mixed
             in Python: import polars as pl; pl.scan_parquet("out/mixed/pairs")
+            to write the corpus without the removed documents: dupsift apply out/mixed --corpus keep
         "#]]
         .assert_eq(&summary(&report(), Path::new("out/mixed")));
     }

@@ -178,7 +178,13 @@ fn sorted_pairs(table: &Table) -> BTreeSet<(String, String)> {
 #[test]
 fn the_samples_against_their_pairs() {
     let done = done(samples(), &["--algorithms", "exact,minhash,three_plus_five,opt_freq,imatch"]);
-    let ran = evaluate(&done.out(), &[Path::new(TRUTH)], &[]).ends_with(0);
+    let short = evaluate(&done.out(), &[Path::new(TRUTH)], &[]).ends_with(0).stdout;
+    assert!(
+        short.contains(" algorithm         pairs   precision   recall      F1   B-cubed F1\n")
+            && !short.contains("gamma"),
+        "{short}"
+    );
+    let ran = evaluate(&done.out(), &[Path::new(TRUTH)], &["--full"]).ends_with(0);
     let docs = sample_docs();
     let truth = sorted_pairs(&Table::read(Path::new(TRUTH)));
     check(&done.out(), &docs, &truth, (&components(&docs, &truth), false));
@@ -187,7 +193,8 @@ fn the_samples_against_their_pairs() {
 
     // The table says what the record says.
     let (report, table) = (evaluation(&done.out()), Table::read(&done.out().join("evaluation")));
-    let algorithms = report["algorithms"].as_array().unwrap();
+    let mut algorithms = report["algorithms"].as_array().unwrap().clone();
+    algorithms.extend([report["run"].clone(), report["removed"].clone()]);
     let names: Vec<&str> = algorithms.iter().map(|one| one["label"].as_str().unwrap()).collect();
     assert_eq!(table.texts("algorithm"), names);
     for (column, part, name) in [
@@ -577,4 +584,81 @@ fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
     }
     let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
     assert_eq!(said, format!("checked {}\n", 2 * shapes.len()));
+}
+
+/// Different texts, of which some are alike: (documents, pairs that are true).
+fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
+    // Of letters alone: digits would be numbers.
+    let word = |number: usize| {
+        number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).chain(['x']).collect::<String>()
+    };
+    let words = |seed: usize, count: usize| {
+        (0..count).map(|at| word((seed * 7919 + at * 104_729) % 99_991)).collect::<Vec<_>>().join(" ")
+    };
+    let text = |number: usize| match number % 5 {
+        0 => words(number / 5, 60),
+        // They are alike, and neither has the numbers of the other.
+        1 => format!("{} and more of 1{number} 2{number} 3{number}", words(number / 5, 60)),
+        2 => format!("{} and more of 4{number} 5{number} 6{number} too", words(number / 5, 60)),
+        3 => format!("{} {}", words(number / 5, 40), words(number, 25)),
+        _ => words(1000 + number, 80),
+    };
+    let pairs = (0..count / 5).flat_map(|at| [(5 * at, 5 * at + 1), (5 * at, 5 * at + 2), (5 * at + 3, 5 * at + 4)]);
+    let named = |(a, b)| [format!("d{a}"), format!("d{b}")];
+    let sorted = pairs.map(named).map(|[a, b]| (a.clone().min(b.clone()), a.max(b)));
+    (numbered((0..count).map(text)), sorted.collect())
+}
+
+#[test]
+fn the_run_and_what_is_removed_are_measured_by_pairs_and_clusters() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, truth) = alike(150);
+    let corpus = folder.path().join("corpus.parquet");
+    write_docs(&corpus, &docs, 64);
+    let [a, b] = [0, 1].map(|side| {
+        let ids = truth.iter().map(|pair| if side == 0 { &pair.0 } else { &pair.1 });
+        Arc::new(StringArray::from_iter_values(ids)) as ArrayRef
+    });
+    let labels = folder.path().join("labels.parquet");
+    write_columns(&labels, &[("id_a", a), ("id_b", b)], 50);
+    let true_clusters = components(&docs, &truth);
+    let mut differ = false;
+    for (decide, needed) in [("any", 1), ("at-least:2", 2), ("minhash", 0)] {
+        let algorithms = "minhash:threshold=0.6,three_plus_five,shingles:measure=containment,threshold=0.7";
+        let done = done(&corpus, &["--algorithms", algorithms, "--decide", decide]);
+        evaluate(&done.out(), &[&labels], &[]).ends_with(0);
+        let report = evaluation(&done.out());
+        let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for label in ["minhash", "three_plus_five", "shingles"] {
+            let counts = if needed == 0 { label == "minhash" } else { true };
+            for pair in id_pairs(&done.out(), label).into_iter().filter(|_| counts) {
+                *found.entry(pair).or_default() += 1;
+            }
+        }
+        let run: BTreeSet<_> =
+            found.into_iter().filter(|(_, count)| *count >= needed.max(1)).map(|(pair, _)| pair).collect();
+        let removed = Table::read(&done.out().join("removed"));
+        let stars: BTreeSet<_> = removed.texts("id").into_iter().zip(removed.texts("kept_id")).collect();
+        let groups = components(&docs, &stars);
+        let mut within = BTreeSet::new();
+        for (i, a) in docs.iter().enumerate() {
+            let others = docs.iter().enumerate().skip(i + 1).filter(|(j, _)| groups[i] == groups[*j]);
+            within.extend(others.map(|(_, b)| (a.id.clone().min(b.id.clone()), a.id.clone().max(b.id.clone()))));
+        }
+        assert!(!run.is_empty() && !within.is_empty(), "{decide}");
+        differ |= run != within;
+        for (name, pairs, clusters) in [("run", &run, components(&docs, &run)), ("removed", &within, groups.clone())] {
+            let one = &report[name];
+            let right = pairs.intersection(&truth).count();
+            assert_eq!(one["label"], format!("({name})"));
+            assert_eq!((&one["pairs"], &one["pairs_true"]), (&pairs.len().into(), &right.into()), "{decide} {name}");
+            near("precision", &one["pairwise"]["precision"], Some(right as f64 / pairs.len() as f64));
+            near("recall", &one["pairwise"]["recall"], Some(right as f64 / truth.len() as f64));
+            let [precision, recall, ari] = partition_measures(&true_clusters, &clusters);
+            near("B-cubed precision", &one["b_cubed"]["precision"], Some(precision));
+            near("B-cubed recall", &one["b_cubed"]["recall"], Some(recall));
+            near("ARI", &one["ari"], Some(ari));
+        }
+    }
+    assert!(differ);
 }

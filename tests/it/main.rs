@@ -5,6 +5,7 @@
 
 mod allocations;
 mod any_folder;
+mod apply;
 mod bad_input;
 mod brute;
 mod by_the_rules;

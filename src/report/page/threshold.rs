@@ -26,7 +26,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     Ok(Some(html! {
         p.how {
             "How many of the documents that go now rest on a pair of at least that similarity (copies have 1), each counted with the kept
-            document that it goes for. A run with that threshold differs by some, for kept ones differ; " code { "rethreshold" } " in Python is exact."
+            document that it goes for. A run with that threshold differs by some, for kept ones differ; " code { "dupsift apply" } " is exact."
             @if let Some(typed) = &review.with_threshold { " For a run with such a threshold: " code { (typed) } "." }
             @if review.bounds.is_some() {
                 " The other table: how many have at least so much of their runs of words in the kept one; rules that ask for less take more."

@@ -79,6 +79,11 @@ impl Progress {
         Progress { sink: Some(sink), ..Progress::default() }
     }
 
+    /// Returns whether anybody is told.
+    pub fn is_shown(&self) -> bool {
+        self.sink.is_some()
+    }
+
     /// From now on events tell how far a job of these legs is.
     pub fn follow(&self, legs: Vec<Leg>) {
         *self.course.lock().unwrap_or_else(PoisonError::into_inner) = Some(Course::new(legs));

@@ -23,12 +23,22 @@ pub enum Verb {
     Explain,
     /// `report`
     Report,
+    /// `apply`
+    Apply,
 }
 
 impl Verb {
     /// Every verb, by its number.
-    pub const ALL: [Verb; 7] =
-        [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Evaluate, Verb::Explain, Verb::Report];
+    pub const ALL: [Verb; 8] = [
+        Verb::Run,
+        Verb::Compare,
+        Verb::Stream,
+        Verb::Purify,
+        Verb::Evaluate,
+        Verb::Explain,
+        Verb::Report,
+        Verb::Apply,
+    ];
 
     /// The word that the user types.
     pub const fn name(self) -> &'static str {
@@ -40,6 +50,7 @@ impl Verb {
             Verb::Evaluate => "evaluate",
             Verb::Explain => "explain",
             Verb::Report => "report",
+            Verb::Apply => "apply",
         }
     }
 }

@@ -88,6 +88,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Evaluate, "", depends("the one that DIR stands in")),
             (Verb::Explain, "", depends("the one that DIR stands in")),
             (Verb::Report, "", depends("the one that DIR stands in")),
+            (Verb::Apply, "", depends("the temporary folder of the system")),
         ])
         .field(|run, given| Ok(run.work = Some(given.path())), |run| run.work.clone().map(Value::from)),
     OptionSpec::new(FILES, MAKING, "accept", "", Kind::Switch,
@@ -139,8 +140,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("10"))
         .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
     OptionSpec::new(FILES, MAKING, "whole-files", "", Kind::Switch,
-        "Read each .txt and .html file as one document, whose id is its path")
-        .but(&[(Verb::Purify, "Read each .txt and .html file as one page, whose id is its path", NONE)])
+        "Read each .txt, .md and .html file as one document, whose id is its path")
+        .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, whose id is its path", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
     OptionSpec::new(FILES, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
         "Encoding of JSON lines, separated values and .txt files: utf-8, auto (found out for each file) or a name such as gbk or \

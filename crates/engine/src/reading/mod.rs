@@ -6,7 +6,7 @@ pub mod content_hashes;
 pub(crate) mod cuts;
 pub mod document;
 pub(crate) mod forward;
-pub(crate) mod ids;
+pub mod ids;
 pub mod input_notes;
 pub mod inputs;
 pub mod keep_column;

@@ -58,7 +58,7 @@ impl FoundFile {
 /// How files are taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taking {
-    /// Whether each `.txt` and `.html` file is one document; else they are not read.
+    /// Whether each `.txt`, `.md` and `.html` file is one document; else they are not read.
     pub whole_files: bool,
     /// The encoding of texts, and the bound on memory for unpacking; the packing is told by each name.
     pub coding: Coding,

@@ -118,7 +118,7 @@ pub use lock::{Locking, is_at, locking};
 pub use made_folders::MadeFolders;
 pub use names::{DASH, HELD, SUCCESS};
 pub use ours::Ours;
-pub use overwrite::WORK;
+pub use overwrite::{APPLIED, WORK};
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
 pub use place::{Cleared, empty_folder, folder_above, held_path, may_write, real_path};
 pub use quotes::Quoting;

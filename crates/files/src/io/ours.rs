@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// The record of a result.
 const RECORD: &str = "run.json";
+/// The record of a corpus that was written from a finished run, into a folder of its own.
+const OF_CORPUS: &str = super::overwrite::APPLIED;
 /// What a result has beside its record: marks, and folders with tables or texts.
 const BESIDE: [&str; 14] = [
     SUCCESS,
@@ -65,7 +67,9 @@ impl Ours {
     /// Says what a folder holds; `None` if it is not ours, or cannot be looked at. Only a folder that may be ours is listed, for others may
     /// be large.
     pub fn at(folder: &Path) -> Option<Ours> {
-        if !folder.join(RECORD).exists() && !OF_INDEX.iter().any(|own| folder.join(own).exists()) {
+        if [RECORD, OF_CORPUS].iter().all(|record| !folder.join(record).exists())
+            && !OF_INDEX.iter().any(|own| folder.join(own).exists())
+        {
             return None;
         }
         let entries = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok);
@@ -77,6 +81,9 @@ impl Ours {
         let has = |name: &str| names.iter().any(|there| there == name);
         if has(RECORD) && BESIDE.into_iter().any(has) {
             return of_record(&folder.join(RECORD));
+        }
+        if has(OF_CORPUS) && BESIDE.into_iter().any(has) {
+            return of_record(&folder.join(OF_CORPUS));
         }
         let has_folder = OF_INDEX.into_iter().any(has);
         let is_generation = |name: &OsString| {

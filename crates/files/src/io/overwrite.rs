@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 /// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
 /// and so does what the record of the output does not list, where it lists its files.
-const OUTPUT_FILES: [&str; 28] = [
+const OUTPUT_FILES: [&str; 29] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
     ".run.json.dupsift-accept",
+    APPLIED,
     "clusters/algorithm=*/part-00000.parquet",
     "compare/comparison.json",
     "compare/pairs.parquet",
@@ -42,11 +43,12 @@ const OUTPUT_FILES: [&str; 28] = [
 ];
 
 /// Of these, what comes into a folder when its record has been written.
-const LATER: [&str; 10] = [
+const LATER: [&str; 11] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
     ".run.json.dupsift-accept",
+    APPLIED,
     "evaluation/_SUCCESS",
     "evaluation/evaluation.json",
     "evaluation/evaluation.parquet",
@@ -61,8 +63,12 @@ const OF_CORPUS: [&str; 3] = ["attributes", "deduped", "dropped"];
 /// The entry of a record that lists the files of its output.
 pub const FILES: &str = "files";
 
-/// The record of a result, one of which every finished folder has: of a run, or of the evaluation within it.
-const RECORDS: [&str; 2] = ["run.json", "evaluation.json"];
+/// The record of a corpus that was written from a finished run. It lists the files of the corpus that are in its folder.
+pub const APPLIED: &str = "applied.json";
+
+/// The record of a result, one of which every finished folder has: of a run, of the evaluation within it, or of a corpus that was written
+/// from a run.
+const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
 /// How the names of folders of work files begin that a look at a run makes; earlier versions had such in half-made outputs.
 pub const WORK: &str = ".dupsift-work-";
@@ -171,12 +177,22 @@ impl Listed {
 }
 
 fn listed(folder: &Path) -> Listed {
-    let list = || {
-        let record: Value = serde_json::from_slice(&safe_fs::read(&folder.join("run.json"), MOST_JSON).ok()?).ok()?;
-        let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
-        Some(Listed::Files(files.map(str::to_owned).collect()))
-    };
-    list().unwrap_or(Listed::Nothing)
+    match (files_of(folder, "run.json"), files_of(folder, APPLIED)) {
+        (Some(mut files), more) => {
+            files.extend(more.unwrap_or_default());
+            Listed::Files(files)
+        }
+        // A record of a run without a list is of an earlier version.
+        (None, Some(files)) if !folder.join("run.json").exists() => Listed::Files(files),
+        (None, _) => Listed::Nothing,
+    }
+}
+
+/// Returns the files that a record in a folder lists; `None` if there is no such record, or it lists none.
+pub(super) fn files_of(folder: &Path, record: &str) -> Option<BTreeSet<String>> {
+    let record: Value = serde_json::from_slice(&safe_fs::read(&folder.join(record), MOST_JSON).ok()?).ok()?;
+    let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
+    Some(files.map(str::to_owned).collect())
 }
 
 /// The files below a folder in which an output is being made, by their paths in it, in order.

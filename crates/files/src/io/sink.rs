@@ -9,7 +9,7 @@
 
 use super::held;
 use super::names::{HELD, SUCCESS};
-use super::overwrite::{self, FILES};
+use super::overwrite::{self, APPLIED, FILES};
 use super::place::{PARTIAL, Place, sync_below};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
@@ -78,6 +78,19 @@ impl Stage {
         let path = place.hidden(PARTIAL);
         let staged = Unfinished::create(path.clone()).map_err(Error::io("create the folder", &path))?;
         Ok(Stage { staged, overwrite, work })
+    }
+
+    /// Begins what is added to a finished output. No run can write the output meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a run is writing the output, or one of these folders is in it already; [`Error::Io`].
+    pub fn begin_added(out: &Path, folders: &[&str]) -> Result<Stage> {
+        let work = WorkFolder::take(out, None)?;
+        let place = work.place();
+        refuse_added(&place.path, folders)?;
+        let path = place.hidden(PARTIAL);
+        let staged = Unfinished::create(path.clone()).map_err(Error::io("create the folder", &path))?;
+        Ok(Stage { staged, overwrite: false, work })
     }
 
     /// The work folder, which goes with this value.
@@ -159,11 +172,43 @@ impl Stage {
     /// # Errors
     /// [`Error::Io`].
     pub fn write_record(&self, record: &str) -> Result<()> {
-        let files = overwrite::files_below(self.path())?;
-        let list = serde_json::to_string_pretty(&files).map_err(Error::table("write run.json"))?;
+        self.write_listing("run.json", record, overwrite::files_below(self.path())?)
+    }
+
+    /// Writes the record of a corpus that is written from a finished run: a JSON object as text, with a list of the files. What is added to
+    /// an output lists the files that were added before, too.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write_applied(&self, record: &str) -> Result<()> {
+        let mut files = overwrite::files_of(self.out(), APPLIED).unwrap_or_default();
+        files.extend(overwrite::files_below(self.path())?);
+        self.write_listing(APPLIED, record, files.into_iter().collect())
+    }
+
+    fn write_listing(&self, name: &str, record: &str, files: Vec<String>) -> Result<()> {
+        let list = serde_json::to_string_pretty(&files).map_err(Error::table("write a record"))?;
         let open = record.trim_end().strip_suffix('}').unwrap_or_default().trim_end();
         let list = list.replace('\n', "\n  ");
-        self.write_bytes("run.json", format!("{open},\n  \"{FILES}\": {list}\n}}").as_bytes())
+        self.write_bytes(name, format!("{open},\n  \"{FILES}\": {list}\n}}").as_bytes())
+    }
+
+    /// Makes everything durable, and moves these folders into the finished output, each complete. The record of the corpus comes before
+    /// them, so that `overwrite` knows them as ours whenever the process ends.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::Usage`] if something appeared under one of these names meanwhile.
+    pub fn commit_added(self, folders: &[&str]) -> Result<()> {
+        sync_below(self.path())?;
+        let out = &self.place().path;
+        let into = |name: &str| fs::rename(self.path().join(name), out.join(name));
+        publish(|| {
+            refuse_added(out, folders)?;
+            into(APPLIED).map_err(Error::io("write the record into", out))?;
+            sync_folder(out)?;
+            folders.iter().try_for_each(|name| into(name).map_err(Error::io("add a folder to", out)))?;
+            sync_folder(out)
+        })
     }
 
     /// Makes everything durable, writes `_SUCCESS`, and puts the folder in its place. What it replaces is moved aside
@@ -214,6 +259,17 @@ impl Stage {
         sync_below(self.path())?;
         write_durably(&self.path().join(name), bytes)?;
         sync_folder(self.path())
+    }
+}
+
+/// Refuses folders that an output has already.
+fn refuse_added(out: &Path, folders: &[&str]) -> Result<()> {
+    match folders.iter().map(|name| out.join(name)).find(|path| path.symlink_metadata().is_ok()) {
+        None => Ok(()),
+        Some(there) => Err(Error::usage(format!(
+            "{} is already there; remove it first, or write into another folder with `out`",
+            there.display()
+        ))),
     }
 }
 

@@ -48,7 +48,9 @@ pub struct PassageRow<'r> {
 pub struct PassageFound {
     /// The document.
     pub doc: u64,
-    /// Where the passage begins and ends, in bytes of the text.
+    /// Where the passage begins and ends, in characters of the text.
+    pub characters: [u64; 2],
+    /// The same in bytes.
     pub bytes: [u64; 2],
     /// The largest number of occurrences of a unit or run in it.
     pub copies: u64,
@@ -57,17 +59,20 @@ pub struct PassageFound {
 }
 
 /// The columns that [`passages_found`] reads.
-pub const PASSAGE_COLUMNS: [&str; 5] = ["doc", "start_byte", "end_byte", "copies", "first_doc"];
+pub const PASSAGE_COLUMNS: [&str; 7] = ["doc", "start", "end", "start_byte", "end_byte", "copies", "first_doc"];
 
 /// Returns the rows of a batch of [`PASSAGE_COLUMNS`]; `None` if a column has another type.
 pub fn passages_found(batch: &RecordBatch) -> Option<Vec<PassageFound>> {
     let column = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
-    let [Some(doc), Some(start), Some(end), Some(copies), Some(first)] = PASSAGE_COLUMNS.map(column) else {
+    let [Some(doc), Some(start), Some(end), Some(start_byte), Some(end_byte), Some(copies), Some(first)] =
+        PASSAGE_COLUMNS.map(column)
+    else {
         return None;
     };
     let row = |row: usize| PassageFound {
         doc: doc.value(row) as u64,
-        bytes: [start, end].map(|column| column.value(row) as u64),
+        characters: [start, end].map(|column| column.value(row) as u64),
+        bytes: [start_byte, end_byte].map(|column| column.value(row) as u64),
         copies: copies.value(row) as u64,
         first_doc: first.is_valid(row).then(|| first.value(row) as u64),
     };
@@ -163,7 +168,7 @@ mod tests {
         assert_eq!(batch.column(7).as_string::<i32>().value(0), "b");
         assert!([7, 8, 9].iter().all(|&column| batch.column(column).is_null(1)));
         assert!(builder.is_empty());
-        let found = PassageFound { doc: 1, bytes: [4, 5], copies: 6, first_doc: Some(7) };
+        let found = PassageFound { doc: 1, characters: [2, 3], bytes: [4, 5], copies: 6, first_doc: Some(7) };
         assert_eq!(passages_found(&batch), Some(vec![found, PassageFound { first_doc: None, ..found }]));
         assert_eq!(passages_found(&batch.project(&[0]).expect("a column")), None);
     }

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::evaluated_clusters::EvaluatedClusters;
+use super::evaluated_removal;
 use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport, TruthReport};
 use super::finished::{EVALUATION, Finished};
 use super::texts::{Correct, Texts};
@@ -36,7 +37,7 @@ use dupsift_engine::options::{RunOptions, Settings};
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{Quoting, Stage, TableWriter};
-use dupsift_files::tables::{EvaluationRow, evaluation_schema, evaluation_table};
+use dupsift_files::tables::{EvaluationRow, PairFound, evaluation_schema, evaluation_table};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Version of the record and of the table.
@@ -80,7 +81,16 @@ pub fn evaluate(
         let texts = Texts::new(session, finished, &truth.pages)?;
         truth.count_texts(session, &texts)?;
         let algorithms = measure_all(session, finished, (&truth, &texts))?;
-        Ok((record(finished, truth, algorithms), stage))
+        let (run, removed) = match &finished.report.removal {
+            None => (None, None),
+            Some(_) => {
+                let run = evaluated_removal::run(session, finished, options, (&truth, &texts), &algorithms)?;
+                (Some(run), Some(evaluated_removal::removed(session, finished, (&truth, &texts))?))
+            }
+        };
+        session.engine.none_bad()?;
+        let report = EvaluationReport { run, removed, ..record(finished, truth, algorithms) };
+        Ok((report, stage))
     })?;
     if cancel.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
@@ -88,7 +98,7 @@ pub fn evaluate(
     let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write evaluation.json"))?;
     stage.write_bytes(EVALUATION, &json)?;
     let mut writer = TableWriter::create(&stage.file("evaluation.parquet")?, evaluation_schema())?;
-    let rows: Vec<EvaluationRow<'_>> = report.algorithms.iter().map(row).collect();
+    let rows: Vec<EvaluationRow<'_>> = report.rows().map(row).collect();
     writer.write(&evaluation_table(&rows)?)?;
     writer.close()?;
     stage.commit(false)?;
@@ -147,6 +157,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
         truth: truth.report,
         algorithms,
         warnings,
+        ..EvaluationReport::default()
     }
 }
 
@@ -205,7 +216,8 @@ fn measure(
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
         (report.pairs_true, report.pages_true) = clusters.true_pairs(session, (truth, texts))?;
     } else {
-        measure_pairs(session, finished, (truth, texts), &mut report)?;
+        let (pairs, table) = (finished.pairs(&report.label)?, finished.pair_table(&report.label));
+        measure_pairs(session, (pairs, &table), (truth, texts), &mut report)?;
     }
     let (pairs, pages) = (truth.report.pairs, truth.report.pages);
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
@@ -219,10 +231,10 @@ fn measure(
     Ok(report)
 }
 
-/// The pairs as they are written.
-fn measure_pairs(
+/// Counts pairs, which come in order of their documents and are from that table.
+pub(super) fn measure_pairs(
     session: &Session<'_>,
-    finished: &Finished,
+    (pairs, table): (impl Iterator<Item = Result<PairFound>>, &Path),
     (truth, texts): (&Truth, &Texts),
     report: &mut EvaluatedReport,
 ) -> Result<()> {
@@ -242,13 +254,13 @@ fn measure_pairs(
     let of_texts = session.engine.ordered(documents, &name, width, width, width / 2, 0)?;
     let mut writer = of_texts.writer();
     let mut before = None;
-    for pair in finished.pairs(&report.label)? {
+    for pair in pairs {
         session.engine.go_on()?;
         let pair = pair?;
         let this = (pair.a, pair.b);
         if pair.a >= pair.b || pair.b >= documents || before.is_some_and(|before| before >= this) {
             return Err(Error::BadFile {
-                path: finished.pair_table(&report.label),
+                path: table.to_path_buf(),
                 why: format!(
                     "the pair of the documents {} and {} is not in its place; expected them in order",
                     pair.a, pair.b

@@ -1,5 +1,7 @@
 //! The clusters of one algorithm beside the true ones, cell by cell, and the pairs that they stand for.
 
+use std::path::Path;
+
 use super::finished::Finished;
 use super::texts::{Correct, Texts};
 use super::truth::Truth;
@@ -11,6 +13,7 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::{Link, number};
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::session::Session;
+use dupsift_files::tables::Clustered;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// What the clusters of one algorithm say.
@@ -29,31 +32,47 @@ pub struct EvaluatedClusters {
 }
 
 impl EvaluatedClusters {
-    /// Reads them. With `of_pairs` [`EvaluatedClusters::true_pairs`] can be asked.
+    /// Reads the clusters of an algorithm. With `of_pairs` [`EvaluatedClusters::true_pairs`] can be asked.
     ///
     /// # Errors
     /// [`Error::BadFile`] where the table of the clusters is damaged.
     pub fn new(
         session: &Session<'_>,
         finished: &Finished,
-        (truth, texts): (&Truth, &Texts),
+        known: (&Truth, &Texts),
         one: &AlgorithmReport,
         of_pairs: bool,
     ) -> Result<EvaluatedClusters> {
-        let label = &one.label;
+        let rows = finished.clusters(&one.label)?;
+        let table = finished.cluster_table(&one.label);
+        EvaluatedClusters::of(session, finished, known, (&one.label, &table), rows, of_pairs)
+    }
+
+    /// Takes documents cluster after cluster, each with the size of its cluster. `label` names them, and `table` is where they are from.
+    ///
+    /// # Errors
+    /// What `rows` returns; [`Error::BadFile`] if they are not in such an order.
+    pub fn of(
+        session: &Session<'_>,
+        finished: &Finished,
+        (truth, texts): (&Truth, &Texts),
+        (label, table): (&str, &Path),
+        rows: impl Iterator<Item = Result<Clustered>>,
+        of_pairs: bool,
+    ) -> Result<EvaluatedClusters> {
         let documents = session.documents();
         let link = Link::new(session);
         let clustered = AtomicBits::new(session.engine.dir, &format!("{label}-clustered"), documents as usize)?;
         let noted = if of_pairs { documents as usize } else { 0 };
         let mut cluster_of = Numbers::new(session.engine.dir, &format!("{label}-cluster-of"), noted, documents)?;
         let mut slots = cluster_of.slots();
-        let shuffle = link.shuffle(session, &format!("{label}-cells"), one.clustered)?;
+        let shuffle = link.shuffle(session, &format!("{label}-cells"), 0)?;
         let mut writer = shuffle.writer();
         let (mut cluster, mut left, mut pairs) = (0, 0, 0);
         let mut of_texts = (of_pairs && texts.any()).then(|| TextCells::new(session, label)).transpose()?;
         // Texts of the cluster at hand.
         let mut distinct = 0;
-        for row in finished.clusters(label)? {
+        for row in rows {
             session.engine.go_on()?;
             let row = row?;
             // The documents of a cluster follow one another.
@@ -64,7 +83,7 @@ impl EvaluatedClusters {
             }
             if row.doc >= documents || left == 0 || !clustered.set(row.doc as usize) {
                 return Err(Error::BadFile {
-                    path: finished.cluster_table(label),
+                    path: table.to_path_buf(),
                     why: format!(
                         "the document {} is not in its place; expected each once, cluster after cluster",
                         row.doc
@@ -103,7 +122,7 @@ impl EvaluatedClusters {
             both += 1;
         }
         partitions.add_alone(finished.report.documents.used.saturating_sub(both));
-        Ok(EvaluatedClusters { partitions, pairs, pages, in_cells, cluster_of, label: label.clone() })
+        Ok(EvaluatedClusters { partitions, pairs, pages, in_cells, cluster_of, label: label.to_owned() })
     }
 
     /// How many of all pairs within the clusters are true, and how many documents stand in these.

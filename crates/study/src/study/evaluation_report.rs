@@ -24,6 +24,13 @@ pub struct EvaluationReport {
     pub truth: TruthReport,
     /// One entry an algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
+    /// The pairs that decide on removal, by `--decide`, and their clusters; `None` for a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<EvaluatedReport>,
+    /// The removed documents: those that are removed in favor of one kept document, and this one, are a cluster, and all pairs within it count;
+    /// `None` for a comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<EvaluatedReport>,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
 }
@@ -100,6 +107,13 @@ pub struct EvaluatedReport {
     pub b_cubed: FiguresReport,
     /// The adjusted Rand index of the clusters; documents that are alone count.
     pub ari: Option<f64>,
+}
+
+impl EvaluationReport {
+    /// Returns the rows of the tables: the algorithms, the run and what is removed.
+    pub fn rows(&self) -> impl Iterator<Item = &EvaluatedReport> {
+        self.algorithms.iter().chain(&self.run).chain(&self.removed)
+    }
 }
 
 impl EvaluatedReport {

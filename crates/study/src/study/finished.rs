@@ -4,9 +4,10 @@
 //! the same today and in a year. Tables are read a batch at a time, in their order.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use super::apply::AppliedReport;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::safe_fs::{self, MOST_JSON};
@@ -36,6 +37,8 @@ pub struct Finished {
     dir: PathBuf,
     /// What stands in run.json.
     pub report: RunReport,
+    /// Where the corpus is now, if somebody says so.
+    moved: Option<PathBuf>,
 }
 
 impl Finished {
@@ -55,10 +58,30 @@ impl Finished {
         options_again(&recorded, inputs, &self.dir, today)
     }
 
+    /// Returns the same output, with its corpus in another folder than at the time of the run, or in another file.
+    pub fn with_corpus(self, corpus: Option<&Path>) -> Finished {
+        Finished { moved: corpus.map(Path::to_path_buf), ..self }
+    }
+
+    /// Returns where a file of a corpus is that was moved to `to`: at the end of its path that is longest of those that are there, with as many
+    /// bytes as were recorded if there is such a file. The file itself if `to` is one.
+    fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
+        let recorded = Path::new(&self.report.folder).join(&file.path);
+        let parts: Vec<_> = recorded.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+        let ends = (0..parts.len()).map(|first| to.join(parts[first..].iter().collect::<PathBuf>()));
+        let there: Vec<PathBuf> = ends.chain([to.to_path_buf()]).filter(|place| place.is_file()).collect();
+        let is_same = |place: &&PathBuf| place.metadata().is_ok_and(|there| there.len() == file.bytes);
+        let found = there.iter().find(is_same).or(there.first());
+        found.cloned().unwrap_or_else(|| to.join(&file.file))
+    }
+
     /// Returns where a file of the corpus stands, or where it stood if it is not there any more.
     fn stands(&self, file: &InputReport) -> String {
         if file.path == DASH {
             return file.path.clone();
+        }
+        if let Some(to) = &self.moved {
+            return self.moved(file, to).to_string_lossy().into_owned();
         }
         let found = self.report.input_file(file, &self.dir);
         found.map_or_else(|| file.path.clone(), |path| path.to_string_lossy().into_owned())
@@ -87,6 +110,9 @@ impl Finished {
         if !path.exists() && dir.join(EVALUATION).is_file() {
             return Err(other("evaluate".into()));
         }
+        if AppliedReport::is_alone(dir) {
+            return Err(other("apply".into()));
+        }
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
         let report: RunReport = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
             Some(verb) => other(verb),
@@ -106,12 +132,15 @@ impl Finished {
                 ),
             });
         }
-        Ok(Finished::new(dir, report))
+        let mut finished = Finished::new(dir, report);
+        // A corpus that was written later says as much as one of the run.
+        finished.report.corpus = finished.report.corpus.or_else(|| AppliedReport::added(dir));
+        Ok(finished)
     }
 
     /// The tables of a run that stand in a folder already, with its record.
     pub fn new(dir: &Path, report: RunReport) -> Finished {
-        Finished { dir: dir.to_path_buf(), report }
+        Finished { dir: dir.to_path_buf(), report, moved: None }
     }
 
     /// Where its statistics are read back from.

@@ -4,11 +4,13 @@
 
 mod accept;
 mod advice;
+mod apply;
 mod compare;
 mod comparison_report;
 mod copy_groups;
 mod evaluate;
 mod evaluated_clusters;
+mod evaluated_removal;
 mod evaluation_report;
 mod explain;
 mod explained_documents;
@@ -23,7 +25,6 @@ mod oracle;
 mod page;
 mod pool;
 mod relation_why;
-mod rethreshold;
 mod review;
 mod seek;
 mod texts;
@@ -31,8 +32,10 @@ mod truth;
 mod truth_ids;
 mod verdicts;
 mod windows;
+mod written_pairs;
 
 pub use accept::{AcceptedPage, accept};
+pub use apply::{AppliedReport, ApplyOptions, Survivors, apply, survivors};
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use comparison_report::*;
 pub use evaluate::{evaluate, truth_quotes};
@@ -42,7 +45,6 @@ pub use explanation::*;
 pub use finished::Finished;
 pub use page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
-pub use rethreshold::{Survivors, rethreshold};
 pub use review::{
     AlgorithmReview, BINS, ClusterReview, Crossing, Fate, Held, LargeCluster, Member, PairSample, RemovedReview,
     Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, Told, bin_range, sample_range,

@@ -20,7 +20,7 @@ mod repeats;
 mod rows;
 mod table;
 
-pub use places::{Cuts, DocCuts, Emptied};
+pub use places::{Cuts, DocCuts, Emptied, read_back};
 pub use table::write;
 
 use super::run_report::CutReport;

@@ -6,9 +6,9 @@ use super::costliest::{Costliest, Costly};
 use super::repeats::Repeats;
 use crate::job::pair::classes::number;
 use crate::session::Session;
-use dupsift_core::error::Result;
+use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::Cell;
+use dupsift_files::tables::{Cell, PassageFound};
 use dupsift_passages::{Cut, Passage, cut_out, passages, templates};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
@@ -79,6 +79,37 @@ impl Cuts {
         Some(DocCuts { left, saved: self.heap.get(begin + HEAD as u64, count * SAVED) })
     }
 
+    /// Returns the same with the characters that are left of each document.
+    fn measured(self, session: &Session<'_>) -> Result<Cuts> {
+        let (name, engine, documents) = ("read cut documents", session.engine, self.begins.len());
+        let running = engine.clock.stage(name);
+        let wanted = AtomicBits::new(engine.dir, "cut-documents", documents)?;
+        self.each(|doc, _| Ok(_ = wanted.set(doc as usize)))?;
+        let count = wanted.count();
+        let rows = Some(RowFilter::Where(Arc::new(move |doc| wanted.get(doc as usize))));
+        let want = Want { rows, batch_bytes: engine.budget.batch, ..Want::default() };
+        let begins = AtomicCells::new(engine.dir, "cuts-begin-measured", documents)?;
+        let heap = Heap::new(engine.dir, "cuts-measured")?;
+        session.read(
+            name,
+            &want,
+            || Ok(Vec::new()),
+            |bytes, batch| {
+                for row in 0..batch.len() {
+                    let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                    let Some(cuts) = self.of(doc) else { continue };
+                    let left = cuts.cut_out(text).map_or(0, |left| left.chars().count());
+                    save(&cuts.passages().collect::<Vec<_>>(), left as u32, bytes);
+                    begins.store(doc as usize, heap.append(bytes)? + 1);
+                }
+                Ok(())
+            },
+            |_| Ok(()),
+        )?;
+        running.end(count, count, 0);
+        Ok(Cuts { begins, heap: heap.freeze()?, firsts: self.firsts })
+    }
+
     /// Calls `each` with all documents of which something is cut, in order.
     ///
     /// # Errors
@@ -126,6 +157,45 @@ impl Emptied {
     pub fn documents(&self) -> impl Iterator<Item = u64> + '_ {
         self.documents.iter().map(|doc| doc as u64)
     }
+}
+
+/// Returns what a finished run cut, from the rows of its `passages/`, which are in order of documents. The characters that are left are
+/// counted only if `measures`: the documents are read for that.
+///
+/// # Errors
+/// What `rows` returns; a damaged file, a full disk, an interruption.
+pub fn read_back(
+    session: &Session<'_>,
+    rows: impl Iterator<Item = Result<PassageFound>>,
+    measures: bool,
+) -> Result<Cuts> {
+    let (engine, documents) = (session.engine, session.documents() as usize);
+    let begins = AtomicCells::new(engine.dir, "cuts-begin", documents)?;
+    let (heap, firsts) = (Heap::new(engine.dir, "cuts")?, AtomicBits::new(engine.dir, "first-copies", documents)?);
+    let (mut found, mut bytes) = (Vec::new(), Vec::new());
+    let mut store = |doc: u64, found: &mut Vec<Passage>| {
+        if !found.is_empty() {
+            save(found, 0, &mut bytes);
+            begins.store(doc as usize, heap.append(&bytes)? + 1);
+            found.clear();
+        }
+        Ok::<_, Error>(())
+    };
+    let mut last = 0;
+    for row in rows {
+        let row = row?;
+        if row.doc != last {
+            store(last, &mut found)?;
+            last = row.doc;
+        }
+        let ([start, end], [start_byte, end_byte]) =
+            (row.characters.map(|at| at as u32), row.bytes.map(|at| at as u32));
+        let (copies, first_doc) = (row.copies as u32, row.first_doc.unwrap_or_default());
+        found.push(Passage { start, end, start_byte, end_byte, copies, first_doc, first_start: 0 });
+    }
+    store(last, &mut found)?;
+    let cuts = Cuts { begins, heap: heap.freeze()?, firsts };
+    if measures { cuts.measured(session) } else { Ok(cuts) }
 }
 
 /// Reads the documents that have repeats, and returns what is cut out of them, with the passages that cost most.

@@ -1,7 +1,7 @@
 //! The second part of a run: from signatures to pairs that are checked and classified.
 
 pub mod classes;
-pub(crate) mod components;
+pub mod components;
 pub(crate) mod contents;
 pub mod group;
 pub mod links;

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::copies;
 use super::count::{Counted, Counting, Totals};
 use super::intake::{Intake, Taken, Took};
 use super::sign::{SignTallies, SignedRows, Signing, rows, spilled};
@@ -19,7 +20,7 @@ use crate::reading::read::{PagesSoFar, Restless, Rests};
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::prefilter::Prefilter;
-use dupsift_core::error::Result;
+use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::Cell;
 
 /// What is done with each document.
@@ -116,6 +117,23 @@ pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>
     )?;
     shares.extend(resting.map(Resting::restored));
     Ok(Share::of_all(shares))
+}
+
+/// Notes all rows of a finished run's corpus again, as its first pass did, and returns them with the exact copies.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
+    let running = session.engine.clock.stage("read documents");
+    session.scopes.begin(session.engine, &session.options.recipe, session.documents())?;
+    let intake = Intake::new(session, true)?;
+    let view = View::first(session);
+    let asked = Asked { intake: Some(&intake), ..Asked::default() };
+    let Share { took, .. } = read(session, "read documents", &view, asked)?;
+    let mut taken = intake.finish(took)?;
+    running.end(session.documents(), taken.used, taken.spilled_bytes);
+    let hashes = taken.hashes.take().ok_or_else(|| Error::Internal("no hashes of texts were noted".into()))?;
+    Ok((taken, copies::fold(session, &hashes)?))
 }
 
 /// A pass that is saved now and then: what it has recorded since the last rest goes into a partial checkpoint. It begins behind the

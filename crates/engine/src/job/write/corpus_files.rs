@@ -101,9 +101,26 @@ fn check_cut(session: &Session<'_>) -> Result<()> {
     }
 }
 
-/// Writes it.
+/// Writes the folders that `corpus` asks for.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
 pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
-    let fates = Fates::new(session, known.decided, &known.taken.rejected)?;
+    write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
+}
+
+/// Writes the folders that `corpus` asks for, by what was decided and rejected, and cut. Only attributes/ needs `known`.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_by(
+    session: &Session<'_>,
+    stage: &Stage,
+    (decided, rejected): (&Decided, &Rejected),
+    cuts: Option<&Cuts>,
+    known: Option<Known<'_>>,
+) -> Result<CorpusReport> {
+    let fates = Fates::new(session, decided, rejected)?;
     let (all, removed, rejected) = (session.rows(), fates.removed.count(), fates.rejected.count());
     let mut report = CorpusReport {
         written: session.options.corpus.to_string(),
@@ -113,7 +130,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
         rejected,
         ..CorpusReport::default()
     };
-    if session.options.corpus.annotate {
+    if let Some(known) = known.filter(|_| session.options.corpus.annotate) {
         report.folders.insert("attributes".to_owned(), attributes::write(session, stage, known)?);
     }
     let kept = Folder { name: "deduped", takes: Fates::stays, has_empty: true, is_cut: true };
@@ -122,7 +139,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
     for (folder, asked) in [(kept, corpus.keep), (dropped, corpus.drop)] {
         if asked {
             let running = session.engine.clock.stage(format!("write {}/", folder.name));
-            let written = copy(session, stage, &fates, &folder, known.cuts.filter(|_| folder.is_cut))?;
+            let written = copy(session, stage, &fates, &folder, cuts.filter(|_| folder.is_cut))?;
             running.end(all, written.rows, written.bytes);
             report.folders.insert(folder.name.to_owned(), written);
         }

@@ -159,6 +159,21 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
     Ok(order)
 }
 
+/// Returns the clusters of the pairs that decide, for documents in `shown`. [`decide_by`] returns them too, with its decisions.
+///
+/// # Errors
+/// A full disk, an interruption.
+pub fn clusters_by<R: survive::Relation + Sync>(
+    session: &Session<'_>,
+    deciding: &Deciding,
+    linked: &[R],
+    keep: &KeepOrder,
+    shown: &AtomicBits,
+) -> Result<Components> {
+    let order = in_order(session, keep, shown)?;
+    components(session, linked, deciding.needed, order.docs(0..shown.count() as usize))
+}
+
 /// The clusters of the pairs that decide.
 fn components<R: survive::Relation>(
     session: &Session<'_>,

@@ -1,6 +1,6 @@
 //! The third part of a run: what is removed, and the tables of the output.
 
-pub(crate) mod attributes;
+pub mod attributes;
 pub(crate) mod clusters;
 pub mod corpus_files;
 pub mod decide;

@@ -96,6 +96,46 @@ pub struct Decided {
     pub components: Option<Components>,
 }
 
+/// Returns what a finished run decided, from the rows of its `removed/`: document, kept document and reason.
+///
+/// # Errors
+/// What `rows` returns; a full disk.
+pub fn decided_again(
+    session: &Session<'_>,
+    rows: impl Iterator<Item = Result<(u64, u64, &'static str)>>,
+    components: Option<Components>,
+) -> Result<Decided> {
+    let all = session.engine.ordered(session.documents(), "removed", ROW, 8, 8, 0)?;
+    let mut writer = all.writer();
+    for found in rows {
+        let (doc, kept, reason) = found?;
+        let code = match reason {
+            EMPTIED => EMPTIED_CODE as u16,
+            "chain" => 0,
+            _ => 1,
+        };
+        let mut row = [0; ROW];
+        row[..8].copy_from_slice(&doc.to_be_bytes());
+        row[8..16].copy_from_slice(&kept.to_be_bytes());
+        row[16..18].copy_from_slice(&code.to_be_bytes());
+        writer.push(&row)?;
+    }
+    writer.flush()?;
+    drop(writer);
+    Ok(Decided {
+        rows: all.finish()?,
+        algorithms: Vec::new(),
+        looks: false,
+        near_duplicates: 0,
+        of_templates: 0,
+        left_out: 0,
+        stays: BTreeMap::new(),
+        not_looked_at: 0,
+        looked_at: None,
+        components,
+    })
+}
+
 /// Hands on which documents go, and for which kept ones, in order of the documents.
 pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     for partition in 0..decided.rows.partitions() {

@@ -85,6 +85,7 @@ mod tests {
             ("c4.00001.json.gz", Some("JSON lines in gzip")),
             ("a.JSON", Some("JSON lines")),
             ("a.txt.gz", Some("a text file in gzip")),
+            ("README.md", Some("a text file")),
             ("a.HTM", Some("a page file")),
             ("jsonl", None),
             ("a.csv", Some("CSV")),

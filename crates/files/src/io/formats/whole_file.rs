@@ -34,7 +34,7 @@ impl Format for TextFile {
     }
 
     fn endings(&self) -> &'static [&'static str] {
-        &[".txt"]
+        &[".txt", ".md"]
     }
 
     fn is_packed(&self) -> bool {

@@ -1,130 +1,44 @@
-//! Another threshold without another run: which documents go by the pairs that reach it.
+//! The pairs of a finished run as relations: what `apply` decides by, with the rule of the run or another one.
 //!
-//! The rules are those of the run: the same order of preference, the same survivor rule, over the pairs that its tables have. What
-//! the run did not write it cannot say, so a threshold can only rise; and where a document goes for a kept one only if it is contained
-//! there, that has to be known of each pair that is asked about: of pairs that the run did not look at it is not, and then there is
-//! no answer. The margin and the forms are those of the run. Pairs are held in memory, about 64 bytes each.
-//!
-//! ```text
-//! pairs of each algorithm --threshold--> links of classes of copies --decide--> removals
-//! ```
+//! A run knows the pairs that it wrote. So a threshold can only rise, and if a document is removed only if a kept one contains it, that has
+//! to be known of each pair that is asked about: there is no answer for pairs that the run did not compare. The margin and the templates are
+//! those of the run. Pairs are held in memory, about 64 bytes each.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use super::finished::Finished;
 use dupsift_algorithms::measure::{Contained, Part};
 use dupsift_algorithms::stage::connect::Forest;
-use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::survive::Relation;
-use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
 use dupsift_core::row::Slots;
-use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::job::check::check_resources;
-use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
+use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::run_report::AlgorithmReport;
-use dupsift_engine::job::write::decide::{Deciding, decide_by};
-use dupsift_engine::job::write::removals;
 use dupsift_engine::options::RunOptions;
-use dupsift_engine::reading::again::work_again;
-use dupsift_engine::reading::document::View;
-use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Shares stand in the tables with 32 bits: to so many parts a bound such as .7 is what it was.
 const PARTS: f64 = 1e6;
 
-/// What stays by other thresholds.
-#[derive(Clone, Debug, Default)]
-pub struct Survivors {
-    /// Rows of the corpus.
-    pub rows: u64,
-    /// The documents that go, in their order, each with the kept one that it goes for.
-    pub removed: Vec<(u64, u64)>,
-}
-
-/// Decides again, by pairs of at least these similarities, each of an algorithm by its label. The options are those of the record, with
-/// what was asked for now.
+/// Returns the documents that are in a pair.
 ///
 /// # Errors
-/// [`Error::Usage`] for a label that the run does not have, a threshold below what it knows, and where its tables do not say enough; a
-/// corpus that is gone; a request to stop.
-pub fn rethreshold(
-    finished: &Finished,
-    options: &RunOptions,
-    thresholds: &[(String, f64)],
-    progress: &Progress,
-    cancel: &AtomicBool,
-) -> Result<Survivors> {
-    check_resources(options)?;
-    let report = &finished.report;
-    let Some(removal) = &report.removal else {
-        return Err(Error::usage(
-            "a comparison removes nothing, so that no threshold changes what stays; expected the output of a run",
-        ));
-    };
-    let labels: Vec<&str> = report.algorithms.iter().map(|one| one.label.as_str()).collect();
-    if let Some((unknown, _)) = thresholds.iter().find(|(label, _)| !labels.contains(&label.as_str())) {
-        let hint = did_you_mean(unknown, labels.iter().copied());
-        let names = labels.join(", ");
-        return Err(Error::usage(format!("{unknown:?} is no algorithm of this run{hint}; they are: {names}")));
+/// A full disk.
+pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<AtomicBits> {
+    let shown = AtomicBits::new(engine.dir, "shown", documents as usize)?;
+    for links in known {
+        links.links.iter().for_each(|link| _ = shown.set(link.doc as usize));
+        links.copies.iter().flatten().for_each(|&doc| _ = shown.set(doc as usize));
     }
-    let deciding = Deciding::new(&options.decide, &labels);
-    let mut known = Vec::new();
-    for &at in &deciding.chosen {
-        let one = &report.algorithms[at];
-        let threshold = thresholds.iter().find(|(label, _)| *label == one.label).map(|(_, threshold)| *threshold);
-        known.push(Links::read(finished, one, threshold, options)?);
-    }
-    finished.is_of_its_corpus()?;
-    let inputs = finished.corpus(options, cancel)?;
-    work_again(options, &inputs.source, progress, cancel, |session| {
-        finished.check_contents(session)?;
-        let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
-        for links in &known {
-            links.links.iter().for_each(|link| _ = shown.set(link.doc as usize));
-            links.copies.iter().flatten().for_each(|&doc| _ = shown.set(doc as usize));
-        }
-        let keep = order(session, &shown, &removal.keep_columns)?;
-        let look = |doc, kept| look(&known, doc, kept);
-        let decided = decide_by(session, &deciding, || Ok(known.iter().collect()), (&keep, |_| None), &shown, look)?;
-        let mut survivors = Survivors { rows: session.documents(), removed: Vec::new() };
-        removals::each(&decided, session.engine.budget.a_thread, |doc, kept| Ok(survivors.removed.push((doc, kept))))?;
-        Ok(survivors)
-    })
+    Ok(shown)
 }
 
-/// The order of preference of the documents in question, whose lengths and other columns are read for it. Columns compare as in the run.
-fn order(session: &Session<'_>, shown: &Arc<AtomicBits>, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
-    let running = session.engine.clock.stage("read lengths");
-    let (recorder, view, bits) = (KeepRecorder::new(session)?, View::first(session), shown.clone());
-    let rows = RowFilter::Where(Arc::new(move |doc| bits.get(doc as usize)));
-    let want = KeepRecorder::want(session, Want { rows: Some(rows), ..view.want() });
-    session.read(
-        "read lengths",
-        &want,
-        || Ok(Vec::new()),
-        |lengths, batch| {
-            let columns = view.columns(batch)?;
-            lengths.clear();
-            for row in 0..batch.len() {
-                session.engine.go_on()?;
-                let length = |text| note::length(&view.document(batch.doc(row), text, &columns, row));
-                lengths.push(batch.text(row).text().map_or(0, length));
-            }
-            recorder.record(batch, lengths)
-        },
-        |_| Ok(()),
-    )?;
-    running.end(shown.count(), shown.count(), 0);
-    recorder.finish_as(compared_as)
-}
-
-/// How much of a document stands in a kept one, and the other way round; none for copies.
-fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> {
+/// Returns how much of a document is contained in a kept one, and the other way round; `None` for copies.
+///
+/// # Errors
+/// [`Error::Usage`] if the run did not compare the two.
+pub fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> {
     let mut are_copies = false;
     for links in known {
         let (a, b) = (links.class(doc), links.class(kept));
@@ -137,7 +51,7 @@ fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> 
         return Ok(None);
     }
     Err(Error::usage(format!(
-        "the run did not look at how much of document {doc} stands in document {kept}, which now stays; expected `remove-if=pair`, or another run with \
+        "the run did not compare document {doc} with document {kept}, which is kept by this rule; expected `remove-if=pair`, or another run with \
          that threshold"
     )))
 }
@@ -148,7 +62,7 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
 }
 
 /// The pairs of one algorithm that reach the threshold, as links of classes of copies.
-struct Links {
+pub struct Links {
     /// Classes of two documents or more, each in order, the first one its name; in order of these.
     copies: Vec<Vec<u64>>,
     /// Each document of them with the first of its class; in order.
@@ -166,7 +80,16 @@ struct Link {
 }
 
 impl Links {
-    fn read(finished: &Finished, one: &AlgorithmReport, threshold: Option<f64>, options: &RunOptions) -> Result<Links> {
+    /// Reads the pairs of an algorithm that reach a threshold; all of them without one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a threshold below what the run knows, or if it did not write all pairs; a table that cannot be read.
+    pub fn read(
+        finished: &Finished,
+        one: &AlgorithmReport,
+        threshold: Option<f64>,
+        options: &RunOptions,
+    ) -> Result<Links> {
         let (label, max_group) = (&one.label, options.max_group);
         let any_title = options.remove_if.bounds().is_none();
         let (mut links, mut first, mut lowest) =

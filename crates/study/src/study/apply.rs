@@ -1,0 +1,490 @@
+//! `dupsift apply`: the corpus written from a finished run, without a second run.
+//!
+//! ```text
+//! the rule of the run   removed/, rejected/ and passages/ say what becomes of each row; the folders are added to the output
+//! another rule          pairs/ decide again, see `written_pairs.rs`; removed/ and the folders of the corpus make another output
+//! ```
+//!
+//! The folders are written by the same code as in a run, so their bytes are equal to those of a run with the same options. Another rule
+//! never writes into the folder of the run, whose `removed/` would say something else than its `deduped/`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::finished::Finished;
+use super::written_pairs::{Links, look, shown};
+use dupsift_algorithms::stage::note;
+use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_core::error::{Error, Result, did_you_mean};
+use dupsift_core::number::counted;
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_engine::engine::progress::Progress;
+use dupsift_engine::job::check::check_resources;
+use dupsift_engine::job::cut::{Cuts, read_back};
+use dupsift_engine::job::pair::classes::Classes;
+use dupsift_engine::job::pair::components::Components;
+use dupsift_engine::job::read::intake::Taken;
+use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
+use dupsift_engine::job::read::reading::note_again;
+use dupsift_engine::job::run_report::{CorpusReport, RemovalReport};
+use dupsift_engine::job::write::attributes::Known;
+use dupsift_engine::job::write::corpus_files;
+use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
+use dupsift_engine::job::write::last_reading;
+use dupsift_engine::job::write::removals::{self, Decided};
+use dupsift_engine::job::write::tables::rejected_table;
+use dupsift_engine::options::{CorpusFiles, RunOptions};
+use dupsift_engine::reading::again::work_again;
+use dupsift_engine::reading::document::View;
+use dupsift_engine::reading::ids::Ids;
+use dupsift_engine::reading::losses::CORPUS;
+use dupsift_engine::reading::rejected::{Rejected, Rejecter};
+use dupsift_engine::session::Session;
+use dupsift_files::io::{APPLIED, HELD, RowFilter, Stage, TableReader, Want, real_path};
+use dupsift_files::tables::{
+    PASSAGE_COLUMNS, PassageFound, REJECTED_COLUMNS, RejectReason, passages_found, rejected_rows,
+};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// Version of the record.
+const SCHEMA_VERSION: u32 = 1;
+
+/// The table of removed documents in an output folder.
+const REMOVED: &str = "removed/part-00000.parquet";
+
+/// What is to be written.
+#[derive(Clone, Debug, Default)]
+pub struct ApplyOptions {
+    /// The folders of the corpus.
+    pub corpus: CorpusFiles,
+    /// Another rule of removal than that of the run.
+    pub remove_if: Option<RemoveIf>,
+    /// Higher thresholds, each of an algorithm by its label.
+    pub thresholds: Vec<(String, f64)>,
+    /// Another folder than that of the run.
+    pub out: Option<PathBuf>,
+}
+
+/// The record `applied.json` of a corpus that was written from a finished run.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct AppliedReport {
+    /// Version of this record.
+    pub schema_version: u32,
+    /// The program's version.
+    pub dupsift: String,
+    /// The output folder of the run.
+    pub run: String,
+    /// The rule of removal.
+    pub remove_if: String,
+    /// Thresholds that are higher than those of the run, by label.
+    pub thresholds: BTreeMap<String, f64>,
+    /// What was written.
+    pub corpus: CorpusReport,
+}
+
+impl AppliedReport {
+    /// Returns whether a folder is the output of `apply` alone, and not of a run.
+    pub fn is_alone(dir: &Path) -> bool {
+        dir.join(APPLIED).is_file() && !dir.join("run.json").exists()
+    }
+
+    /// Reads the record in a folder.
+    ///
+    /// # Errors
+    /// A record that is not there or cannot be understood.
+    pub fn read(dir: &Path) -> Result<AppliedReport> {
+        let path = dir.join(APPLIED);
+        let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+        serde_json::from_slice(&json).map_err(|error| {
+            let why = format!("{error}; expected the record that this version of dupsift writes");
+            Error::BadFile { path, why }
+        })
+    }
+
+    /// Returns what was added to the output of a run, of what is still there; `None` if that is nothing.
+    pub(super) fn added(dir: &Path) -> Option<CorpusReport> {
+        let mut corpus = AppliedReport::read(dir).ok()?.corpus;
+        corpus.folders.retain(|name, _| dir.join(name).is_dir());
+        (!corpus.folders.is_empty()).then_some(corpus)
+    }
+}
+
+/// What is kept by another rule.
+#[derive(Clone, Debug, Default)]
+pub struct Survivors {
+    /// Rows of the corpus.
+    pub rows: u64,
+    /// The removed documents, in order, each with the kept one that replaces it.
+    pub removed: Vec<(u64, u64)>,
+}
+
+/// Decides again by another rule, and writes nothing. `options` are those of the record; `asked` has the rule.
+///
+/// # Errors
+/// [`Error::Usage`] for a label that the run does not have, for a threshold below what it knows, and if its tables do not say enough; a
+/// corpus that is gone or changed; a request to stop.
+pub fn survivors(
+    finished: &Finished,
+    options: &RunOptions,
+    asked: &ApplyOptions,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<Survivors> {
+    check_resources(options)?;
+    let removal = removal(finished)?;
+    let options = &asked.over(options);
+    finished.is_of_its_corpus()?;
+    refuse_cut(options, asked.is_other(removal))?;
+    let pairs = Pairs::read(finished, options, &asked.thresholds)?;
+    let inputs = finished.corpus(options, cancel)?;
+    work_again(options, &inputs.source, progress, cancel, |session| {
+        finished.check_contents(session)?;
+        let shown = Arc::new(shown(session.engine, session.documents(), &pairs.known)?);
+        let keep = order(session, &shown, &removal.keep_columns)?;
+        let decided = pairs.decide(session, &keep, &shown)?;
+        let mut survivors = Survivors { rows: session.documents(), removed: Vec::new() };
+        removals::each(&decided, session.engine.budget.a_thread, |doc, kept| Ok(survivors.removed.push((doc, kept))))?;
+        Ok(survivors)
+    })
+}
+
+/// Writes the corpus of a finished run. Returns the record; the folders appear complete or not at all.
+///
+/// # Errors
+/// As [`survivors`]; [`Error::Usage`] if a folder is there already, if another rule has no folder of its own, and for a result that is held
+/// back; a file that cannot be copied; a full disk.
+pub fn apply(
+    finished: &Finished,
+    options: &RunOptions,
+    asked: &ApplyOptions,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<AppliedReport> {
+    check_resources(options)?;
+    let removal = removal(finished)?;
+    let is_other = asked.is_other(removal);
+    check(finished, asked, is_other)?;
+    let options = &RunOptions { corpus: asked.corpus, ..asked.over(options) };
+    refuse_cut(options, is_other)?;
+    let annotates = options.corpus.annotate;
+    if is_other || annotates {
+        finished.is_of_its_corpus()?;
+    }
+    let pairs = (is_other || annotates).then(|| Pairs::read(finished, options, &asked.thresholds)).transpose()?;
+    let inputs = finished.corpus(options, cancel)?;
+    let applied = |session: &Session<'_>| {
+        corpus_files::check(session)?;
+        finished.check_contents(session)?;
+        let stage = match &asked.out {
+            Some(out) => Stage::begin(out, false, None)?,
+            None => Stage::begin_added(finished.dir(), &folders(asked.corpus))?,
+        };
+        let corpus = match &pairs {
+            Some(pairs) => with_documents(session, finished, &stage, pairs, is_other)?,
+            None => {
+                let decided = removals::decided_again(session, removed(session, finished)?, None)?;
+                let rejected = rejected(session, finished)?;
+                let cuts = cuts(session, finished, false)?;
+                corpus_files::write_by(session, &stage, (&decided, &rejected), cuts.as_ref(), None)?
+            }
+        };
+        if asked.out.is_some() && !is_other {
+            let (from, to) = (finished.dir().join(REMOVED), stage.file(REMOVED)?);
+            safe_fs::copy(&from, &to).map_err(Error::io("copy a table to", &to))?;
+        }
+        Ok((corpus, stage))
+    };
+    let (mut corpus, stage) = work_again(options, &inputs.source, progress, cancel, applied)?;
+    if let (None, Some(earlier)) = (&asked.out, AppliedReport::added(finished.dir())) {
+        earlier.folders.into_iter().for_each(|(name, folder)| _ = corpus.folders.entry(name).or_insert(folder));
+    }
+    let report = AppliedReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_owned(),
+        run: real_path(finished.dir()).unwrap_or_else(|_| finished.dir().to_path_buf()).display().to_string(),
+        remove_if: options.remove_if.to_string(),
+        thresholds: asked.thresholds.iter().cloned().collect(),
+        corpus,
+    };
+    let json = serde_json::to_string_pretty(&report).map_err(Error::table("write applied.json"))?;
+    stage.write_applied(&json)?;
+    if cancel.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    match asked.out {
+        Some(_) => stage.commit(false)?,
+        None => stage.commit_added(&folders(asked.corpus))?,
+    }
+    Ok(report)
+}
+
+impl ApplyOptions {
+    /// Returns whether the rule differs from that of the run.
+    fn is_other(&self, removal: &RemovalReport) -> bool {
+        !self.thresholds.is_empty() || self.remove_if.is_some_and(|rule| rule.to_string() != removal.remove_if)
+    }
+
+    /// Returns the options of the run with this rule.
+    fn over(&self, options: &RunOptions) -> RunOptions {
+        RunOptions { remove_if: self.remove_if.unwrap_or(options.remove_if), ..options.clone() }
+    }
+}
+
+/// Returns the names of the folders of the corpus that are written.
+fn folders(corpus: CorpusFiles) -> Vec<&'static str> {
+    let asked = [(corpus.annotate, "attributes"), (corpus.keep, "deduped"), (corpus.drop, "dropped")];
+    asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect()
+}
+
+fn removal(finished: &Finished) -> Result<&RemovalReport> {
+    finished
+        .report
+        .removal
+        .as_ref()
+        .ok_or_else(|| Error::usage("a comparison removes no documents; expected the output folder of dupsift run"))
+}
+
+/// Checks, before any work, that the folders have a place.
+fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()> {
+    let shown = finished.dir().display();
+    if asked.corpus.is_none() {
+        return Err(Error::wrong("corpus", "there is nothing to write; expected keep, drop or annotate"));
+    }
+    if finished.dir().join(HELD).exists() {
+        return Err(Error::usage(format!(
+            "{shown} is held back by a guard; accept it first, with `dupsift accept {shown}`"
+        )));
+    }
+    let Some(out) = &asked.out else {
+        if is_other {
+            return Err(Error::usage(format!(
+                "another rule than that of the run needs a folder of its own, because removed/ in {shown} is by the rule of the run; pass \
+                 `out=DIR`"
+            )));
+        }
+        let there = folders(asked.corpus).into_iter().map(|name| finished.dir().join(name));
+        return match there.into_iter().find(|path| path.symlink_metadata().is_ok()) {
+            None => Ok(()),
+            Some(path) => Err(Error::usage(format!(
+                "{} is already there; remove it first, or write into another folder with `out`",
+                path.display()
+            ))),
+        };
+    };
+    let both = [out, finished.dir()].map(|path| real_path(path).unwrap_or_else(|_| path.to_path_buf()));
+    if both[0].starts_with(&both[1]) {
+        return Err(Error::wrong_value(
+            "out",
+            out.display(),
+            "it is in the folder of the run; expected another folder",
+        ));
+    }
+    Stage::look(out, false, false)
+}
+
+/// Refuses another rule if passages are cut: what is cut depends on which documents are kept.
+fn refuse_cut(options: &RunOptions, is_other: bool) -> Result<()> {
+    match options.cut.what.filter(|_| is_other) {
+        None => Ok(()),
+        Some(cut) => Err(Error::usage(format!(
+            "the run cut passages (`cut={cut}`), and what is cut depends on which documents are kept; expected the rule of the run, or \
+             another run"
+        ))),
+    }
+}
+
+/// The pairs that decide.
+struct Pairs {
+    deciding: Deciding,
+    known: Vec<Links>,
+}
+
+impl Pairs {
+    fn read(finished: &Finished, options: &RunOptions, thresholds: &[(String, f64)]) -> Result<Pairs> {
+        let report = &finished.report;
+        let labels: Vec<&str> = report.algorithms.iter().map(|one| one.label.as_str()).collect();
+        if let Some((unknown, _)) = thresholds.iter().find(|(label, _)| !labels.contains(&label.as_str())) {
+            let hint = did_you_mean(unknown, labels.iter().copied());
+            let names = labels.join(", ");
+            return Err(Error::usage(format!("{unknown:?} is no algorithm of this run{hint}; they are: {names}")));
+        }
+        let deciding = Deciding::new(&options.decide, &labels);
+        let mut known = Vec::new();
+        for &at in &deciding.chosen {
+            let one = &report.algorithms[at];
+            let threshold = thresholds.iter().find(|(label, _)| *label == one.label).map(|(_, threshold)| *threshold);
+            known.push(Links::read(finished, one, threshold, options)?);
+        }
+        Ok(Pairs { deciding, known })
+    }
+
+    fn decide(&self, session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Decided> {
+        let look = |doc, kept| look(&self.known, doc, kept);
+        decide_by(session, &self.deciding, || Ok(self.known.iter().collect()), (keep, |_| None), shown, look)
+    }
+
+    fn clusters(&self, session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Components> {
+        clusters_by(session, &self.deciding, &self.known.iter().collect::<Vec<_>>(), keep, shown)
+    }
+}
+
+/// Writes what takes another pass over the documents: marks of each row, and what another rule removes.
+fn with_documents(
+    session: &Session<'_>,
+    finished: &Finished,
+    stage: &Stage,
+    pairs: &Pairs,
+    is_other: bool,
+) -> Result<CorpusReport> {
+    let (taken, copies) = note_again(session)?;
+    let shown = Arc::new(shown(session.engine, session.documents(), &pairs.known)?);
+    let decided = match is_other {
+        true => pairs.decide(session, &taken.keep, &shown)?,
+        false => {
+            let clusters = pairs.clusters(session, &taken.keep, &shown)?;
+            removals::decided_again(session, removed(session, finished)?, Some(clusters))?
+        }
+    };
+    let cuts = cuts(session, finished, true)?;
+    let ids = ids(session, &taken, shown)?;
+    if is_other {
+        write_removed(session, stage, &decided, (&copies, &taken), &ids)?;
+    }
+    let known = Known { decided: &decided, taken: &taken, copies: &copies, ids: &ids, cuts: cuts.as_ref() };
+    corpus_files::write(session, stage, known)
+}
+
+/// Reads the ids of the documents in pairs; of all of them if each row is marked.
+fn ids<'s>(session: &Session<'s>, taken: &Taken, shown: Arc<AtomicBits>) -> Result<Ids<'s>> {
+    if session.options.corpus.annotate {
+        (0..session.documents() as usize).for_each(|doc| _ = shown.set(doc));
+    }
+    last_reading::ids(session, &taken.ids_named(session), &shown)
+}
+
+fn write_removed(
+    session: &Session<'_>,
+    stage: &Stage,
+    decided: &Decided,
+    (copies, taken): (&Classes, &Taken),
+    ids: &Ids<'_>,
+) -> Result<()> {
+    let running = session.engine.clock.stage("write removed/");
+    stage.file(REMOVED)?;
+    let part = |doc: u64| (taken.shapes.load(doc as usize), taken.keep.length(doc));
+    let (removals, bytes) = removals::write(session, stage, decided, copies, ids, part)?;
+    running.end(removals.removed, removals.removed, bytes);
+    Ok(())
+}
+
+/// Returns the rows of removed/, by the number of each document in the corpus.
+fn removed(
+    session: &Session<'_>,
+    finished: &Finished,
+) -> Result<impl Iterator<Item = Result<(u64, u64, &'static str)>> + use<>> {
+    let (first, end, path) = (finished.first_doc(), session.documents(), finished.dir().join(REMOVED));
+    let row = move |doc: u64| doc.checked_sub(first).filter(|doc| *doc < end).ok_or_else(|| wrong_table(&path));
+    let rows = finished.removals()?;
+    Ok(rows.map(move |found| {
+        found.and_then(|found| Ok((row(found.doc)?, found.kept.saturating_sub(first), found.reason)))
+    }))
+}
+
+/// Returns the rows of the corpus that rejected/ lists.
+fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
+    let path = rejected_table(finished.dir());
+    let files: HashMap<&str, u64> = finished
+        .report
+        .inputs
+        .iter()
+        .zip(&session.source.files)
+        .map(|(known, file)| (&*known.file, file.first_doc))
+        .collect();
+    let rejecter = Rejecter::new(session)?;
+    let mut writer = rejecter.writer();
+    let mut count = 0;
+    for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
+        let rows = rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong_table(&path))?;
+        for (file, row) in rows {
+            // Without a row it is a file that was skipped.
+            let (Some(first), Some(row)) = (files.get(&*file), row) else { continue };
+            let doc = first.saturating_add(row);
+            if doc >= session.documents() {
+                return Err(wrong_table(&path));
+            }
+            rejecter.put(&mut writer, doc, RejectReason::BrokenRecord, b"")?;
+            count += 1;
+        }
+    }
+    writer.flush()?;
+    drop(writer);
+    let known = finished.report.documents.rejections.rows;
+    if count != known {
+        let why = format!("it has {}, and run.json says {known}", counted(count, "row"));
+        return Err(Error::BadFile { path, why });
+    }
+    rejecter.finish()
+}
+
+/// Returns what the run cut, if it cut anything.
+fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Option<Cuts>> {
+    if session.options.cut.what.is_none() {
+        return Ok(None);
+    }
+    let path = finished.dir().join("passages/part-00000.parquet");
+    let (first, end) = (finished.first_doc(), session.documents());
+    let batches = TableReader::open(&path, &PASSAGE_COLUMNS)?;
+    let rows = batches.flat_map(|batch| {
+        let rows = batch.and_then(|batch| passages_found(&batch).ok_or_else(|| wrong_table(&path)));
+        match rows {
+            Ok(rows) => {
+                rows.into_iter().map(|row| of_corpus(row, first, end).ok_or_else(|| wrong_table(&path))).collect()
+            }
+            Err(error) => vec![Err(error)],
+        }
+    });
+    read_back(session, rows, measures).map(Some)
+}
+
+/// Returns the row with the numbers that its documents have in the corpus, which has so many; `None` if it has no such document.
+fn of_corpus(mut row: PassageFound, first: u64, end: u64) -> Option<PassageFound> {
+    row.doc = row.doc.checked_sub(first).filter(|doc| *doc < end)?;
+    row.first_doc = row.first_doc.map(|doc| doc.saturating_sub(first));
+    Some(row)
+}
+
+fn wrong_table(path: &Path) -> Error {
+    let why = "it is not the table that the run wrote; run again with `overwrite`".into();
+    Error::BadFile { path: path.to_path_buf(), why }
+}
+
+/// Returns the order of preference of the documents in question, whose lengths and other columns are read for it. Columns compare as in
+/// the run.
+fn order(session: &Session<'_>, shown: &Arc<AtomicBits>, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
+    let running = session.engine.clock.stage("read lengths");
+    let (recorder, view, bits) = (KeepRecorder::new(session)?, View::first(session), shown.clone());
+    let rows = RowFilter::Where(Arc::new(move |doc| bits.get(doc as usize)));
+    let want = KeepRecorder::want(session, Want { rows: Some(rows), ..view.want() });
+    session.read(
+        "read lengths",
+        &want,
+        || Ok(Vec::new()),
+        |lengths, batch| {
+            let columns = view.columns(batch)?;
+            lengths.clear();
+            for row in 0..batch.len() {
+                session.engine.go_on()?;
+                let length = |text| note::length(&view.document(batch.doc(row), text, &columns, row));
+                lengths.push(batch.text(row).text().map_or(0, length));
+            }
+            recorder.record(batch, lengths)
+        },
+        |_| Ok(()),
+    )?;
+    running.end(shown.count(), shown.count(), 0);
+    recorder.finish_as(compared_as)
+}

@@ -1,0 +1,60 @@
+//! `dupsift apply`: the corpus of a finished run, written without a second run.
+
+use anyhow::{Context, Result};
+
+use super::args::ApplyArguments;
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
+use super::{Exit, log, tell};
+use crate::report::applied;
+use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_core::error::{Error, Result as Checked};
+use dupsift_engine::options::CorpusFiles;
+use dupsift_study::study::{self, ApplyOptions, Finished};
+
+/// Runs the verb.
+///
+/// # Errors
+/// A folder that is no finished run, a corpus that is gone or has changed, a rule that the run does not know enough for.
+pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
+    let asked = ApplyOptions {
+        corpus: CorpusFiles::parse(&arguments.corpus)?,
+        remove_if: arguments.remove_if.as_deref().map(RemoveIf::parse).transpose()?,
+        thresholds: arguments.threshold.iter().map(|typed| threshold(typed)).collect::<Checked<_>>()?,
+        out: arguments.out.clone(),
+    };
+    let settings = arguments.options.settings()?;
+    let finished = Finished::open(&arguments.dir)?;
+    let options = finished.options(&settings)?;
+    let (_, progress) = log::start(&settings);
+    ignore_file_size_signal();
+    let cancel = cancel_on_signal()?;
+    let report = study::apply(&finished, &options, &asked, &progress, &cancel)
+        .with_context(|| format!("cannot apply {}", arguments.dir.display()))?;
+    Ok(tell(&applied(&report, asked.out.as_deref().unwrap_or(&arguments.dir)), Exit::Done))
+}
+
+/// Parses a label and a threshold.
+fn threshold(typed: &str) -> Checked<(String, f64)> {
+    let parsed =
+        typed.rsplit_once('=').and_then(|(label, share)| Some((label.trim().to_owned(), share.trim().parse().ok()?)));
+    parsed.filter(|(label, share): &(String, f64)| !label.is_empty() && (0.0..=1.0).contains(share)).ok_or_else(|| {
+        Error::wrong_value(
+            "threshold",
+            typed,
+            "expected LABEL=T, the label of an algorithm of the run and a number from 0 to 1, such as minhash=0.9",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_threshold_is_a_label_and_a_share() {
+        let parse = |typed| super::threshold(typed).map_err(|error| error.to_string());
+        assert_eq!(parse("minhash=0.9"), Ok(("minhash".into(), 0.9)));
+        assert_eq!(parse(" a = 1"), Ok(("a".into(), 1.0)));
+        for wrong in ["0.9", "minhash", "minhash=", "=0.9", "minhash=1.5", "minhash=NaN", "minhash=-1"] {
+            assert!(parse(wrong).unwrap_err().contains("expected LABEL=T"), "{wrong}");
+        }
+    }
+}

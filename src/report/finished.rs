@@ -1,0 +1,45 @@
+//! The summary of a folder that an earlier call left.
+
+use std::path::{Path, PathBuf};
+
+use super::{applied, comparison, summary};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_files::io::HELD;
+use dupsift_study::study::{AppliedReport, Finished};
+use serde::de::DeserializeOwned;
+
+/// Returns what the command line printed at the end of the run, the comparison or the `apply` that left this folder. A corpus that was
+/// written from a finished run is in the summary of that run.
+///
+/// # Errors
+/// A folder that is none of these; a record that cannot be understood.
+pub fn finished(dir: &Path) -> Result<String> {
+    if AppliedReport::is_alone(dir) {
+        return Ok(applied(&AppliedReport::read(dir)?, dir));
+    }
+    let finished = Finished::open(dir)?;
+    let out = asked(dir);
+    let path = dir.join("compare").join("comparison.json");
+    match path.is_file() {
+        true => Ok(comparison(&record(&path)?, &finished.report, &out)),
+        false => Ok(summary(&finished.report, &out)),
+    }
+}
+
+/// Returns the output that a run was asked for: a result that is held back is beside it.
+fn asked(dir: &Path) -> PathBuf {
+    let name = dir.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".held"));
+    match name.filter(|_| dir.join(HELD).is_file()) {
+        Some(name) => dir.with_file_name(name),
+        None => dir.to_path_buf(),
+    }
+}
+
+fn record<R: DeserializeOwned>(path: &Path) -> Result<R> {
+    let json = safe_fs::read(path, MOST_JSON).map_err(Error::reading("read", path))?;
+    serde_json::from_slice(&json).map_err(|error| Error::BadFile {
+        path: path.to_path_buf(),
+        why: format!("{error}; expected the record that this version of dupsift writes"),
+    })
+}

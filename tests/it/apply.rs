@@ -1,0 +1,326 @@
+//! `dupsift apply`: the corpus of a finished run is what a run with `--corpus` writes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::kit::{Doc, Ran, Table, files_below, json_lines, names_in, numbered, program, run, write_docs};
+
+const ALL: &str = "annotate,keep,drop";
+
+/// Texts of which some are equal, some nearly, and some have lines in common.
+fn docs(count: usize) -> Vec<Doc> {
+    let words = |seed: usize, count: usize| {
+        (0..count).map(|word| format!("w{:05}", (seed * 7919 + word * 104_729) % 99_991)).collect::<Vec<_>>().join(" ")
+    };
+    let text = |number: usize| {
+        let base = words(number / 4, 60);
+        let page = match number % 4 {
+            0 => base,
+            1 => base + " and a few more words at its end",
+            2 => words(number / 4, 60),
+            _ => words(1000 + number, 80),
+        };
+        format!("{page}\nAll rights reserved by the owners of this site and of the others, whoever they are.\n")
+    };
+    numbered((0..count).map(text))
+}
+
+/// A corpus in three formats, with rows that cannot be used.
+fn corpus(folder: &Path) -> PathBuf {
+    let (folder, docs) = (folder.join("corpus"), docs(90));
+    fs::create_dir_all(folder.join("deep")).unwrap();
+    write_docs(&folder.join("a.parquet"), &docs[..30], 7);
+    let mut lines = json_lines(&docs[30..60]);
+    lines.extend_from_slice(b"{\"id\": \"broken\", \"text\": \n{\"id\": \"null\", \"text\": null}\n");
+    lines.extend(json_lines(&docs[25..35]));
+    fs::write(folder.join("deep/b.jsonl"), lines).unwrap();
+    let record = |doc: &Doc| format!("{},\"{}\",x\n", doc.id, doc.text);
+    let records: String = docs[50..].iter().map(record).collect();
+    fs::write(folder.join("c.csv"), format!("id,text,more\n{records}")).unwrap();
+    folder
+}
+
+fn apply(out: &Path, more: &[&str]) -> Ran {
+    Ran::of(program().arg("apply").arg(out).arg("--no-progress").args(more).output().unwrap())
+}
+
+fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let files = files_below(folder).into_iter();
+    files.map(|file| (file.strip_prefix(folder).unwrap().to_path_buf(), fs::read(&file).unwrap())).collect()
+}
+
+/// The files of the folders of the corpus.
+fn of_corpus(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = bytes(out);
+    all.retain(|path, _| ["attributes", "deduped", "dropped"].iter().any(|name| path.starts_with(name)));
+    all
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let cases: [(&str, &[&str]); 6] = [
+        ("exact", &["--algorithms", "exact"]),
+        ("pairs", &["--algorithms", "exact,minhash:threshold=0.5", "--source-column", "id"]),
+        (
+            "agree",
+            &[
+                "--algorithms",
+                "exact,minhash:threshold=0.5",
+                "--decide",
+                "all",
+                "--remove-if",
+                "pair",
+                "--keep",
+                "id desc",
+            ],
+        ),
+        (
+            "chain",
+            &["--algorithms", "minhash:threshold=0.5", "--chain", "remove", "--limit", "105", "--remove-if", "pair"],
+        ),
+        ("lines", &["--algorithms", "minhash:threshold=0.5", "--cut", "lines", "--max-cut-share", "1"]),
+        (
+            "runs",
+            &[
+                "--algorithms",
+                "exact",
+                "--cut",
+                "runs:60",
+                "--cut-first",
+                "--min-chars-left",
+                "600",
+                "--max-cut-share",
+                "1",
+            ],
+        ),
+    ];
+    for (name, more) in cases {
+        let (with, without) =
+            (folder.path().join(format!("{name}-with")), folder.path().join(format!("{name}-without")));
+        run(&[&corpus], &with, &[more, &["--corpus", ALL]].concat()).ends_with(3);
+        let told = run(&[&corpus], &without, more).ends_with(3).stdout;
+        let last = format!(
+            "to write the corpus without the removed documents: dupsift apply {} --corpus keep\n",
+            text(&without)
+        );
+        assert!(told.ends_with(&last), "{told}");
+        let before = bytes(&without);
+        // One after the other, and the two others together.
+        let told = apply(&without, &[]).ends_with(0).stdout;
+        assert!(told.contains(" kept, ") && told.contains("\ndeduped/: "), "{told}");
+        apply(&without, &["--corpus", "drop,annotate", "--threads", "1"]).ends_with(0);
+        assert!(!of_corpus(&with).is_empty());
+        assert_eq!(of_corpus(&without), of_corpus(&with), "{name}");
+        let mut after = bytes(&without);
+        after.retain(|path, _| !of_corpus(&without).contains_key(path) && path != Path::new("applied.json"));
+        assert_eq!(after, before, "{name}");
+        assert_eq!(names_in(folder.path()).iter().filter(|name| name.starts_with('.')).count(), 0);
+        // Its own record knows the folders as ours, so the output can be replaced.
+        run(&[&corpus], &without, &[more, &["--overwrite", "--accept"]].concat()).ends_with(3);
+        assert!(!without.join("deduped").exists());
+    }
+}
+
+#[test]
+fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let at = |name: &str| folder.path().join(name);
+    let recipe = |threshold: &str| format!("minhash:bands=20,rows=5,verify=jaccard:{threshold}");
+    let made = |name: &str, threshold: &str, more: &[&str]| {
+        run(&[&corpus], &at(name), &[&["--algorithms", &recipe(threshold)], more].concat()).ends_with(3);
+    };
+    made("low", "0.5", &["--remove-if", "pair"]);
+    made("high", "0.95", &["--remove-if", "pair", "--corpus", ALL]);
+    made("contained", "0.5", &["--remove-if", "contained:0.99:1", "--corpus", ALL]);
+    let before = bytes(&at("low"));
+    let refused = apply(&at("low"), &["--threshold", "minhash=0.95"]).ends_with(2);
+    refused.says(&["needs a folder of its own", "`out=DIR`"]);
+    let strict = at("strict");
+    let told =
+        apply(&at("low"), &["--threshold", "minhash=0.95", "--corpus", ALL, "--out", text(&strict)]).ends_with(0);
+    assert!(told.stdout.contains("removed if pair; pairs of minhash >= 0.95"), "{}", told.stdout);
+    assert_eq!(of_corpus(&strict), of_corpus(&at("high")));
+    let removed = |out: &Path| {
+        let table = Table::read(&out.join("removed"));
+        (
+            table.texts("id"),
+            table.texts("kept_id"),
+            table.texts("reason"),
+            table.floats("similarity"),
+            table.numbers("doc"),
+        )
+    };
+    assert_eq!(removed(&strict), removed(&at("high")));
+    assert_ne!(removed(&strict), removed(&at("low")));
+    assert_eq!(names_in(&strict), ["_SUCCESS", "applied.json", "attributes", "deduped", "dropped", "removed"]);
+    let record: serde_json::Value = serde_json::from_slice(&fs::read(strict.join("applied.json")).unwrap()).unwrap();
+    assert_eq!((&record["remove_if"], &record["thresholds"]["minhash"]), (&"pair".into(), &0.95.into()));
+    assert_eq!(record["files"].as_array().unwrap().len(), files_below(&strict).len() - 2);
+
+    apply(&at("contained"), &["--remove-if", "pair", "-o", text(&at("looser"))]).ends_with(0);
+    assert_eq!(removed(&at("looser")), removed(&at("low")));
+    // The same rule in another folder, with the table of the run.
+    apply(&at("contained"), &["--remove-if", "contained:0.99:1", "-o", text(&at("same"))]).ends_with(0);
+    assert_eq!(bytes(&at("same/deduped")), bytes(&at("contained/deduped")));
+    assert_eq!(bytes(&at("same/removed")), bytes(&at("contained/removed")));
+    assert_eq!(bytes(&at("low")), before);
+}
+
+#[test]
+fn what_cannot_be_applied_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str, docs: &[Doc]| fs::write(at(name), json_lines(docs)).unwrap();
+    write("a.jsonl", &docs(40));
+    let input = at("a.jsonl");
+    let out = at("out");
+    run(&[&input], &out, &["--algorithms", "exact,minhash"]).ends_with(0);
+    let before = bytes(folder.path());
+    let refused = |out: &Path, more: &[&str], says: &[&str]| {
+        apply(out, more).ends_with(2).says(says);
+    };
+    refused(&out, &["--corpus", "kept"], &["did you mean \"keep\"?"]);
+    refused(&out, &["--corpus", "none"], &["there is nothing to write"]);
+    refused(&out, &["--threshold", "0.9"], &["expected LABEL=T"]);
+    refused(&out, &["--threshold", "minhahs=0.9", "-o", text(&at("new"))], &["did you mean \"minhash\"?"]);
+    refused(&out, &["--remove-if", "all", "-o", text(&at("new"))], &["remove-if"]);
+    refused(&out, &["-o", text(&out.join("deep"))], &["in the folder of the run"]);
+    refused(&out, &["-o", folder.path().to_str().unwrap()], &["already there"]);
+    assert_eq!(bytes(folder.path()), before);
+
+    fs::create_dir(out.join("deduped")).unwrap();
+    refused(&out, &[], &["deduped is already there; remove it first"]);
+    fs::remove_dir(out.join("deduped")).unwrap();
+    // Other contents of the same length and the same rows.
+    let mut others = docs(40);
+    let changed = others[3].text.replacen('w', "x", 1);
+    others[3].text = changed;
+    write("a.jsonl", &others);
+    refused(&out, &[], &["the corpus is not the one of this run any more", "a.jsonl has other contents"]);
+    write("a.jsonl", &others[..39]);
+    refused(&out, &[], &["the corpus is not the one of this run any more"]);
+    fs::remove_file(&input).unwrap();
+    assert_ne!(apply(&out, &[]).code, 0);
+    assert_eq!(names_in(&out).iter().filter(|name| *name == "deduped" || *name == "applied.json").count(), 0);
+
+    write("a.jsonl", &docs(40));
+    run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
+    refused(
+        &at("cut"),
+        &["--remove-if", "pair", "-o", text(&at("new"))],
+        &["what is cut depends on which documents are kept"],
+    );
+    let compared_in = at("compared");
+    let compared = ["compare", text(&input), "--out", text(&compared_in), "--algorithms", "exact", "--no-progress"];
+    Ran::of(program().args(compared).output().unwrap()).ends_with(0);
+    refused(&at("compared"), &[], &["a comparison removes no documents"]);
+    let guard = ["--algorithms", "exact", "--overwrite", "--max-removed-share", "0.00001", "--guard-rows", "1"];
+    run(&[&input], &out, &guard).ends_with(4);
+    refused(&at("out.held"), &[], &["held back by a guard", "dupsift accept"]);
+}
+
+#[test]
+fn a_batch_of_an_index_is_written_by_its_own_removals() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let docs = docs(60);
+    for (name, docs) in [("a.jsonl", &docs[..30]), ("b.jsonl", &docs[20..])] {
+        fs::write(at(name), json_lines(docs)).unwrap();
+    }
+    let seen = at("seen");
+    for (name, out) in [("a.jsonl", "n1"), ("b.jsonl", "n2")] {
+        run(&[&at(name)], &at(out), &["--algorithms", "exact", "--index", text(&seen)]).ends_with(0);
+    }
+    apply(&at("n2"), &["--corpus", "keep,drop"]).ends_with(0);
+    let removed = Table::read(&at("n2/removed")).texts("id");
+    let ids = |folder: &str| {
+        let lines = fs::read_to_string(at(folder).join("b.jsonl")).unwrap();
+        let id =
+            |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_str().unwrap().to_owned();
+        lines.lines().map(id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("n2/dropped"), removed);
+    assert_eq!(ids("n2/dropped").len() + ids("n2/deduped").len(), 40);
+    apply(&at("n2"), &["--corpus", "annotate"]).ends_with(2).says(&["was matched against the index"]);
+}
+
+/// A summary without the line of times, which are taken again for the record.
+fn timeless(summary: &str) -> String {
+    summary.lines().filter(|line| !line.contains(" CPU seconds")).map(|line| format!("{line}\n")).collect()
+}
+
+fn show(dir: &Path) -> Ran {
+    Ran::of(program().arg("show").arg(dir).output().unwrap())
+}
+
+#[test]
+fn show_prints_what_was_printed_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("a.jsonl"), json_lines(&docs(40))).unwrap();
+    let (input, out) = (at("a.jsonl"), at("out"));
+    let told = run(&[&input], &out, &["--algorithms", "exact,minhash"]).ends_with(0).stdout;
+    assert!(told.contains("\nto write the corpus without the removed documents: dupsift apply "), "{told}");
+    assert_eq!(timeless(&show(&out).ends_with(0).stdout), timeless(&told));
+    // A corpus that is written later is in the summary, as if the run had written it.
+    apply(&out, &["--corpus", "drop"]).ends_with(0);
+    apply(&out, &[]).ends_with(0);
+    let now = show(&out).ends_with(0).stdout;
+    assert!(now.contains("\ndeduped/: ") && now.contains("\ndropped/: ") && !now.contains("dupsift apply"), "{now}");
+    fs::remove_dir_all(out.join("dropped")).unwrap();
+    assert!(!show(&out).ends_with(0).stdout.contains("dropped/"));
+    let strict = apply(&out, &["--remove-if", "pair", "-o", text(&at("pairs"))]).ends_with(0).stdout;
+    assert_eq!(show(&at("pairs")).ends_with(0).stdout, strict);
+    Ran::of(program().arg("report").arg(at("pairs")).output().unwrap())
+        .ends_with(2)
+        .says(&["an output of dupsift apply"]);
+
+    let guard = ["--algorithms", "exact", "--overwrite", "--max-removed-share", "0.00001", "--guard-rows", "1"];
+    let held = run(&[&input], &out, &guard).ends_with(4).stdout;
+    assert_eq!(timeless(&show(&at("out.held")).ends_with(0).stdout), timeless(&held));
+    let (compared, arguments) = (at("compared"), ["--algorithms", "exact,minhash", "--no-progress"]);
+    let command = program().arg("compare").arg(&input).arg("-o").arg(&compared).args(arguments).output().unwrap();
+    let told = Ran::of(command).ends_with(0).stdout;
+    assert_eq!(timeless(&show(&compared).ends_with(0).stdout), timeless(&told));
+    show(folder.path()).ends_with(2).says(&["is no output of a finished run"]);
+}
+
+#[test]
+fn a_corpus_that_was_moved_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (out, corpus) = (at("out"), corpus(folder.path()));
+    run(&[&corpus], &out, &["--algorithms", "exact"]).ends_with(3);
+    fs::write(at("labels.csv"), "id_a,id_b\nd0,d2\n").unwrap();
+    let look = |more: &[&str]| {
+        let mut command = program();
+        command.arg(more[0]).arg(&out).args(&more[1..]);
+        Ran::of(command.output().unwrap())
+    };
+    let labels = at("labels.csv");
+    let verbs: [&[&str]; 3] = [&["explain", "d0", "d2"], &["evaluate", "--truth", text(&labels)], &["report"]];
+    let before: Vec<String> = verbs.iter().map(|verb| look(verb).ends_with(0).stdout).collect();
+    // A file of the same name elsewhere is another one.
+    fs::create_dir_all(at("new/place")).unwrap();
+    fs::rename(&corpus, at("new/place/corpus")).unwrap();
+    fs::write(at("new/a.parquet"), "").unwrap();
+    for (verb, before) in verbs.iter().zip(&before) {
+        assert_ne!(look(verb).code, 0, "{verb:?}");
+        for place in ["new/place", "new/place/corpus"] {
+            let place = at(place);
+            let after = look(&[verb, &["--corpus", text(&place)][..]].concat()).ends_with(0).stdout;
+            assert_eq!(&after, before, "{verb:?}");
+        }
+        let nowhere = look(&[verb, &["--corpus", text(&at("out"))][..]].concat());
+        assert_ne!(nowhere.code, 0, "{verb:?}");
+        assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
+    }
+}
