@@ -97,9 +97,24 @@ fn found(algorithms: &[AlgorithmReport]) -> String {
     table_of_numbers(header, rows)
 }
 
+/// Returns how many files were read in each encoding that was found, the most frequent first.
+fn encodings(report: &RunReport) -> Option<String> {
+    let mut files = BTreeMap::<&str, u64>::new();
+    report
+        .inputs
+        .iter()
+        .filter_map(|file| file.encoding.as_deref())
+        .for_each(|name| *files.entry(name).or_default() += 1);
+    let mut files: Vec<(&str, u64)> = files.into_iter().collect();
+    files.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let told: Vec<String> = files.iter().map(|(name, count)| format!("{} {name}", counted(*count, "file"))).collect();
+    (!told.is_empty()).then(|| format!("encodings found: {}", told.join(", ")))
+}
+
 /// Everything that was cut, set aside or noticed: nothing of it may pass in silence.
 pub(super) fn remarks(report: &RunReport) -> Vec<String> {
-    let mut remarks: Vec<String> = report.purified.iter().flat_map(purified).collect();
+    let mut remarks: Vec<String> = encodings(report).into_iter().collect();
+    remarks.extend(report.purified.iter().flat_map(purified));
     remarks.extend(met(report));
     for one in &report.algorithms {
         let label = &one.label;

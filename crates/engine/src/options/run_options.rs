@@ -11,7 +11,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Coding, Quoting, Taking};
+use dupsift_files::io::{Coding, Quoting, Separator, Taking};
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, TextOptions};
 
@@ -50,6 +50,8 @@ pub struct RunOptions {
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
+    /// What separates fields of separated values; `None`: what the name of each file says.
+    pub separator: Option<Separator>,
     /// Whether fields of separated values may stand in quotes.
     pub quotes: Quoting,
     /// The encoding of JSON lines and `.txt` files.
@@ -138,7 +140,8 @@ impl RunOptions {
     pub fn taking(&self) -> Taking {
         // A quarter of the budget, for all threads may unpack at once.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
-        let coding = Coding { encoding: self.encoding, quoting: self.quotes, window_bytes, ..Coding::default() };
+        let (encoding, separator) = (self.encoding, self.separator);
+        let coding = Coding { encoding, separator, quoting: self.quotes, window_bytes, ..Coding::default() };
         Taking { whole_files: self.whole_files, coding }
     }
 
@@ -167,6 +170,7 @@ impl RunOptions {
             max_candidates_factor: 0,
             whole_files: false,
             encoding: Encoding::Utf8,
+            separator: None,
             quotes: Quoting::Double,
             text_column: String::new(),
             html: false,

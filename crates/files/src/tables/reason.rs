@@ -16,7 +16,7 @@ pub enum RejectReason {
     WrongType,
     /// More bytes than can be worked on.
     TooLong,
-    /// A record of a web archive, or of separated values, that is damaged or not as the format says.
+    /// A record of a web archive, or of separated values, that is damaged or not as the format says; an object with a field twice.
     BrokenRecord,
     /// The body of an answer cannot be unpacked.
     DamagedBody,
