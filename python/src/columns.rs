@@ -10,7 +10,7 @@ use arrow::datatypes::Int64Type;
 use parquet::arrow::ProjectionMask;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::{PyBytes, PyCapsule, PySlice};
 
 use crate::error::Package;
 use crate::stream_out::{self, refused};
@@ -57,8 +57,22 @@ impl Column {
         format!("<dupsift.Column: {count} {} of {}>", if count == 1 { "value" } else { "values" }, self.dtype())
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, at: isize) -> PyResult<Bound<'py, PyAny>> {
+    /// A value, or of a slice a column.
+    fn __getitem__<'py>(&self, py: Python<'py>, at: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let length = self.values.len();
+        if let Ok(slice) = at.cast::<PySlice>() {
+            let part = slice.indices(length as isize)?;
+            let places = (0..part.slicelength as isize).map(|nth| (part.start + nth * part.step) as usize);
+            let values: ArrayRef = match self.values.as_boolean_opt() {
+                Some(flags) => Arc::new(places.map(|at| Some(flags.value(at))).collect::<BooleanArray>()),
+                None => {
+                    let rows = self.values.as_primitive::<Int64Type>();
+                    Arc::new(places.map(|at| rows.value(at)).collect::<Int64Array>())
+                }
+            };
+            return Ok(Bound::new(py, Column { values })?.into_any());
+        }
+        let at: isize = at.extract()?;
         let place = if at < 0 { at.checked_add_unsigned(length) } else { Some(at) };
         let place = place.and_then(|place| usize::try_from(place).ok()).filter(|place| *place < length);
         match place {

@@ -10,7 +10,8 @@ use bytesize::ByteSize;
 
 use super::losses::{guard, held};
 use super::pages::purified;
-use super::{counted, other_inputs, rejections_of, table_of_numbers, thousands};
+use super::tables::table_of_numbers_without;
+use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CutReport, RemovalReport, RunReport, stands_in};
 
@@ -87,14 +88,14 @@ fn cut(found: &CutReport) -> String {
 }
 
 fn found(algorithms: &[AlgorithmReport]) -> String {
-    let header = ["algorithm", "signed", "unsigned", "pairs", "clusters", "documents in them", "largest", "left out"];
+    let header = ["algorithm", "signed", "unsigned", "pairs", "clusters", "in them", "largest", "left out"];
     let rows = algorithms.iter().map(|one| {
         let unsigned = one.unsigned.values().sum();
         let numbers = [one.signed, unsigned, one.pairs, one.clusters, one.clustered, one.largest_cluster, one.left_out];
         let [signed, unsigned, pairs, clusters, clustered, largest, left_out] = numbers.map(thousands);
         [one.label.clone(), signed, unsigned, pairs, clusters, clustered, largest, left_out]
     });
-    table_of_numbers(header, rows)
+    table_of_numbers_without(header, rows, &["unsigned", "left out"])
 }
 
 /// Returns how many files were read in each encoding that was found, the most frequent first.

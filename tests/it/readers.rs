@@ -85,7 +85,7 @@ fn the_encoding_of_each_file_is_found_and_told() {
     let mut mixed: Vec<u8> = (0..50).flat_map(|n| encoding_rs::WINDOWS_1251.encode(&line(n)).0.into_owned()).collect();
     mixed.extend(line(3).replace("\"3\"", "\"utf8\"").into_bytes());
     std::fs::write(docs.join("mixed.jsonl"), mixed).unwrap();
-    let csv = format!("id,text\n1,{RUSSIAN}\n2,ascii\n");
+    let csv = format!("id,text\n1,{}\n2,ascii\n", RUSSIAN.replace(',', ""));
     std::fs::write(docs.join("koi8.csv"), encoding_rs::KOI8_R.encode(&csv).0).unwrap();
     std::fs::write(docs.join("mac.csv"), encoding_rs::X_MAC_CYRILLIC.encode(&csv.replace("закрыт", "Закрытая")).0)
         .unwrap();
@@ -121,7 +121,7 @@ fn utf32_is_refused_with_the_way_out() {
     let text: Vec<u8> = "Городской совет собрался".chars().flat_map(|c| (c as u32).to_be_bytes()).collect();
     std::fs::write(folder.path().join("a.txt"), text).unwrap();
     let out = folder.path().join("out");
-    let ran = run(&[&folder.path().join("a.txt")], &out, &["--whole-files", "--encoding", "auto"]).ends_with(2);
+    let ran = run(&[&folder.path().join("a.txt")], &out, &["--whole-files", "--encoding", "auto"]).ends_with(1);
     ran.says(&["a.txt", "looks like UTF-32", "iconv -f UTF-32 -t UTF-8"]);
 }
 

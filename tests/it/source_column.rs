@@ -74,7 +74,7 @@ fn values_of_a_cluster_are_counted() {
     write_columns(&docs.join("a.parquet"), &columns, 30);
     let more = ["--algorithms", "exact", "--corpus", "annotate", "--source-column", "site"];
     run(&[&docs], &out, &more).ends_with(0);
-    let marks = Table::read(&out.join("attributes/a.parquet.parquet"));
+    let marks = Table::read(&out.join("attributes/a.parquet"));
     let (clusters, told) = (marks.texts("cluster_id"), marks.numbers("sources"));
     let mut values: BTreeMap<&String, BTreeSet<&str>> = BTreeMap::new();
     for (cluster, site) in clusters.iter().zip(&sites) {

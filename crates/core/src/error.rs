@@ -107,8 +107,8 @@ pub enum Error {
 
     /// A page of a file is more than what may be read at a time.
     #[error(
-        "{}: a page of column {column:?} takes {bytes} while it is read, more than `memory={asked}` allows; the least that \
-         would do is {least}, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display())]
+        "{}: a page of column {column:?} takes {bytes} while it is read, and `memory={asked}` leaves {room} for it; pass \
+         `memory={least}` or more, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display())]
     LargePage {
         /// The input file.
         path: PathBuf,
@@ -118,6 +118,8 @@ pub enum Error {
         bytes: String,
         /// What was asked for.
         asked: String,
+        /// What that leaves for a page.
+        room: String,
         /// The least budget that is accepted.
         least: String,
     },

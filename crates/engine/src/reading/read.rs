@@ -28,7 +28,8 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     let size = |bytes| ByteSize(bytes).to_string();
     let least = size(engine.budget.least_for(page.bytes, page.longest));
     let (bytes, asked) = (size(page.bytes), size(engine.budget.memory));
-    Error::LargePage { path: page.path, column: page.column, bytes, asked, least }
+    let room = size(engine.budget.room_for_page(page.longest));
+    Error::LargePage { path: page.path, column: page.column, bytes, asked, room, least }
 }
 
 /// Where a reading rests: all threads end what they have, and what is known of the documents so far may be put down.

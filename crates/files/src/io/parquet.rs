@@ -47,7 +47,22 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_encoding_stats_as_mask(true);
     guarded(|| ParquetMetaDataReader::new().with_metadata_options(Some(options)).parse_and_finish(file))
-        .map_err(|why| format!("not a whole Parquet file ({bytes} bytes): {why}"))
+        .map_err(|why| unread(file, &why))
+}
+
+/// Returns what is said of a file whose footer cannot be used: one with a mark at either end is complete.
+pub(super) fn unread(file: &File, why: &str) -> String {
+    const MARK: &[u8; 4] = b"PAR1";
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    let is_mark = |at: u64| {
+        let mut mark = [0; 4];
+        file.read_exact_at(&mut mark, at).is_ok() && &mark == MARK
+    };
+    if bytes >= 12 && is_mark(0) && is_mark(bytes - 4) {
+        format!("the footer of the Parquet file cannot be read ({bytes} bytes): {why}")
+    } else {
+        format!("not a whole Parquet file ({bytes} bytes): {why}")
+    }
 }
 
 /// Checks that no column is encrypted, in a file whose footer is not.
@@ -240,7 +255,8 @@ impl Footer {
             .collect();
         chosen.sort_unstable_by_key(|chosen| chosen.leaf);
         chosen.iter().try_for_each(|chosen| chosen.can_be_unpacked(metadata))?;
-        guarded(|| Footer::cut(metadata, &chosen)).map_err(|why| format!("not a whole Parquet file: {why}"))
+        guarded(|| Footer::cut(metadata, &chosen))
+            .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))
     }
 
     /// The place of a column among those that were asked for.

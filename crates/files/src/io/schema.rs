@@ -4,6 +4,7 @@ use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;
 use arrow::datatypes::DataType;
 use dupsift_core::error::{did_you_mean, nearest};
+use dupsift_core::shown::shortened;
 
 /// The columns that a job reads; no other is decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -173,7 +174,7 @@ pub(super) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
         return "there are none at all".to_owned();
     }
-    let shown: Vec<String> = there.iter().take(40).map(Shown::to_string).collect();
+    let shown: Vec<String> = there.iter().take(40).map(|one| shortened(&one.to_string()).into_owned()).collect();
     let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
     format!("there are {}{more}", shown.join(", "))
 }
