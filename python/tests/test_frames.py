@@ -323,7 +323,9 @@ class Frames(Case):
         self.assertEqual(list(result.kept_rows), [2, 3, 4, 5])
         self.assertEqual(sorted(path.name for path in self.folder.iterdir())[-1], "out")
         self.assertTrue(ds.open(self.folder / "out").report["removal"]["keep"].startswith("other desc"))
-        self.assertTrue(result.explain("u0", "u2").record["exact_copies"])
+        explained = result.explain("u0", "u2")
+        self.assertTrue(explained.record["exact_copies"])
+        self.assertTrue(repr(explained).startswith("<dupsift.Explanation: a: u0"), repr(explained))
         del result
         self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
 

@@ -134,6 +134,8 @@ pub struct RunOptions {
 
 /// The least memory in bytes that one thread may take for unpacking: what the usual levels of Zstandard ask for.
 const LEAST_WINDOW: u64 = 8 << 20;
+/// What the footer of a Parquet file may take beside half of the memory limit, in bytes.
+const FOOTER_BESIDES: u64 = 64 << 20;
 
 impl RunOptions {
     /// How the input files are taken.
@@ -141,7 +143,10 @@ impl RunOptions {
         // A quarter of the budget, for all threads may unpack at once.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let (encoding, separator) = (self.encoding, self.separator);
-        let coding = Coding { encoding, separator, quoting: self.quotes, window_bytes, ..Coding::default() };
+        // One large footer is in memory at a time, beside a part of what is promised besides the budget.
+        let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
+        let coding =
+            Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };
         Taking { whole_files: self.whole_files, coding }
     }
 

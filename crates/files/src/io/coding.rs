@@ -40,6 +40,8 @@ pub struct Coding {
     pub text_bytes: Option<u64>,
     /// The memory that unpacking one file may take, in bytes: the largest window of Zstandard that is accepted.
     pub window_bytes: u64,
+    /// The memory that the footer of one Parquet file may take, in bytes.
+    pub footer_bytes: u64,
 }
 
 impl Default for Coding {
@@ -53,6 +55,7 @@ impl Default for Coding {
             quoting: Quoting::Double,
             text_bytes: None,
             window_bytes: 2 << 30,
+            footer_bytes: u64::MAX,
         }
     }
 }
