@@ -95,9 +95,9 @@ fn the_encoding_of_each_file_is_found_and_told() {
     std::fs::write(docs.join("jis.jsonl"), &japanese).unwrap();
     let out = folder.path().join("out");
     let ran = run(&[&docs], &out, &["--algorithms", "exact", "--encoding", "auto"]).ends_with(0);
-    ran.says(&[
-        "encodings found: 2 files utf-8, 1 file iso-2022-jp, 1 file koi8-u, 1 file windows-1251, 1 file x-mac-cyrillic",
-    ]);
+    let told =
+        "encodings found: 2 files utf-8, 1 file iso-2022-jp, 1 file koi8-u, 1 file windows-1251, 1 file x-mac-cyrillic";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
     let inputs = record(&out)["inputs"].clone();
     let of =
         |file: &str| inputs.as_array().unwrap().iter().find(|one| one["file"] == file).unwrap()["encoding"].clone();
