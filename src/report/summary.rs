@@ -309,10 +309,10 @@ mod tests {
             1,500 documents stay beside a kept partner (different numbers 200, unique text 1,300)
             12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
 
-             algorithm        signed   unsigned       pairs   clusters   documents in them   largest   left out
-            ----------------------------------------------------------------------------------------------------
-             exact           100,000          0   1,234,567        200               1,950     1,500          0
-             minhash_loose    99,990         10       8,000      3,000               7,000        40          5
+             algorithm        signed   unsigned       pairs   clusters   in them   largest   left out
+            ------------------------------------------------------------------------------------------
+             exact           100,000          0   1,234,567        200     1,950     1,500          0
+             minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)
