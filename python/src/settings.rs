@@ -5,6 +5,8 @@ use dupsift::options::{Kind, OptionSpec, Settings, Value, Verb, options_of, ours
 use dupsift::reading;
 use pyo3::prelude::*;
 
+use crate::frame::Asked;
+
 /// The value of a keyword argument.
 #[derive(FromPyObject)]
 pub enum Given {
@@ -74,7 +76,7 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
 ///
 /// # Errors
 /// As [`settings`].
-pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<(String, Option<String>)>, bool)> {
+pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> {
     let settings = settings(Verb::Run, given)?;
     let run = resolve(Vec::new(), &settings)?;
     let columns = reading::columns(&run);
