@@ -282,3 +282,66 @@ def cut_off(folder, rng, small):
     middle = len(whole) // 3
     (folder / "c.parquet").write_bytes(whole[:middle] + b"\xff" * 200 + whole[middle + 200 :])
     return 300
+
+
+def template(folder, rng, small):
+    """Pages of one template in which one word of sixty differs: all of them are in full buckets."""
+    frame = words(rng, 60)
+    rows = []
+    for row in range(4_000 if small else 20_000):
+        one = frame.copy()
+        one[row % 60] = f"own{row}"
+        rows.append(" ".join(one))
+    parquet(folder / "a.parquet", rows)
+    return 1_000
+
+
+def equal(folder, rng, small):
+    """Equal texts in groups of a thousand, just as many as a group may have."""
+    vocabulary = words(rng, 500)
+    texts = [text(rng, vocabulary, 300) for _ in range(4 if small else 20)]
+    parquet(folder / "a.parquet", [one for one in texts for _ in range(1_000)])
+    return 300
+
+
+def deep(folder, rng, small):
+    """A file in each of many folders, one inside the other."""
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        for level in range(300 if small else 1_500):
+            with open("a.jsonl", "w") as out:
+                out.write(json.dumps({"id": f"d{level}", "text": f"text number {level} of its own"}) + "\n")
+            os.mkdir("d")
+            os.chdir("d")
+    finally:
+        os.chdir(here)
+    return 100
+
+
+def long_dictionary(folder, rng, small):
+    """A column to keep by with one value of 1 MB in a dictionary, to which all rows refer."""
+    rows = 10_000 if small else 100_000
+    values = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 1_000_000]))
+    table = pa.table({"id": [f"d{row}" for row in range(rows)], "text": [f"text {row} of its own" for row in range(rows)], "score": values})
+    pq.write_table(table, folder / "a.parquet", row_group_size=rows)
+    return 1_000_000
+
+
+def footers(folder, rng, small):
+    """Files with very many column chunks: their footers are larger than their texts."""
+    columns, groups = (1_000, 20) if small else (2_000, 50)
+    table = pa.table({"text": [f"text number {row} of its own" for row in range(groups)]} | {f"c{at}": [at] * groups for at in range(columns)})
+    pq.write_table(table, folder / "0.parquet", row_group_size=1)
+    for number in range(1, 8):
+        (folder / f"{number}.parquet").write_bytes((folder / "0.parquet").read_bytes())
+    return 100
+
+
+def long_sources(folder, rng, small):
+    """Values of 1 MB in the column whose values are reported."""
+    with open(folder / "a.jsonl", "w") as out:
+        for row in range(20):
+            source = json.dumps(f"{row % 4}" + "s" * 1_000_000)
+            out.write(f'{{"id": "d{row}", "text": "the same text of some words", "source": {source}}}\n')
+    return 1_000_000

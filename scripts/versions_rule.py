@@ -61,7 +61,12 @@ LONGEST_TITLE = 200
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 RUN = re.compile(f"[{HAN}]+|[^\\W_{HAN}]+")
 IS_HAN = re.compile(f"[{HAN}]")
-NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+# Digits in groups of three after a space or an apostrophe, unless a number is beside them; or with single other marks.
+NUMBER = re.compile(
+    r"(?<![0-9A-Za-z])(?<![0-9] )[1-9]\d{0,2}(?:([ '\u2019])\d{3})(?:\1\d{3}){0,2}(?!\d)(?:[.,]\d+)?"
+    r"(?!\d|[.,: ]\d|\1\d{3}(?!\d))|\d+(?:[.,:]\d+)*"
+)
+GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 
 
 @dataclass
@@ -104,7 +109,8 @@ def three_grams(tokens):
 
 
 def numbers_of(text):
-    return frozenset(NUMBER.findall(normal(text)))
+    found = (match.group() for match in NUMBER.finditer(" ".join(normal(text).split())))
+    return frozenset(re.sub("," if GROUPED.fullmatch(number) else "[ '\u2019]", "", number) for number in found)
 
 
 class Words:

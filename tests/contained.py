@@ -27,7 +27,12 @@ import regex
 # What separates sentences separates words too: none goes on over it.
 BREAK = regex.compile(r"(?<=[\u3002\uFF01\uFF1F\uFF61\n])")
 WORD = regex.compile(r"(?w)\b\S(?:.*?)(?=\b)", regex.V1 | regex.S)
-NUMBER = regex.compile(r"[0-9]+(?:[.,:][0-9]+)*")
+# Digits in groups of three, alone or with other marks between them.
+NUMBER = regex.compile(
+    r"(?<![0-9A-Za-z])(?<![0-9] )[1-9][0-9]{0,2}([ '\u2019])[0-9]{3}(?:\1[0-9]{3}){0,2}(?![0-9])(?:[.,][0-9]+)?"
+    r"(?![0-9]|[.,: ][0-9]|\1[0-9]{3}(?![0-9]))|[0-9]+(?:[.,:][0-9]+)*"
+)
+GROUPED = regex.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 HAN = regex.compile(r"\p{Han}")
 INVISIBLE = regex.compile(r"\p{Cf}")
 GRAM = 3
@@ -56,23 +61,35 @@ def tokens(text):
                     yield word
 
 
+def numbers(text):
+    """Each number, without the marks between groups of digits, and where it begins."""
+    for match in NUMBER.finditer(text):
+        number = match.group()
+        marks = "," if GROUPED.fullmatch(number) else " '\u2019"
+        yield "".join(c for c in number if c not in marks), match.start()
+
+
+def folded(text):
+    return " ".join(INVISIBLE.sub("", normal(text)).split())
+
+
 def contents(text):
     """The distinct 3-grams, the distinct numbers, and those of them that are outside of the frame."""
     words = list(tokens(text))
     grams = {tuple(words[at : at + GRAM]) for at in range(max(1, len(words) - GRAM + 1))} if words else set()
     # One space between two pieces and words, and no invisible characters.
-    pieces = (" ".join(INVISIBLE.sub("", normal(piece)).split()) for piece in BREAK.split(unicodedata.normalize("NFC", text)))
+    pieces = (folded(piece) for piece in BREAK.split(unicodedata.normalize("NFC", text)))
     whole = " ".join(piece for piece in pieces if piece)
     first = next((line for line in text.splitlines(keepends=True) if any(letter.isalnum() for letter in line)), "")
     length = len(whole.encode())
     frame = length // FRAME if len(words) >= LEAST_WITH_FRAME else 0
     # A text of one line has no first line.
-    facts = set(NUMBER.findall(normal(first))) if frame and not text.endswith(first) else set()
-    for match in NUMBER.finditer(whole):
-        at = len(whole[: match.start()].encode())
+    facts = {number for number, _ in numbers(folded(first))} if frame and not text.endswith(first) else set()
+    for number, place in numbers(whole):
+        at = len(whole[:place].encode())
         if frame <= at < length - frame:
-            facts.add(match.group())
-    return grams, set(NUMBER.findall(normal(text))), facts
+            facts.add(number)
+    return grams, {number for number, _ in numbers(whole)}, facts
 
 
 def shares(of, other):

@@ -198,7 +198,7 @@ def marks(folder: Path, out: Path) -> None:
     reasons = {(row["file"], row["row"]): row["reason"] for row in pq.read_table(out / "rejected").to_pylist()}
     doc, seen = 0, 0
     for file in record["inputs"]:
-        rows = pq.read_table(out / "attributes" / (file["file"] + ".parquet")).to_pylist()
+        rows = pq.read_table(out / "attributes" / (file["file"].removesuffix(".parquet") + ".parquet")).to_pylist()
         assert len(rows) == file["rows"], file
         for at, row in enumerate(rows):
             alone = {"cluster_id": row["id"], "cluster_size": 1, "is_representative": True}

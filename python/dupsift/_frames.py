@@ -6,36 +6,33 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from . import _dupsift
+from ._options import given_of
 
 F = TypeVar("F")
 
-# Keywords that name columns, each with the name where it is not given.
-_COLUMNS = {
-    "id_column": "id",
-    "title_column": "title",
-    "keywords_column": "keywords",
-    "description_column": "description",
-    "content_type_column": "content_type",
-    "url_column": "url",
-}
 # Rows of a Hugging Face dataset that are turned into a table at a time.
 _ROWS = 1_000
 
 
-def stream_of(frame: object) -> object:
-    """An object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` that gives the rows of the frame, in its order."""
-    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
-        return frame
+def stream_of(frame: object, names: Collection[str] | None = None) -> object:
+    """An object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` that gives the rows of the frame, in its order.
+
+    Of libraries that can, only the columns ``names`` are taken, so that no other column has to be one that Arrow knows; all if None,
+    or if one of them is not there, which is for the reader to say.
+    """
     root = type(frame).__module__.partition(".")[0]
     if root == "datasets" and hasattr(frame, "with_format"):
         if not hasattr(frame, "column_names") or isinstance(frame.column_names, dict):
             raise TypeError("expected one split of a dataset, such as dataset['train'], got all of them")
-        return _dataset(frame)
+        return _dataset(frame, names)
+    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
+        chosen = _chosen(root, frame, names)
+        return _known(chosen) if root == "polars" else chosen
     way = "; call collect() first" if hasattr(frame, "collect") else ""
     raise TypeError(
         f"frame: expected a table of Arrow, such as a frame of polars, pandas, pyarrow, DuckDB or Hugging Face datasets, "
@@ -43,33 +40,86 @@ def stream_of(frame: object) -> object:
     )
 
 
-def _dataset(dataset: Any) -> object:
+def names_of(frame: Any) -> list[str] | None:
+    """The names of the columns; None if only the stream has them, or if it is no frame."""
+    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "with_format"):
+        return None
+    for name in ("column_names", "columns"):
+        names = getattr(frame, name, None)
+        if names is not None and not callable(names):
+            names = list(names)
+            # The columns of pyarrow have no names; pandas may call columns by numbers.
+            return names if all(isinstance(one, str) for one in names) else None
+    return None
+
+
+def _chosen(root: str, frame: Any, names: Collection[str] | None) -> Any:
+    there = names_of(frame)
+    if names is None or there is None or len(set(there)) < len(there):
+        return frame
+    chosen = [name for name in there if name in names]
+    if not chosen:
+        return frame
+    if root == "pandas" and hasattr(frame, "loc"):
+        return frame[chosen]
+    if root in ("polars", "pyarrow") and hasattr(frame, "select"):
+        return frame.select(chosen)
+    return frame
+
+
+def _known(frame: Any) -> Any:
+    """The frame with types that every reader of Arrow knows: polars has columns of nothing, and numbers of 128 bits, its own way."""
+    if not hasattr(frame, "schema") or not hasattr(frame, "cast"):
+        return frame
+    import polars
+
+    own = {getattr(polars, name) for name in ("Null", "Int128", "UInt128", "Object") if hasattr(polars, name)}
+
+    def known(dtype: Any) -> Any:
+        if any(dtype == one for one in own):
+            return polars.String
+        if isinstance(dtype, polars.List):
+            return polars.List(known(dtype.inner))
+        if isinstance(dtype, polars.Array):
+            return polars.Array(known(dtype.inner), dtype.size)
+        if isinstance(dtype, polars.Struct):
+            return polars.Struct([polars.Field(field.name, known(field.dtype)) for field in dtype.fields])
+        return dtype
+
+    changed = {name: known(dtype) for name, dtype in frame.schema.items() if known(dtype) != dtype}
+    return frame.cast(changed) if changed else frame
+
+
+def _dataset(dataset: Any, names: Collection[str] | None) -> object:
     """The rows as the dataset has them now: chosen and sorted rows are not the rows of its table."""
     import pyarrow
 
+    if names is not None and any(name in names for name in dataset.column_names):
+        dataset = dataset.select_columns([name for name in dataset.column_names if name in names])
     arrow = dataset.with_format("arrow")
     schema = arrow.features.arrow_schema.remove_metadata()
     batches = (batch for table in arrow.iter(_ROWS) for batch in table.cast(schema).to_batches())
     return pyarrow.RecordBatchReader.from_batches(schema, batches)
 
 
-def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> list[tuple[str, str | None]]:
-    """The columns that a run with these options reads, each with the keyword that named it, where it has to be there."""
-    if options.get("html_column") is not None:
-        columns: list[tuple[str, str | None]] = [(str(options["html_column"]), "html_column")]
-    else:
-        text: Any = options.get("text_column") or "text"
-        text = text if isinstance(text, str) else ",".join(text)
-        columns = [(text, keywords.get("text_column", "text_column"))]
-    for option, usual in _COLUMNS.items():
-        given = options.get(option)
-        columns.append((usual, None) if given is None else (str(given), keywords.get(option, option)))
-    keep: Any = options.get("keep") or ""
-    for key in keep.split(",") if isinstance(keep, str) else keep:
-        name = key.split()[0] if key.split() else ""
-        if name not in ("", "length", "doc"):
-            columns.append((name, "keep"))
-    return columns
+def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> tuple[list[tuple[str, str | None]], bool]:
+    """The columns that a run with these options reads, each with the keyword that named it, if it has to be there; whether all others too."""
+    columns, every = _dupsift.frame_columns(given_of({"out": "out", **options}))
+    return [(name, keyword and keywords.get(keyword, keyword)) for name, keyword in columns], every
+
+
+def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str] | None:
+    """The names of the columns to be taken from the frame; None if all have to be looked at, for one that has to be there is not."""
+    there = names_of(frame)
+    if there is None:
+        return None
+    needed: list[str] = []
+    for name, keyword in columns:
+        parts = [name] if name in there or keyword not in ("text", "text_column") else [part.strip() for part in name.split(",")]
+        if keyword is not None and any(part not in there for part in parts):
+            return None
+        needed += parts
+    return needed
 
 
 def _remove(folder: Path, process: int) -> None:
@@ -123,10 +173,11 @@ def _same_rows(rows: int, mask: Any) -> None:
 class Corpus:
     """A frame as a Parquet file in a folder that goes with this object."""
 
-    def __init__(self, frame: object, columns: list[tuple[str, str | None]], beside: str | os.PathLike[str] | None) -> None:
+    def __init__(self, frame: object, columns: list[tuple[str, str | None]], every: bool, beside: str | os.PathLike[str] | None) -> None:
         if beside is not None:
             os.makedirs(beside, exist_ok=True)
         self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)).absolute()
         weakref.finalize(self, _remove, self.folder, os.getpid())
         self.path: Path = self.folder / "frame.parquet"
-        self.rows: int = _dupsift.write(stream_of(frame), columns, os.fspath(self.path))
+        stream = stream_of(frame, None if every else needed_of(frame, columns))
+        self.rows: int = _dupsift.write(stream, columns, every, os.fspath(self.path))

@@ -32,6 +32,7 @@ class _Files(TypedDict, total=False):
 class _Corpus(TypedDict, total=False):
     whole_files: bool
     encoding: str
+    separator: str
     quotes: Literal["double", "none"]
     id_column: str
 
@@ -66,10 +67,6 @@ class _Text(TypedDict, total=False):
     text_column: str | Sequence[str]
 
 
-class DedupOptions(_Files, _Sifting, _Deciding, total=False):
-    """The keywords of ``dedup``."""
-
-
 class _Publishing(TypedDict, total=False):
     max_removed_share: float
     max_cut_share: float
@@ -93,6 +90,10 @@ class _Publishing(TypedDict, total=False):
     reference: str | os.PathLike[str]
     batch: str
     planned_documents: int
+
+
+class DedupOptions(_Files, _Sifting, _Deciding, _Publishing, total=False):
+    """The keywords of ``dedup``."""
 
 
 class RunOptions(_Files, _Corpus, _Text, _Sifting, _Resuming, _Deciding, _Publishing, total=False):

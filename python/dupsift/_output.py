@@ -172,7 +172,10 @@ class Told:
         return self._text
 
     def __repr__(self) -> str:
-        return f"<dupsift.{type(self).__name__}>"
+        return f"<dupsift.{type(self).__name__}: {self._headline()}>"
+
+    def _headline(self) -> str:
+        return self._text.strip().splitlines()[0] if self._text.strip() else ""
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self._text)}</pre>"

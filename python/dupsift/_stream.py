@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Literal
 
 from . import _dupsift
 from ._dupsift import Column
-from ._frames import stream_of
+from ._frames import needed_of, stream_of
 
 
 class Stream:
@@ -37,18 +38,27 @@ class Stream:
         if not 0 < keys < 2**64:
             raise ValueError(f"keys={keys}: expected a whole number from 1 to {2**64 - 1:,}")
         self._seen = _dupsift.Seen(algorithm, keys, rate, None if memory is None else str(memory), tokenizer)
+        self._rate = rate
+        self._warned = False
 
     def add(self, batch: object, text: str = "text") -> Column:
         """A truth value a text, in their order: whether its like came before. All of them have come then.
 
         ``batch`` is a list of texts, or a frame as ``dedup`` takes it, with a column ``text``. Texts without a key (None, white space)
-        are not flagged. TypeError for what is neither, ValueError for a column that is not there.
+        are not flagged. A UserWarning says when the filter holds so many keys that ten times ``rate`` is reached. TypeError for what is neither, ValueError for a column that is not there.
         """
         if isinstance(batch, str):
             raise TypeError("batch: expected a list of texts or a frame, got one text")
         if isinstance(batch, Iterable) and not hasattr(batch, "__arrow_c_stream__") and not hasattr(batch, "with_format"):
-            return self._seen.add_texts(list(batch))
-        return self._seen.add(stream_of(batch), text)
+            flags = self._seen.add_texts(list(batch))
+        else:
+            flags = self._seen.add(stream_of(batch, needed_of(batch, [(text, "column")])), text)
+        by_chance = self.false_positives
+        if not self._warned and by_chance >= min(10 * self._rate, 0.5):
+            self._warned = True
+            share = f"{100 * by_chance:.2f}% of new texts are flagged by chance, at least ten times rate={self._rate}"
+            warnings.warn(f"{share}: the filter holds {self.keys:,} keys; make one with larger keys=", UserWarning, stacklevel=2)
+        return flags
 
     @property
     def keys(self) -> int:

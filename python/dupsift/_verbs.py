@@ -61,7 +61,11 @@ def run(
     return result
 
 
-@with_keywords("run", but=("out", "corpus", "text_column", "id_column", "whole_files", "encoding", "quotes", "resume", "checkpoint"))
+# What a run takes that a frame has no use for, or that ``dedup`` calls otherwise.
+NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "encoding", "separator", "quotes", "resume", "checkpoint")
+
+
+@with_keywords("run", but=NOT_OF_FRAMES)
 def dedup(
     frame: object,
     *,
@@ -77,6 +81,7 @@ def dedup(
     DuckDB), or one split of a Hugging Face dataset. ``text`` names the column of texts, or several that make one text, ``id`` that of ids ("id", if there is
     such a column). The columns that are read are written to a file first, in the folder of ``work``, else beside ``out``, else where
     the system keeps files for a while: so a frame may be larger than ``memory``. Row numbers of the result are those of the frame.
+    With ``corpus`` all columns are written, so that ``deduped/frame.parquet`` has them.
 
     Without ``out`` the result lives as long as the object that is returned.
 
@@ -93,9 +98,9 @@ def dedup(
         settings["text_column"] = text
     if id is not None:
         settings["id_column"] = id
-    columns = columns_of(settings, {"text_column": "text", "id_column": "id"})
+    columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
     beside = settings.get("work") or (Path(out).absolute().parent if out is not None else None)
-    corpus = Corpus(frame, columns, beside)  # type: ignore[arg-type]
+    corpus = Corpus(frame, columns, every, beside)  # type: ignore[arg-type]
     settings["out"] = out if out is not None else corpus.folder / "out"
     with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), told)

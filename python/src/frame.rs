@@ -14,11 +14,13 @@ use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::io::TableWriter;
 use dupsift::io::several_texts::several;
 use dupsift::tables::read_as;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 
 use crate::call::call;
+use crate::error::raised;
+use crate::settings::{self, Given};
 use crate::stream_out::refused;
 
 /// Rows that are converted and written at a time.
@@ -72,23 +74,56 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
     }
 }
 
-/// Writes the columns that are asked for, of a frame, to a new Parquet file; returns the number of rows.
+/// The columns of a frame that a run with these keywords reads, each with the keyword that named it if one did, and whether all other
+/// columns are needed too.
+///
+/// # Errors
+/// ValueError for keywords that `run` refuses.
+#[pyfunction]
+pub fn frame_columns(py: Python<'_>, options: Vec<(String, Given)>) -> PyResult<(Vec<Asked>, bool)> {
+    settings::frame_columns(options).map_err(|error| raised(py, error))
+}
+
+/// Writes the columns that are asked for, of a frame, to a new Parquet file, and all others if `all`; returns the number of rows.
 ///
 /// # Errors
 /// A column that is not there, a full disk, what the frame raises; KeyboardInterrupt.
 #[pyfunction]
-pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, path: PathBuf) -> PyResult<u64> {
+pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: PathBuf) -> PyResult<u64> {
     let batches = batches(frame)?;
-    call(frame.py(), None, move |cancel, _| write_parquet(batches, &columns, &path, cancel))
+    let written = call(frame.py(), None, move |cancel, _| write_parquet(batches, &columns, all, &path, cancel));
+    written.map_err(|error| interrupted(frame.py(), error))
+}
+
+/// Returns the exception that a frame raised if that was a request to stop. Arrow hands over its text alone.
+pub fn interrupted(py: Python<'_>, error: PyErr) -> PyErr {
+    let said = error.value(py).to_string();
+    let last = said.trim_end().lines().next_back().unwrap_or_default();
+    let is_request = error.is_instance_of::<PyException>(py) && said.contains("Python exception: ");
+    if is_request && last.split(':').next() == Some("KeyboardInterrupt") {
+        PyKeyboardInterrupt::new_err(())
+    } else {
+        error
+    }
 }
 
 fn write_parquet(
     batches: Box<dyn RecordBatchReader + Send>,
     columns: &[Asked],
+    all: bool,
     path: &Path,
     cancel: &AtomicBool,
 ) -> Result<u64> {
-    let chosen = chosen(&batches.schema(), columns)?;
+    let mut chosen = chosen(&batches.schema(), columns)?;
+    if all {
+        // In the order of the frame, for the copy has them in that order.
+        let schema = batches.schema();
+        let field = |at: usize| Field::new(schema.field(at).name(), written_as(schema.field(at).data_type()), true);
+        chosen = (0..schema.fields().len()).map(|at| (at, field(at))).collect();
+        if let Some(name) = twice(&schema, |_| true) {
+            return Err(two_of(name));
+        }
+    }
     let schema = Schema::new(chosen.iter().map(|(_, field)| field.clone()).collect::<Vec<Field>>());
     let mut table = TableWriter::create_of_bytes(path, &schema)?;
     for batch in batches {
@@ -118,6 +153,9 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     for (name, keyword) in each {
         let name = &name;
         let at = schema.fields().iter().position(|field| field.name() == name);
+        if let Some(name) = twice(schema, |other| other == name) {
+            return Err(two_of(name));
+        }
         match (at, keyword) {
             (Some(at), _) if chosen.iter().all(|(other, _)| *other != at) => {
                 chosen.push((at, Field::new(name, written_as(schema.field(at).data_type()), true)));
@@ -134,6 +172,16 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
         }
     }
     Ok(chosen)
+}
+
+/// A name of these that two columns have.
+fn twice(schema: &SchemaRef, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
+    let names = || schema.fields().iter().map(|field| field.name().as_str());
+    names().filter(|name| is_asked(name)).find(|name| names().filter(|other| other == name).count() > 1)
+}
+
+fn two_of(name: &str) -> Error {
+    Error::usage(format!("the frame has two columns called {name:?}; expected one of each name"))
 }
 
 /// Texts are written from views, so that none is copied; what is packed in a dictionary is unpacked.

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use crate::call::call;
 use crate::columns::Column;
 use crate::error::raised;
-use crate::frame::batches;
+use crate::frame::{batches, interrupted};
 
 /// What came before.
 #[pyclass(frozen, module = "dupsift._dupsift")]
@@ -84,7 +84,7 @@ impl Seen {
     /// Of each row of a frame, by the text in a column.
     fn add(&self, frame: &Bound<'_, PyAny>, text: String) -> PyResult<Column> {
         let (batches, seen) = (batches(frame)?, self.seen.clone());
-        call(frame.py(), None, move |cancel, _| {
+        let added = call(frame.py(), None, move |cancel, _| {
             let Some((at, _)) = batches.schema().column_with_name(&text) else {
                 let schema = batches.schema();
                 let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -114,7 +114,8 @@ impl Seen {
                 }
             }
             Ok(Column::of_flags(flags))
-        })
+        });
+        added.map_err(|error| interrupted(frame.py(), error))
     }
 
     #[getter]

@@ -1,8 +1,11 @@
 //! Keyword arguments as settings: the table of options is the list of keywords, with `_` where a flag has `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
-use dupsift::options::{OptionSpec, Settings, Value, Verb, options_of, ours};
+use dupsift::options::{Kind, OptionSpec, Settings, Value, Verb, options_of, ours, resolve};
+use dupsift::reading;
 use pyo3::prelude::*;
+
+use crate::frame::Asked;
 
 /// The value of a keyword argument.
 #[derive(FromPyObject)]
@@ -66,6 +69,41 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
         settings.give(option, &value.into())?;
     }
     settings.with_defaults(verb)
+}
+
+/// The columns of a frame that a run with these keywords reads, in order, each with the keyword that named it if one did: such a column
+/// has to be there. And whether the run writes the corpus, so that it needs the other columns too.
+///
+/// # Errors
+/// As [`settings`].
+pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> {
+    let settings = settings(Verb::Run, given)?;
+    let run = resolve(Vec::new(), &settings)?;
+    let columns = reading::columns(&run);
+    let named: Vec<(String, String)> = keywords(Verb::Run)
+        .filter(|option| settings.is_typed(option.name))
+        .flat_map(|option| {
+            let names = match option.name {
+                "keep" => run.keep.columns(),
+                "scope" => run.recipe.within.iter().cloned().collect(),
+                name if matches!(option.kind, Kind::Column) => {
+                    settings.text(name).map(str::to_owned).into_iter().collect()
+                }
+                _ => Vec::new(),
+            };
+            names.into_iter().map(|name| (name, keyword(option)))
+        })
+        .collect();
+    let usual = |name: &String| named.iter().all(|(other, _)| other != name);
+    let text = (columns.text.clone(), Some(if run.html { "html_column" } else { "text_column" }.to_owned()));
+    let given = named
+        .iter()
+        .filter(|(name, _)| *name != columns.text)
+        .map(|(name, keyword)| (name.clone(), Some(keyword.clone())));
+    let others =
+        std::iter::once(&columns.id).chain(&columns.others).filter(|name| usual(name) && **name != columns.text);
+    let others = others.map(|name| (name.clone(), None));
+    Ok((std::iter::once(text).chain(given).chain(others).collect(), run.corpus.copies()))
 }
 
 /// Name, heading, what it takes, what it says of itself, its default in words.

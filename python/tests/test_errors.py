@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib.util
 import os
 import resource
 import sys
 import threading
 import unittest
+import warnings
+from collections.abc import Iterator
 
 import dupsift as ds
 from corpora import Case
@@ -114,6 +117,49 @@ class Errors(Case):
             over.set()
             thread.join()
         self.assertEqual(os.listdir(self.folder), [corpus.name])
+
+    def test_a_filter_that_is_too_full_warns_once(self) -> None:
+        seen = ds.Stream("exact", keys=100)
+        texts = [f"text number {n} of its own" for n in range(3_000)]
+        with self.assertWarnsRegex(UserWarning, "flagged by chance, at least ten times rate=0.001"):
+            seen.add(texts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            seen.add(["another one"])
+            ds.Stream("exact", keys=3_000).add(texts)
+
+    def test_numbers_that_no_filter_has(self) -> None:
+        for keys in (-1, 0, 2**64, 10_000_000_000_000):
+            with self.subTest(keys), self.assertRaises((ValueError, MemoryError)):
+                ds.Stream("exact", keys=keys, memory="1GiB")
+
+    def test_slices_of_a_column(self) -> None:
+        result = ds.run(self.lines(TEXT, TEXT, TEXT + " more", None, "other"), out=self.folder / "out", max_rejected_share=1)
+        for column in (result.kept_mask, result.kept_rows):
+            values = list(column)
+            for part in (slice(None), slice(1, 3), slice(None, None, -1), slice(-2, None), slice(5, 1), slice(0, 9, 2)):
+                with self.subTest(part):
+                    self.assertEqual(list(column[part]), values[part])
+                    self.assertEqual(column[part].dtype, column.dtype)
+        with self.assertRaises(TypeError):
+            result.kept_mask["a"]  # type: ignore[call-overload]
+
+    @unittest.skipIf(importlib.util.find_spec("pyarrow") is None, "not installed: pyarrow")
+    def test_a_request_to_stop_in_the_rows_of_a_frame(self) -> None:
+        import pyarrow as pa
+
+        def rows(error: BaseException) -> Iterator[pa.RecordBatch]:
+            yield pa.record_batch({"text": ["one text"]})
+            raise error
+
+        def reader(error: BaseException) -> pa.RecordBatchReader:
+            return pa.RecordBatchReader.from_batches(pa.schema({"text": pa.string()}), rows(error))
+
+        for call in (ds.dedup, ds.Stream("exact", keys=10).add):
+            with self.assertRaises(KeyboardInterrupt):
+                call(reader(KeyboardInterrupt()))
+            with self.assertRaisesRegex(ds.Error, "no more rows"):
+                call(reader(RuntimeError("no more rows")))
 
     def test_results(self) -> None:
         with self.assertRaisesRegex(ValueError, "no output of a finished run"):

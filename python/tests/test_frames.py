@@ -195,6 +195,109 @@ class Frames(Case):
         self.assertEqual(pl.read_ndjson(kept)["url"].to_list(), ["u0", "u1", "u4"])
         self.assertEqual(duckdb.execute("select url from read_json(?)", [kept]).fetchall(), [("u0",), ("u1",), ("u4",)])
 
+    @needs("polars")
+    def test_columns_that_arrow_does_not_know_keep_no_frame_out(self) -> None:
+        import polars as pl
+
+        texts = {"id": [1, 2], "text": ["same text", "same text"]}
+        large = pl.Series([2**70, 1], dtype=pl.Int128)
+        for column in [{"note": [None, None]}, {"tags": [[], []]}, {"s": [{"a": None}] * 2}, {"n": large}]:
+            frame = pl.DataFrame(texts | column)
+            with self.subTest(str(frame.schema)):
+                result = ds.dedup(frame, algorithms="exact", no_report=True)
+                self.assertEqual(list(result.kept_mask), [True, False])
+                self.assertEqual(list(ds.Stream("exact", keys=100).add(frame)), [False, True])
+                written = ds.dedup(frame, algorithms="exact", no_report=True, corpus="keep")
+                kept = pl.read_parquet(written.path / "deduped" / "frame.parquet")
+                self.assertEqual((kept.columns, kept["id"].to_list()), (frame.columns, [1]))
+        # Such a column may be asked for, too.
+        asked = pl.DataFrame(texts | {"title": [None, None], "n": large})
+        self.assertEqual(list(ds.dedup(asked, title_column="title", algorithms="exact", no_report=True).kept_mask), [True, False])
+        self.assertEqual(list(ds.dedup(asked, keep="n asc", algorithms="exact", no_report=True).kept_mask), [False, True])
+        with self.assertRaisesRegex(ValueError, 'did you mean "text"'):
+            ds.dedup(pl.DataFrame(texts | {"tags": [[], []]}), text="texts")
+
+    @needs("pandas", "pyarrow")
+    def test_columns_that_are_not_read_may_hold_anything(self) -> None:
+        import pandas as pd
+
+        frame = pd.DataFrame({"id": [1, 2], "text": ["same text"] * 2, "odd": [1, {"a": object()}]})
+        self.assertEqual(list(ds.dedup(frame, algorithms="exact", no_report=True).kept_mask), [True, False])
+        twice = pd.DataFrame([["a", "b"]], columns=["text", "text"])
+        with self.assertRaises(ValueError):
+            ds.dedup(twice)
+
+    @needs("pandas", "pyarrow")
+    def test_every_column_that_a_keyword_names_is_handed_over(self) -> None:
+        import pandas as pd
+        import pyarrow.parquet as pq
+
+        frame = pd.DataFrame({"id": [1, 2, 3], "text": ["same text"] * 3, "s": ["a", "a", "b"], "n": [1, 2, 3]})
+        options: Any = {"algorithms": "exact", "no_report": True}
+        self.assertEqual(list(ds.dedup(frame, scope="within:s", **options).kept_mask), [True, False, True])
+        result = ds.dedup(frame, source_column="s", **options)
+        self.assertEqual(list(result.kept_mask), [True, False, False])
+        for named in [{"scope": "within:x"}, {"source_column": "x"}, {"keep": "x desc"}, {"title_column": "x"}]:
+            with self.subTest(str(named)), self.assertRaisesRegex(ValueError, f"{next(iter(named))}=.*no such column"):
+                ds.dedup(frame, **named, **options)
+        # The copy of the corpus has all columns, in their order and of their types.
+        out = self.folder / "out"
+        ds.dedup(frame, out=out, corpus="keep", keep="n desc", **options)
+        kept = pq.read_table(out / "deduped" / "frame.parquet")
+        self.assertEqual(kept.to_pylist(), [{"id": 3, "text": "same text", "s": "b", "n": 3}])
+
+    @needs("pyarrow")
+    def test_every_keyword_of_help_runs(self) -> None:
+        import pyarrow as pa
+
+        from dupsift import _dupsift, _verbs
+
+        table = pa.table({
+            "id": ["a", "b", "c"], "text": ["one text of some words"] * 2 + ["another text of other words"],
+            "title": ["A", "A", "C"], "keywords": ["k", "k", None], "description": ["d", None, "d"], "score": [1, 2, 3],
+            "html": ["<p>one text of some words</p>"] * 2 + ["<p>another</p>"], "type": ["text/html"] * 3, "address": ["http://x/"] * 3,
+        })
+        words = self.folder / "words.txt"
+        words.write_text("some\n", encoding="utf-8")
+        earlier = ds.dedup(table, out=self.folder / "earlier", algorithms="exact,cosine", no_report=True)
+        reference = self.folder / "reference.jsonl"
+        reference.write_text('{"id": "r", "text": "a text of the reference"}\n', encoding="utf-8")
+        values: dict[str, Any] = {
+            "overwrite": True, "work": self.folder / "work", "accept": True, "max_rejected_share": 0.5, "max_removed_share": 0.9,
+            "max_cut_share": 0.5, "guard_rows": 5, "previous": earlier.path, "source_column": "score", "max_pairs_factor": 5,
+            "max_shrink_factor": 5, "max_candidates_factor": 5, "html_column": "html", "content_type_column": "type",
+            "url_column": "address", "title_column": "title", "keywords_column": "keywords", "description_column": "description",
+            "limit": 2, "strict": True, "no_report": True, "corpus": "annotate,keep", "cut": "lines", "cut_at": "word",
+            "cut_min_chars": 10, "cut_copies": 2, "cut_first": True, "min_chars_left": 5, "algorithms": "exact,cosine",
+            "preset": "strict", "count_copies": True, "scope": "within:score", "max_group": 10, "max_candidates": 10, "prefilter": True,
+            "keep": "score desc", "threshold": 0.9, "decide": "any", "remove_if": "pair", "chain": "keep", "tokenizer": "char",
+            "stop_words": words, "dictionary": words, "yo_to_e": True, "traditional": True, "stem": True, "stats": earlier.path,
+            "index": self.folder / "index", "reference": reference, "batch": "first", "planned_documents": 100,
+            "purify": "visible", "threads": 1, "memory": "512MiB", "no_progress": True,
+        }
+        # What a keyword needs beside it.
+        beside: dict[str, dict[str, Any]] = {
+            "content_type_column": {"html_column": "html"}, "url_column": {"html_column": "html"}, "purify": {"html_column": "html"},
+            "max_cut_share": {"cut": "lines", "corpus": "keep"}, "cut": {"corpus": "keep"}, "cut_at": {"cut": "lines", "corpus": "keep"},
+            "cut_min_chars": {"cut": "lines", "corpus": "keep"}, "cut_copies": {"cut": "lines", "corpus": "keep"},
+            "cut_first": {"cut": "lines", "corpus": "keep"}, "min_chars_left": {"cut": "lines", "corpus": "keep"},
+            "batch": {"index": self.folder / "other"}, "planned_documents": {"index": self.folder / "third"},
+            "max_candidates_factor": {"index": self.folder / "fourth"},
+            "stats": {"algorithms": "exact,cosine"},
+            "max_pairs_factor": {"previous": earlier.path}, "max_shrink_factor": {"previous": earlier.path},
+        }
+        known = {name for name, *_ in _dupsift.options("run")} - set(_verbs.NOT_OF_FRAMES)
+        self.assertEqual(set(values), known)
+        documented = ds.dedup.__doc__ or ""
+        for name, value in values.items():
+            with self.subTest(name):
+                self.assertIn(f"  {name}: ", documented)
+                options = {"algorithms": "exact,minhash", "no_report": True} | beside.get(name, {}) | {name: value}
+                if name == "preset":
+                    del options["algorithms"]
+                result = ds.dedup(table, out=self.folder / f"out-{name}", **options)
+                self.assertEqual(len(result.kept_mask), 3)
+
     @needs("pyarrow")
     def test_what_is_no_frame(self) -> None:
         import pyarrow as pa
@@ -321,7 +424,9 @@ class Frames(Case):
         self.assertEqual(list(result.kept_rows), [2, 3, 4, 5])
         self.assertEqual(sorted(path.name for path in self.folder.iterdir())[-1], "out")
         self.assertTrue(ds.open(self.folder / "out").report["removal"]["keep"].startswith("other desc"))
-        self.assertTrue(result.explain("u0", "u2").record["exact_copies"])
+        explained = result.explain("u0", "u2")
+        self.assertTrue(explained.record["exact_copies"])
+        self.assertTrue(repr(explained).startswith("<dupsift.Explanation: a: u0"), repr(explained))
         del result
         self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
 

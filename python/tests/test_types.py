@@ -11,7 +11,7 @@ import typing
 import unittest
 
 import dupsift as ds
-from dupsift import _dupsift, _keywords
+from dupsift import _dupsift, _keywords, _verbs
 from corpora import ROOT
 
 CONFIG = str(ROOT / "python" / "pyproject.toml")
@@ -44,6 +44,8 @@ class Types(unittest.TestCase):
             with self.subTest(verb):
                 known = {name for name, *_ in _dupsift.options(verb)} - {"out"}
                 self.assertEqual(set(typing.get_type_hints(keywords)), known)
+        frames = {name for name, *_ in _dupsift.options("run")} - set(_verbs.NOT_OF_FRAMES)
+        self.assertEqual(set(typing.get_type_hints(_keywords.DedupOptions)), frames)
 
     def test_everything_public_is_documented(self) -> None:
         for name in ds.__all__:

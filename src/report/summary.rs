@@ -10,7 +10,8 @@ use bytesize::ByteSize;
 
 use super::losses::{guard, held};
 use super::pages::purified;
-use super::{counted, other_inputs, rejections_of, table_of_numbers, thousands};
+use super::tables::table_of_numbers_without;
+use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{
     AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RemovalReport, RunReport, stands_in,
@@ -127,19 +128,34 @@ fn cut(found: &CutReport) -> String {
 }
 
 fn found(algorithms: &[AlgorithmReport]) -> String {
-    let header = ["algorithm", "signed", "unsigned", "pairs", "clusters", "documents in them", "largest", "left out"];
+    let header = ["algorithm", "signed", "unsigned", "pairs", "clusters", "in them", "largest", "left out"];
     let rows = algorithms.iter().map(|one| {
         let unsigned = one.unsigned.values().sum();
         let numbers = [one.signed, unsigned, one.pairs, one.clusters, one.clustered, one.largest_cluster, one.left_out];
         let [signed, unsigned, pairs, clusters, clustered, largest, left_out] = numbers.map(thousands);
         [one.label.clone(), signed, unsigned, pairs, clusters, clustered, largest, left_out]
     });
-    table_of_numbers(header, rows)
+    table_of_numbers_without(header, rows, &["unsigned", "left out"])
+}
+
+/// Returns how many files were read in each encoding that was found, the most frequent first.
+fn encodings(report: &RunReport) -> Option<String> {
+    let mut files = BTreeMap::<&str, u64>::new();
+    report
+        .inputs
+        .iter()
+        .filter_map(|file| file.encoding.as_deref())
+        .for_each(|name| *files.entry(name).or_default() += 1);
+    let mut files: Vec<(&str, u64)> = files.into_iter().collect();
+    files.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let told: Vec<String> = files.iter().map(|(name, count)| format!("{} {name}", counted(*count, "file"))).collect();
+    (!told.is_empty()).then(|| format!("encodings found: {}", told.join(", ")))
 }
 
 /// Everything that was cut, set aside or noticed: nothing of it may pass in silence.
 pub(super) fn remarks(report: &RunReport) -> Vec<String> {
-    let mut remarks: Vec<String> = report.purified.iter().flat_map(purified).collect();
+    let mut remarks: Vec<String> = encodings(report).into_iter().collect();
+    remarks.extend(report.purified.iter().flat_map(purified));
     remarks.extend(met(report));
     for one in &report.algorithms {
         let label = &one.label;
@@ -333,10 +349,10 @@ mod tests {
             1,500 documents stay beside a kept partner (different numbers 200, unique text 1,300)
             12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
 
-             algorithm        signed   unsigned       pairs   clusters   documents in them   largest   left out
-            ----------------------------------------------------------------------------------------------------
-             exact           100,000          0   1,234,567        200               1,950     1,500          0
-             minhash_loose    99,990         10       8,000      3,000               7,000        40          5
+             algorithm        signed   unsigned       pairs   clusters   in them   largest   left out
+            ------------------------------------------------------------------------------------------
+             exact           100,000          0   1,234,567        200     1,950     1,500          0
+             minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)

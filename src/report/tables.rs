@@ -18,13 +18,34 @@ pub fn table_of_numbers<const N: usize>(header: [&str; N], rows: impl IntoIterat
     table.trim_fmt() + "\n"
 }
 
+/// The same without the columns `optional` if nothing but `0` stands in them.
+pub fn table_of_numbers_without<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    optional: &[&str],
+) -> String {
+    let rows: Vec<[String; N]> = rows.into_iter().collect();
+    let is_shown = |at: usize| !optional.contains(&header[at]) || rows.iter().any(|row| row[at] != "0");
+    let shown: Vec<usize> = (0..N).filter(|at| is_shown(*at)).collect();
+    let mut table = plain_table();
+    table.set_header(shown.iter().map(|&at| header[at]));
+    table.add_rows(rows.iter().map(|row| shown.iter().map(|&at| row[at].as_str()).collect::<Vec<_>>()));
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.trim_fmt() + "\n"
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
+    table
+}
+
 fn table_of<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
     width: Option<u16>,
 ) -> Table {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
+    let mut table = plain_table();
     if let Some(width) = width {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     }
@@ -46,6 +67,10 @@ mod tests {
              tf          1,234
         "#]]
         .assert_eq(&table_of_numbers(["algorithm", "pairs"], rows.clone()));
+        let more = rows.clone().map(|[name, number]| [name, number, "0".into(), "0".into()]);
+        let shown =
+            table_of_numbers_without(["algorithm", "pairs", "left out", "clusters"], more, &["left out", "pairs"]);
+        assert_eq!(shown.lines().next(), Some(" algorithm   pairs   clusters"));
         assert!(table(["a", "b"], rows, Some(40)).is_ascii());
     }
 }

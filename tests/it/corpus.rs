@@ -33,7 +33,7 @@ fn rows_of_all_kinds_are_kept_dropped_or_rejected_as_they_were() {
     let (small, little) = (folder.path().join("small"), [&more[..], &["--threads", "1", "--memory", "40MiB"]].concat());
     run(&[&corpus], &small, &little).ends_with(3);
     for file in [
-        "attributes/a.parquet.parquet",
+        "attributes/a.parquet",
         "deduped/a.parquet",
         "deduped/d.jsonl.gz",
         "dropped/lang=ru/b.parquet",

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use crate::kit::{Ran, Table, doc_pairs, program, record, run};
+use crate::kit::{Ran, Table, doc_pairs, program, record, run, write_columns};
 
 const CLOSED: &str =
     "The library will be closed on Monday for repairs of the roof, and books can be returned at the side door.";
@@ -159,6 +159,143 @@ fn a_stray_quote_costs_its_row_and_a_file_may_have_no_quotes() {
     run(&[&path], &folder.path().join("wrong"), &["--quotes", "single"])
         .ends_with(2)
         .says(&["--quotes", "double, none"]);
+}
+
+#[test]
+fn separated_values_as_excel_writes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let semicolons = "id;text\n1;привет, мир\n2;привет, мир\n";
+    let file = write("a.csv", &encoding_rs::WINDOWS_1251.encode(semicolons).0);
+    let out = folder.path().join("out");
+    run(&[&file], &out, &[]).ends_with(2).says(&["a.csv: no column \"text\"", "try `separator=;`"]);
+    run(&[&file], &out, &["--separator", ";", "--encoding", "auto", "--algorithms", "exact", "--corpus", "keep"])
+        .ends_with(0);
+    assert_eq!(doc_pairs(&out, "exact"), [(0, 1)]);
+    assert_eq!(record(&out)["options"]["separator"], ";");
+    let copy = std::fs::read(out.join("deduped/a.csv")).unwrap();
+    assert_eq!(encoding_rs::WINDOWS_1251.decode(&copy).0, "id;text\n1;привет, мир\n");
+    let tabs = write("b.csv", b"id\ttext\n1\tx\n");
+    run(&[&tabs], &folder.path().join("tabs"), &[]).ends_with(2).says(&["try `separator=tab`"]);
+    run(&[&tabs], &folder.path().join("tabs"), &["--separator", "tab"]).ends_with(0);
+    let sep = write("c.csv", b"sep=;\r\nid;text\r\n1;x\r\n");
+    run(&[&sep], &folder.path().join("sep"), &[]).ends_with(2).says(&["remove the first line", "`separator=;`"]);
+    let wide: Vec<u8> = "\u{FEFF}id,text\n1,привет\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide = write("d.csv", &wide);
+    run(&[&wide], &folder.path().join("wide"), &[]).ends_with(2).says(&["not UTF-8 from byte 0", "`encoding=auto`"]);
+    run(&[&wide], &folder.path().join("wide"), &["--encoding", "auto"]).ends_with(0);
+    run(&[&file], &folder.path().join("wrong"), &["--separator", ";;"])
+        .ends_with(2)
+        .says(&["separator", "one ASCII character"]);
+}
+
+#[test]
+fn an_array_with_an_object_a_line_is_no_file_of_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<String> = (0..200).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"text number {n}\"}}")).collect();
+    let file = folder.path().join("a.json");
+    for text in [format!("[\n{}\n]\n", rows.join(",\n")), format!("[{}]\n", rows.join(",\n"))] {
+        std::fs::write(&file, text).unwrap();
+        let out = folder.path().join("out");
+        run(&[&file], &out, &["--algorithms", "exact"]).ends_with(2).says(&[
+            "a.json: line 1",
+            "begins an array",
+            "jq -c \".[]\"",
+        ]);
+    }
+    // A row that is an array is a broken row.
+    std::fs::write(&file, format!("[1]\n{}\n", rows.join("\n"))).unwrap();
+    let out = folder.path().join("rows");
+    run(&[&file], &out, &["--algorithms", "exact"]).ends_with(3);
+    assert_eq!(record(&out)["documents"]["used"], 200);
+}
+
+/// In every format: two columns of one name are refused if that name is asked for, and an object that has a field twice is no row.
+#[test]
+fn two_columns_of_one_name_are_not_guessed_between() {
+    use arrow::array::{ArrayRef, StringArray};
+    let folder = tempfile::tempdir().unwrap();
+    let column = |values: [&str; 2]| -> ArrayRef { std::sync::Arc::new(StringArray::from_iter_values(values)) };
+    let columns =
+        |name: &'static str| [("id", column(["1", "2"])), ("text", column(["x", "y"])), (name, column(["q", "q"]))];
+    let out = folder.path().join("out");
+    for (name, more) in [("text", &[][..]), ("id", &[]), ("score", &["--keep", "score desc"])] {
+        let mut columns = columns(name).to_vec();
+        columns.push(("score", column(["a", "b"])));
+        let file = folder.path().join("a.parquet");
+        write_columns(&file, &columns, 10);
+        run(&[&file], &out, more).ends_with(2).says(&["a.parquet", &format!("two columns are called {name:?}")]);
+    }
+    let file = folder.path().join("b.parquet");
+    write_columns(&file, &[columns("other").to_vec(), vec![("other", column(["a", "b"]))]].concat(), 10);
+    run(&[&file], &out, &["--algorithms", "exact"]).ends_with(0);
+    let json = "{\"id\":1,\"text\":\"x\",\"text\":\"q\"}\n{\"id\":2,\"text\":\"q\",\"n\":1,\"n\":2}\n{\"id\":3,\"id\":4,\"text\":\"q\"}\n{\"id\":5,\"text\":\"q\"}\n";
+    let file = folder.path().join("a.jsonl");
+    std::fs::write(&file, json).unwrap();
+    let out = folder.path().join("json");
+    run(&[&file], &out, &["--algorithms", "exact"]).ends_with(3);
+    let rejected = Table::read(&out.join("rejected"));
+    assert_eq!(rejected.texts("reason"), ["broken record"; 2]);
+    assert_eq!(rejected.texts("detail"), ["the field \"text\" comes twice", "the field \"id\" comes twice"]);
+    assert_eq!(doc_pairs(&out, "exact"), [(1, 3)]);
+    // Also at a path.
+    let nested = "{\"id\":1,\"doc\":{\"text\":\"x\"},\"doc\":{\"text\":\"q\"}}\n{\"id\":2,\"doc\":{\"text\":\"q\"}}\n";
+    std::fs::write(&file, nested).unwrap();
+    let out = folder.path().join("nested");
+    run(&[&file], &out, &["--algorithms", "exact", "--text-column", "doc.text"]).ends_with(3);
+    assert_eq!(record(&out)["documents"]["used"], 1);
+}
+
+/// What a text says is compared, however it is spelled.
+#[test]
+fn spellings_of_one_text_are_one_text() {
+    const ENGLISH: &str = "The town council met on Tuesday evening to talk about the old bridge over the river, which has been closed to \
+        carts and lorries since the flood of last spring. Engineers from the county said that the middle pier had sunk by nine inches.";
+    const RUSSIAN: &str = "Городской совет собрался во вторник вечером, чтобы обсудить старый мост через реку, который закрыт для повозок \
+        и грузовиков с прошлогоднего весеннего паводка. Инженеры области сообщили, что средняя опора осела почти на девять дюймов и \
+        что ремонт займёт не меньше двух летних сезонов.";
+    let folder = tempfile::tempdir().unwrap();
+    let kept = |name: &str, texts: &[String], more: &[&str]| {
+        let file = folder.path().join(format!("{name}.jsonl"));
+        std::fs::write(&file, lines(&texts.iter().map(String::as_str).collect::<Vec<_>>())).unwrap();
+        let out = folder.path().join(name);
+        run(&[&file], &out, more).ends_with(0);
+        record(&out)["removal"]["kept"].as_u64()
+    };
+    // Numbers with their digits in groups, also with a space that does not break.
+    let costs = |text: &str, cost: &str| format!("{text} {cost}.");
+    for (n, cost) in ["1,200", "1'200", "1\u{202f}200", "1 200"].into_iter().enumerate() {
+        let english = [cost, "1200"].map(|cost| costs(ENGLISH, &format!("The cost is {cost} pounds")));
+        assert_eq!(kept(&format!("numbers{n}"), &english, &[]), Some(1), "{cost}");
+        let russian = [cost, "1200"].map(|cost| costs(RUSSIAN, &format!("Стоимость {cost} рублей")));
+        assert_eq!(kept(&format!("числа{n}"), &russian, &[]), Some(1), "{cost}");
+    }
+    let other = ["1,200", "1,300"].map(|cost| costs(ENGLISH, &format!("The cost is {cost} pounds")));
+    assert_eq!(kept("other", &other, &[]), Some(2));
+    let stressed = RUSSIAN.replace('о', "о\u{301}");
+    assert_eq!(kept("stress", &[RUSSIAN.to_owned(), stressed], &["--algorithms", "minhash"]), Some(1));
+    let marked = |mark: char| {
+        ENGLISH.split(' ').map(move |word| [&word[..word.len() / 2], &word[word.len() / 2..]].join(&mark.to_string()))
+    };
+    let invisible = [
+        '\u{34F}',
+        '\u{61C}',
+        '\u{180E}',
+        '\u{202A}',
+        '\u{2062}',
+        '\u{2066}',
+        '\u{3164}',
+        '\u{FE00}',
+        '\u{FFA0}',
+        '\u{E0041}',
+        '\u{E0100}',
+    ];
+    let texts: Vec<String> = invisible.into_iter().map(|mark| marked(mark).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(kept("marks", &texts, &["--algorithms", "minhash"]), Some(1));
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     // Files stand where they stood the night before, whatever else is read.
     for night in ["n0", "n1"] {
         assert_eq!(names_in(&two.at(night).join("deduped")), [format!("{night}.parquet")]);
-        assert_eq!(names_in(&two.at(night).join("attributes")), [format!("{night}.parquet.parquet")]);
+        assert_eq!(names_in(&two.at(night).join("attributes")), [format!("{night}.parquet")]);
     }
     let nights = record(&two.at("n1"))["index"]["nights"].clone();
     assert_eq!((&nights[0]["name"], &nights[0]["first_doc"], nights[1].is_null()), (&"n0".into(), &0.into(), true));

@@ -42,6 +42,15 @@ fn long_documents_keep_the_promise_for_every_verb() {
     held("long_documents", "balanced", "1,2,4");
 }
 
+/// Shapes whose costs once ran away: pages of one template, groups of equal texts, deep folders, dictionaries, footers, long values.
+#[test]
+fn costs_that_ran_away_keep_the_promise() {
+    held("template", "minhash,balanced", "1,8");
+    held("equal", "exact,minhash,balanced,stream", "8");
+    held("deep", "exact,stream", "8");
+    held("long_dictionary,footers,long_sources", "exact", "1,8");
+}
+
 #[test]
 fn long_values_beside_pages_keep_the_promise() {
     held("wide_rows", "purify", "1,2");

@@ -72,6 +72,59 @@ fn texts_in_another_encoding_are_read_where_it_is_named() {
     assert!(ran.code != 0 && (ran.stdout + &ran.stderr).contains("`encoding"), "{}", ran.stderr);
 }
 
+/// A guess is told, and holds for the lines that are not UTF-8.
+#[test]
+fn the_encoding_of_each_file_is_found_and_told() {
+    const RUSSIAN: &str =
+        "Городской совет собрался во вторник вечером, чтобы обсудить старый мост через реку, который закрыт";
+    const JAPANESE: &str = "これは日本語の文章です。橋について話し合いました。";
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    std::fs::create_dir(&docs).unwrap();
+    let line = |n: usize| format!("{{\"id\": \"{n}\", \"text\": \"{RUSSIAN} {n}\"}}\n");
+    let mut mixed: Vec<u8> = (0..50).flat_map(|n| encoding_rs::WINDOWS_1251.encode(&line(n)).0.into_owned()).collect();
+    mixed.extend(line(3).replace("\"3\"", "\"utf8\"").into_bytes());
+    std::fs::write(docs.join("mixed.jsonl"), mixed).unwrap();
+    let csv = format!("id,text\n1,{}\n2,ascii\n", RUSSIAN.replace(',', ""));
+    std::fs::write(docs.join("koi8.csv"), encoding_rs::KOI8_R.encode(&csv).0).unwrap();
+    std::fs::write(docs.join("mac.csv"), encoding_rs::X_MAC_CYRILLIC.encode(&csv.replace("закрыт", "Закрытая")).0)
+        .unwrap();
+    std::fs::write(docs.join("plain.jsonl"), line(4)).unwrap();
+    let japanese = format!("{{\"id\": \"j\", \"text\": \"{JAPANESE}\"}}\n");
+    std::fs::write(docs.join("iso.jsonl"), encoding_rs::ISO_2022_JP.encode(&japanese).0).unwrap();
+    std::fs::write(docs.join("jis.jsonl"), &japanese).unwrap();
+    let out = folder.path().join("out");
+    let ran = run(&[&docs], &out, &["--algorithms", "exact", "--encoding", "auto"]).ends_with(0);
+    let told =
+        "encodings found: 2 files utf-8, 1 file iso-2022-jp, 1 file koi8-u, 1 file windows-1251, 1 file x-mac-cyrillic";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    let inputs = record(&out)["inputs"].clone();
+    let of =
+        |file: &str| inputs.as_array().unwrap().iter().find(|one| one["file"] == file).unwrap()["encoding"].clone();
+    assert_eq!((of("mixed.jsonl"), of("plain.jsonl")), ("windows-1251".into(), "utf-8".into()));
+    let pairs = Table::read(&out.join("pairs/algorithm=exact"));
+    let named: Vec<(String, String)> = pairs.texts("id_a").into_iter().zip(pairs.texts("id_b")).collect();
+    for (a, b) in [("j", "j"), ("3", "utf8"), ("4", "4")] {
+        assert!(named.iter().any(|pair| *pair == (a.into(), b.into())), "{named:?}");
+    }
+    // An encoding that was named holds for every line, and nothing is told.
+    let out = folder.path().join("named");
+    let ran =
+        run(&[&docs.join("mixed.jsonl")], &out, &["--algorithms", "exact", "--encoding", "windows-1251"]).ends_with(0);
+    assert!(doc_pairs(&out, "exact").is_empty() && !ran.stdout.contains("encodings found"));
+    assert!(record(&out)["inputs"][0]["encoding"].is_null());
+}
+
+#[test]
+fn utf32_is_refused_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: Vec<u8> = "Городской совет собрался".chars().flat_map(|c| (c as u32).to_be_bytes()).collect();
+    std::fs::write(folder.path().join("a.txt"), text).unwrap();
+    let out = folder.path().join("out");
+    let ran = run(&[&folder.path().join("a.txt")], &out, &["--whole-files", "--encoding", "auto"]).ends_with(1);
+    ran.says(&["a.txt", "looks like UTF-32", "iconv -f UTF-32 -t UTF-8"]);
+}
+
 #[test]
 fn purify_takes_files_that_are_one_page_each_and_lines_in_another_encoding() {
     let folder = tempfile::tempdir().unwrap();

@@ -74,7 +74,7 @@ fn values_of_a_cluster_are_counted() {
     write_columns(&docs.join("a.parquet"), &columns, 30);
     let more = ["--algorithms", "exact", "--corpus", "annotate", "--source-column", "site"];
     run(&[&docs], &out, &more).ends_with(0);
-    let marks = Table::read(&out.join("attributes/a.parquet.parquet"));
+    let marks = Table::read(&out.join("attributes/a.parquet"));
     let (clusters, told) = (marks.texts("cluster_id"), marks.numbers("sources"));
     let mut values: BTreeMap<&String, BTreeSet<&str>> = BTreeMap::new();
     for (cluster, site) in clusters.iter().zip(&sites) {
@@ -104,4 +104,23 @@ fn values_are_taken_up() {
         assert_eq!(record(&place.out())["sources"], record(&whole.out())["sources"]);
         assert_same_bytes(&whole.out(), &place.out(), column);
     }
+}
+
+/// A value of any length stands in messages and records as a message shows it.
+#[test]
+fn long_values_are_cut_in_what_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.jsonl");
+    let source = "s".repeat(1_000_000);
+    let rows = (0..20)
+        .map(|row| serde_json::json!({ "id": row, "text": "one text", "source": format!("{}{source}", row % 2) }));
+    std::fs::write(&file, rows.map(|row| format!("{row}\n")).collect::<String>()).unwrap();
+    let out = folder.path().join("out");
+    let ran =
+        run(&[&file], &out, &["--algorithms", "exact", "--source-column", "source", "--guard-rows", "1"]).ends_with(3);
+    let told = [ran.stdout.clone(), ran.stderr.clone(), std::fs::read_to_string(out.join("run.json")).unwrap()];
+    ran.says(&["of source \"0sss", "(1,000,001 characters)"]);
+    assert!(told.iter().all(|told| told.len() < 50_000 && !told.contains(&"s".repeat(300))));
+    let sources = record(&out)["sources"].clone();
+    assert_eq!(sources.as_array().unwrap().len(), 2, "{sources}");
 }

@@ -62,6 +62,30 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     assert_eq!(record(&path("third"))["forgotten"].as_u64(), Some(20));
 }
 
+/// A filter that has taken more keys than it was made for flags new documents by chance: a guard says so.
+#[test]
+fn a_filter_that_is_too_full_is_a_guard() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    (0..3).for_each(|day| {
+        write_docs(&path(&format!("{day}.parquet")), &numbered(texts(500 * day, 500 * (day + 1))), 100)
+    });
+    stream(&path("0.parquet"), &path("out0"), &["--keys", "500"]).ends_with(0);
+    for day in 1..3 {
+        let filter = path(&format!("out{}", day - 1)).join("filter.bloom");
+        let more = ["--filter", filter.to_str().unwrap()];
+        stream(&path(&format!("{day}.parquet")), &path(&format!("out{day}")), &more)
+            .ends_with(3)
+            .says(&["flagged by chance"]);
+    }
+    let report = record(&path("out2"));
+    assert_eq!(
+        (&report["guards"][0]["name"], &report["guards"][0]["held"]),
+        (&"false-positives".into(), &false.into())
+    );
+    assert!(report["false_positives"].as_f64().unwrap() > 0.1, "{report}");
+}
+
 /// Night after night under one name; old versions that cannot be read end the run, and leave the filter as it was.
 #[test]
 fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {

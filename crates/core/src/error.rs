@@ -107,8 +107,8 @@ pub enum Error {
 
     /// A page of a file is more than what may be read at a time.
     #[error(
-        "{}: a page of column {column:?} takes {bytes} while it is read, more than `memory={asked}` allows; the least that \
-         would do is {least}, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display())]
+        "{}: a page of column {column:?} takes {bytes} while it is read, and `memory={}` leaves {} for it; pass \
+         `memory={least}` or more, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display(), asked[0], asked[1])]
     LargePage {
         /// The input file.
         path: PathBuf,
@@ -116,8 +116,8 @@ pub enum Error {
         column: String,
         /// What the page takes, as the user reads sizes.
         bytes: String,
-        /// What was asked for.
-        asked: String,
+        /// What was asked for, and what that leaves for a page.
+        asked: Box<[String; 2]>,
         /// The least budget that is accepted.
         least: String,
     },

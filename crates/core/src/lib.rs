@@ -17,3 +17,4 @@ pub mod number;
 pub mod remote;
 pub mod row;
 pub mod safe_fs;
+pub mod shown;

@@ -8,7 +8,7 @@
 use super::fold::{Folded, folded};
 use super::kinds::Counts;
 use super::page::{Block, Link};
-use super::roles::{Role, is_hidden, role};
+use super::roles::{Role, is_hidden, keeps_lines, role};
 use super::url::join;
 use dom_query::{Document, Element, NodeData, NodeId};
 use html5ever::local_name;
@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
             Role::Line => {
                 self.break_line();
                 open.line = true;
-                open.pre = element.name.local == local_name!("pre");
+                open.pre = keeps_lines(&element.name.local);
                 open.heading = matches!(element.name.local, local_name!("h1") | local_name!("h2") | local_name!("h3"));
                 self.pre += usize::from(open.pre);
                 self.headings_open += usize::from(open.heading);

@@ -119,6 +119,7 @@ pub(super) fn tag_role(name: &LocalName) -> Role {
         | local_name!("listing")
         | local_name!("menu")
         | local_name!("plaintext")
+        | local_name!("search")
         | local_name!("summary")
         | local_name!("tfoot")
         | local_name!("xmp") => Role::Line,
@@ -126,6 +127,28 @@ pub(super) fn tag_role(name: &LocalName) -> Role {
         local_name!("img") => Role::Image,
         _ => Role::Inline,
     }
+}
+
+/// Returns whether an HTML element begins and ends a line: the block elements of the rendering section of the HTML standard, `br`, and
+/// elements that are blocks for a form.
+pub(super) fn breaks_line(name: &LocalName) -> bool {
+    let of_form = matches!(
+        *name,
+        local_name!("option") | local_name!("optgroup") | local_name!("textarea") | local_name!("frameset")
+    );
+    of_form || matches!(tag_role(name), Role::Container | Role::Line | Role::Break)
+}
+
+/// Returns whether the line ends in an HTML element are shown.
+pub(super) fn keeps_lines(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("pre")
+            | local_name!("listing")
+            | local_name!("plaintext")
+            | local_name!("xmp")
+            | local_name!("textarea")
+    )
 }
 
 /// Whether an element is hidden by its own attributes. A page that hides itself as a whole lets a script show it.

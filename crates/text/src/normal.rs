@@ -1,9 +1,9 @@
 //! Normalisation: what makes two spellings of one text the same bytes.
 //!
-//! Invisible characters go first, so that neither a sentence rule nor a normal form ever sees them; then the whole text is
-//! brought to NFC, then cut into sentences (full-width marks still are what they are), and each piece is lower-cased,
-//! brought to NFKC, lower-cased once more (№ and ℃ hold capitals) and its white space folded. Nothing here changes a letter into another one, but for [`Letters`] where
-//! asked: й stays й, traditional and simplified characters stay apart.
+//! Invisible characters are removed first, so that neither a sentence rule nor a normal form ever sees them; then the whole text is
+//! brought to NFC and stress marks on Cyrillic letters are removed. Then it is cut into sentences (full-width marks are still there),
+//! and each piece is lower-cased, brought to NFKC, lower-cased once more (№ and ℃ hold capitals) and its white space folded. Nothing
+//! here changes a letter into another one, except if [`Letters`] say so: й stays й, traditional and simplified characters differ.
 //!
 //! Most pieces hold nothing but ASCII, basic Cyrillic, Han and their punctuation, for which all of that is a copy with small
 //! letters (`text/simd/`) and, at marks and white space, a small table (`plain`); a piece with any other character takes the
@@ -14,6 +14,8 @@ use std::fmt;
 use std::ops::Range;
 
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
+use icu_properties::props::DefaultIgnorableCodePoint;
+use icu_properties::{CodePointSetData, CodePointSetDataBorrowed};
 
 use super::pieces::Pieces;
 use super::simd::copy_plain;
@@ -32,6 +34,8 @@ pub const EXPANSION: usize = 11;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
 const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc();
+
+const IGNORABLE: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<DefaultIgnorableCodePoint>();
 
 /// Letters that are read as others, where that was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -207,19 +211,51 @@ impl fmt::Write for Visible {
     }
 }
 
-/// Characters that show nothing and stand inside words: soft hyphen, zero-width space and joiners, direction marks, BOM.
-const fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}')
+/// Returns whether a character shows nothing, by Unicode's property Default_Ignorable_Code_Point: soft hyphen, zero-width space and
+/// joiners, direction marks, variation selectors, fillers of Hangul, tags and others.
+fn is_invisible(c: char) -> bool {
+    c >= '\u{AD}' && IGNORABLE.contains(c)
 }
 
-/// The text without invisible characters, in NFC.
+/// Returns the text without invisible characters and stress marks, in NFC.
 fn composed(raw: &str) -> Cow<'_, str> {
     if !raw.contains(is_invisible) {
-        return NFC.normalize(raw);
+        return without_stress(NFC.normalize(raw));
     }
     let mut visible = String::with_capacity(raw.len());
     raw.split(is_invisible).for_each(|part| visible.push_str(part));
-    Cow::Owned(NFC.normalize(&visible).into_owned())
+    Cow::Owned(without_stress(NFC.normalize(&visible)).into_owned())
+}
+
+/// Removes acute and grave accents that stand on Cyrillic letters and are part of none (ѓ, ќ, ѐ and ѝ are letters): dictionaries,
+/// schoolbooks and encyclopedias mark the stress of a word so. Takes and returns NFC.
+fn without_stress(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains(is_stress) {
+        return text;
+    }
+    let mut on_cyrillic = false;
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if !is_combining(c) {
+            on_cyrillic = is_cyrillic(c);
+        }
+        if !(on_cyrillic && is_stress(c)) {
+            plain.push(c);
+        }
+    }
+    if plain.len() == text.len() { text } else { Cow::Owned(NFC.normalize(&plain).into_owned()) }
+}
+
+fn is_stress(c: char) -> bool {
+    matches!(c, '\u{300}' | '\u{301}')
+}
+
+fn is_combining(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36F}' | '\u{483}'..='\u{489}')
+}
+
+fn is_cyrillic(c: char) -> bool {
+    matches!(c, '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69D}')
 }
 
 /// Whether a text is in NFC, and without invisible characters, if all of its characters are such: ASCII, basic Cyrillic, Han,
@@ -228,7 +264,7 @@ fn composed(raw: &str) -> Cow<'_, str> {
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
         '\0'..='\x7F' | '\u{80}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' | '\u{400}'..='\u{47F}'
-        | '\u{2010}'..='\u{203F}' | '\u{20A0}'..='\u{20CF}' | '\u{2100}'..='\u{2125}' | '\u{2150}'..='\u{2328}'
+        | '\u{2010}'..='\u{2029}' | '\u{202F}'..='\u{203F}' | '\u{20A0}'..='\u{20CF}' | '\u{2100}'..='\u{2125}' | '\u{2150}'..='\u{2328}'
         | '\u{232B}'..='\u{27FF}' | '\u{3000}'..='\u{3029}' | '\u{3400}'..='\u{9FFF}' | '\u{FF00}'..='\u{FF7F}'
         | '\u{1F300}'..='\u{1FAFF}')
 }

@@ -1,9 +1,17 @@
-//! The numbers of a text as they are written: what two forms of one notice differ in where their words agree.
+//! The numbers of a text: two pages that are filled in from one template have the same words and different numbers.
 
-/// The numbers of a normalised text in order: digits, with single `.`, `,` or `:` between digits.
+use std::borrow::Cow;
+
+/// What stands between groups of three digits, besides commas.
+const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
+/// A longer row of groups is a list of numbers.
+const MAX_GROUPS: usize = 3;
+
+/// Returns the numbers of a normalized text in order, as they are written: digits, with single `.`, `,` or `:` between digits, and
+/// groups of three digits after a space or an apostrophe (`1 200`), unless another number stands beside them, as in a list.
 ///
 /// ```text
-/// "v1.2.3 от 15.03.2024, 12:30; 1,5 млн (3)" -> 1.2.3  15.03.2024  12:30  1,5  3
+/// "v1.2.3 от 15.03.2024, 12:30; 1,5 млн (3), 1 200" -> 1.2.3  15.03.2024  12:30  1,5  3  1 200
 /// ```
 pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
@@ -14,6 +22,10 @@ pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
             at += 1;
         }
         let start = at;
+        if let Some(end) = grouped_end(bytes, start) {
+            at = end;
+            return Some(&text[start..end]);
+        }
         while digit(at) || (at > start && matches!(bytes.get(at), Some(b'.' | b',' | b':')) && digit(at + 1)) {
             at += 1;
         }
@@ -22,9 +34,77 @@ pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns where a number ends whose digits are in groups with a space or an apostrophe between them, if one begins here: one to
+/// three digits, then up to [`MAX_GROUPS`] groups of three, then perhaps a fraction.
+fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let digits =
+        |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let first = digits(start);
+    let in_word = start > 0 && bytes[start - 1].is_ascii_alphanumeric();
+    let behind_number = start > 1 && bytes[start - 1] == b' ' && bytes[start - 2].is_ascii_digit();
+    if !(1..=3).contains(&first) || bytes[start] == b'0' || in_word || behind_number {
+        return None;
+    }
+    let mut end = start + first;
+    let mark = GROUP_MARKS.map(str::as_bytes).into_iter().find(|mark| bytes[end..].starts_with(mark))?;
+    let mut groups = 0;
+    while bytes[end..].starts_with(mark) && digits(end + mark.len()) == 3 {
+        end += mark.len() + 3;
+        groups += 1;
+    }
+    let before_digit =
+        |at: usize, marks: &[u8]| bytes.get(at).is_some_and(|byte| marks.contains(byte)) && digits(at + 1) > 0;
+    if before_digit(end, b".,") {
+        end += 1 + digits(end + 1);
+    }
+    ((1..=MAX_GROUPS).contains(&groups) && !before_digit(end, b".,: ")).then_some(end)
+}
+
+/// Returns a number of [`numbers`] without the marks between groups of three digits, so that `1,200`, `1 200` and `1200` are equal.
+pub fn value(number: &str) -> Cow<'_, str> {
+    if let Some(mark) = GROUP_MARKS.into_iter().find(|mark| number.contains(mark)) {
+        return Cow::Owned(number.replace(mark, ""));
+    }
+    if is_grouped_by_commas(number) { Cow::Owned(number.replace(',', "")) } else { Cow::Borrowed(number) }
+}
+
+fn is_grouped_by_commas(number: &str) -> bool {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    (1..=3).contains(&first.len())
+        && !first.starts_with('0')
+        && whole.len() > first.len()
+        && groups.all(|group| group.len() == 3 && !group.contains(':'))
+        && fraction.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_of_digits_are_one_number() {
+        let of = |text: &'static str| numbers(text).map(value).collect::<Vec<_>>();
+        for text in ["cost 1,200,", "cost 1 200.", "cost 1'200", "cost 1\u{2019}200 p", "cost 1200"] {
+            assert_eq!(of(text), ["1200"], "{text}");
+        }
+        for text in ["12 345 678,90", "12345678,90"] {
+            assert_eq!(of(text), ["12345678,90"]);
+        }
+        assert_eq!(of("1,234,567.5 and 1 234 567.5"), ["1234567.5", "1234567.5"]);
+        // Years, lists, phone numbers, addresses, times, decimals and names stay what they are.
+        assert_eq!(of("2024 200"), ["2024", "200"]);
+        assert_eq!(of("100 200 300 400 500"), ["100", "200", "300", "400", "500"]);
+        assert_eq!(of("8 800 555 35 35"), ["8", "800", "555", "35", "35"]);
+        assert_eq!(of("5 100 1200 7 200"), ["5", "100", "1200", "7", "200"]);
+        assert_eq!(of("10 192.168.0.1, 5 100:30"), ["10", "192.168.0.1", "5", "100:30"]);
+        assert_eq!(
+            of("0,200; 0 200; 1,5; 1,2000; 1,200,50; v5 200; 3 1000"),
+            ["0,200", "0", "200", "1,5", "1,2000", "1,200,50", "5", "200", "3", "1000"]
+        );
+        assert_eq!(of("1,200:30 12,30:200 1.200"), ["1,200:30", "12,30:200", "1.200"]);
+    }
 
     #[test]
     fn as_they_are_written() {
@@ -37,7 +117,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn each_begins_and_ends_with_a_digit(text in "[0-9.,:a年]{0,20}") {
+        fn each_begins_and_ends_with_a_digit(text in "[0-9.,: 'a年]{0,20}") {
             for number in numbers(&text) {
                 let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
                 proptest::prop_assert!(digit(number.as_bytes().first()) && digit(number.as_bytes().last()));

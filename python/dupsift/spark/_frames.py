@@ -43,12 +43,12 @@ def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text",
         clean = frame.join(found.removed, frame.url == found.removed.id, "left_anti")
     """
     settings = {**options, "text_column": text, "id_column": id}
-    columns = columns_of(settings, {"text_column": "text", "id_column": "id"})
+    columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
     there = frame.columns
     for name, keyword in columns:
         if keyword is not None and name not in there:
             raise ValueError(f"{keyword}={name!r}: the frame has no such column; there are {', '.join(there)}")
-    chosen = list(dict.fromkeys(name for name, _ in columns if name in there))
+    chosen = there if every else list(dict.fromkeys(name for name, _ in columns if name in there))
     beside = os.path.dirname(os.path.abspath(out))
     os.makedirs(beside, exist_ok=True)
     folder = tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)

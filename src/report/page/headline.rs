@@ -3,19 +3,25 @@
 use maud::{Markup, html};
 
 use super::text::{bytes, percent, plain, seconds};
+use crate::report::comparison::contestants;
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{PartsReport, RunReport};
+use dupsift_study::study::ComparisonReport;
 
 /// Remarks that are all shown at once; of more, those that are no warnings unfold.
 const AT_ONCE: usize = 8;
 
 /// The first line.
-pub fn title(report: &RunReport) -> String {
+pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> String {
     let documents = counted(report.documents.used, "document");
     match &report.removal {
         Some(removal) => format!("{} of {documents} removed", thousands(removal.removed)),
-        None => format!("{documents}, {} compared", counted(report.algorithms.len() as u64, "algorithm")),
+        // Presets that are compared share the algorithms that ran.
+        None => {
+            let algorithms = || counted(report.algorithms.len() as u64, "algorithm");
+            format!("{documents}, {} compared", comparison.map_or_else(algorithms, contestants))
+        }
     }
 }
 

@@ -111,12 +111,12 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                     "default-src 'none'; style-src 'unsafe-inline'; script-src '" (SCRIPT_HASH) "'; base-uri 'none'; form-action 'none'"
                 };
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "dupsift: " (headline::title(report)) }
+                title { "dupsift: " (headline::title(report, review.comparison.as_ref())) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 header {
-                    h1 { (headline::title(report)) }
+                    h1 { (headline::title(report, review.comparison.as_ref())) }
                     p.muted { (headline::subtitle(report)) }
                     @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
                     (ran::section(report, review))

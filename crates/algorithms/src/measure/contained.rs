@@ -1,7 +1,7 @@
 //! Containment (Broder 1997): how much of what one text says stands in another.
 //!
-//! What a text says is taken as its distinct 3-grams (of words; Han: of characters) and its distinct numbers as they are
-//! written. O(|A| + |B|) a comparison; a text takes 8 bytes a distinct gram.
+//! What a text says is taken as its distinct 3-grams (of words; Han: of characters) and its distinct numbers, with digits in groups
+//! or not. O(|A| + |B|) a comparison; a text takes 8 bytes a distinct gram.
 //!
 //! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So the numbers of a long text that
 //! stand in its first or last twentieth alone, and not in its first line, are its frame's and count as no facts.
@@ -18,7 +18,7 @@ use super::jaccard::common;
 use super::title_phrases::{TitleDifference, title_difference, write_title};
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
-use dupsift_text::numbers::numbers;
+use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
 
 /// Tokens of a gram. A text with fewer tokens, but at least one, is one gram.
@@ -50,7 +50,7 @@ pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
 
 /// Writes the hash of each distinct number.
 fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
-    let (text, hash) = (document.text(), |number: &str| hash64(number.as_bytes()) & !IN_FRAME);
+    let (text, hash) = (document.text(), |number: &str| hash64(value(number).as_bytes()) & !IN_FRAME);
     let frame = if document.tokens().len() < LEAST_WITH_FRAME { 0 } else { text.len() / FRAME };
     let inside = frame..text.len() - frame;
     out.extend(numbers(text).map(|number| {
@@ -203,6 +203,7 @@ mod tests {
         // Fewer tokens than a gram has are one gram; a text without a token says nothing.
         assert_eq!(of("one two", "one two three")[0].grams, part(0, 1));
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
+        assert_eq!(of("costs 1\u{a0}200 or 1,200", "costs 1200")[0].numbers, part(1, 1));
         // Repeated numbers and grams count once.
         let [a, _] = of("1 1 1 1 1", "1 1 1");
         assert_eq!(a, Contained { grams: part(1, 1), numbers: part(1, 1), facts: part(1, 1) });

@@ -5,6 +5,8 @@
 
 use dupsift_core::number::{counted, counted_as, thousands};
 
+/// How many times the rate of a stream's filter documents may be flagged by chance.
+pub const TIMES_RATE: f64 = 10.0;
 /// Fewer pairs tell nothing of how many there are a document.
 const FEW_PAIRS: u64 = 1000;
 /// Corpora of fewer rows may have more that is broken: one row of ten proves nothing.
@@ -115,6 +117,21 @@ fn more(measured: f64, limit: f64) -> String {
 /// Whether a guard of that name holds a result back.
 pub fn holds(name: &str) -> bool {
     name != NOTE_ONLY
+}
+
+/// The guard over a filter of a stream that has taken more keys than it was made for: it fires from `TIMES_RATE` times the rate on.
+pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
+    let limit = (TIMES_RATE * rate).min(0.5);
+    (measured >= limit).then(|| Fired {
+        name: "false-positives",
+        measured,
+        limit,
+        sentence: format!(
+            "{:.2} % of new documents are flagged by chance, at least {TIMES_RATE} times `rate`, {} %: the filter holds too many keys; start again with a larger `keys`",
+            100.0 * measured,
+            100.0 * rate
+        ),
+    })
 }
 
 /// The guard over what is removed of so many rows, which `whose` names. Fewer rows than `least` are not guarded, for half of a

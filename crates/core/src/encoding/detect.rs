@@ -4,7 +4,9 @@
 //! chance more than a few times.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{
+    Encoding, IBM866, ISO_2022_JP, KOI8_R, KOI8_U, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, X_MAC_CYRILLIC,
+};
 
 /// Where UTF-16 must show that no mark tells.
 const WIDE_WITHIN: usize = 256;
@@ -16,18 +18,81 @@ const BLOCK: usize = 256;
 /// So many sequences of UTF-8 must stand beside each error for the bytes to be UTF-8.
 pub const SEQUENCES_AN_ERROR: usize = 10;
 
-/// The encoding of a text.
-pub fn of_text(bytes: &[u8]) -> &'static Encoding {
+/// Returns the encoding of a text.
+///
+/// # Errors
+/// The name of an encoding that is not read.
+pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
+    if is_utf32(bytes) {
+        return Err("UTF-32");
+    }
     if let Some((marked, _)) = Encoding::for_bom(bytes) {
-        return marked;
+        return Ok(marked);
     }
     if let Some(wide) = wide_text(bytes) {
-        return wide;
+        return Ok(wide);
+    }
+    if let Some(escaped) = escaped(bytes) {
+        return escaped;
     }
     let bytes = beyond_ascii(bytes);
     let shape = Utf8Shape::of(bytes);
     let is_utf8 = shape.errors.saturating_mul(SEQUENCES_AN_ERROR) <= shape.sequences;
-    if is_utf8 { UTF_8 } else { guessed(bytes, None) }
+    if is_utf8 {
+        return Ok(UTF_8);
+    }
+    // A line in UTF-8 says nothing of the others, and has bytes that no text in their encoding has.
+    let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
+    let others = others.collect::<Vec<_>>().concat();
+    let encoding = guessed(&others, None);
+    let may_be_mac = [WINDOWS_1251, IBM866].contains(&encoding) && is_mac_cyrillic(&others);
+    Ok(if may_be_mac { X_MAC_CYRILLIC } else { encoding })
+}
+
+/// Returns whether a line or record of a text whose encoding was guessed is in UTF-8 all the same. In most encodings no letters beyond
+/// ASCII look like that by chance; in those of several bytes a character, and KOI8, a few may.
+pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
+    if bytes.is_ascii() {
+        return true;
+    }
+    let least = match () {
+        () if !encoding.is_single_byte() => 6,
+        () if encoding == KOI8_U || encoding == KOI8_R => 3,
+        () => 1,
+    };
+    let is_first = |byte: &&u8| **byte >= 0xC0;
+    simdutf8::basic::from_utf8(bytes).is_ok() && bytes.iter().filter(is_first).count() >= least
+}
+
+/// UTF-32, with a mark or without: no character has a value of 2^21 or more.
+fn is_utf32(bytes: &[u8]) -> bool {
+    let looked_at = &bytes[..bytes.len().min(WIDE_WITHIN) / 4 * 4];
+    let zeros_at = |high: [usize; 2]| {
+        looked_at.len() >= 8
+            && looked_at.chunks_exact(4).all(|four| four[high[0]] == 0 && four[high[1]] <= 0x10)
+            && looked_at.chunks_exact(4).any(|four| four[1..3] != [0, 0] || (four[0] != 0) != (four[3] != 0))
+    };
+    zeros_at([0, 1]) || zeros_at([3, 2])
+}
+
+/// Encodings that write other characters as ASCII behind an escape sequence.
+fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> {
+    const ESCAPE: u8 = 0x1B;
+    let first = bytes.iter().position(|byte| *byte == ESCAPE).filter(|_| bytes.is_ascii())?;
+    match &bytes[first..bytes.len().min(first + 4)] {
+        [_, b'$', b'B' | b'@', ..] | [_, b'(', b'I' | b'J', ..] => Some(Ok(ISO_2022_JP)),
+        [_, b'$', b')', b'C'] => Some(Err("ISO-2022-KR")),
+        [_, b'$', b')', b'A' | b'G'] => Some(Err("ISO-2022-CN")),
+        _ => None,
+    }
+}
+
+/// Cyrillic of the Macintosh, which the detector does not know and takes for another one. Its small letters but я are those of Windows;
+/// я is there the capital Я, which stands behind no small letter; capitals are marks there.
+fn is_mac_cyrillic(bytes: &[u8]) -> bool {
+    let is_small = |byte: u8| (0xE0..=0xFE).contains(&byte);
+    let after_small = |wanted: u8| bytes.windows(2).filter(|pair| is_small(pair[0]) && pair[1] == wanted).count();
+    after_small(0xDF) > 2 * after_small(0xFF)
 }
 
 /// UTF-16 without a mark: no other text has zeros. Line ends, blanks, quotes and commas tell which of the two it is, for read
@@ -122,4 +187,57 @@ pub fn guessed(bytes: &[u8], domain: Option<&[u8]>) -> &'static Encoding {
         }
     }
     detector.guess(domain, Utf8Detection::Deny)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RUSSIAN: &str = "Городской совет собрался во вторник вечером, чтобы обсудить старый мост через реку. Следующая встреча состоится в мае.";
+
+    #[test]
+    fn encodings_that_a_guess_does_not_know() {
+        for encoding in [WINDOWS_1251, X_MAC_CYRILLIC, IBM866, KOI8_R] {
+            let found = of_text(&encoding.encode(RUSSIAN).0).expect("read");
+            assert!(
+                found == encoding || (encoding, found) == (KOI8_R, KOI8_U),
+                "{}: {}",
+                encoding.name(),
+                found.name()
+            );
+        }
+        let japanese = ISO_2022_JP.encode("これは日本語の文章です。").0;
+        assert_eq!(of_text(&japanese), Ok(ISO_2022_JP));
+        assert_eq!(of_text(b"\x1B$)C\x0E0!\x0F"), Err("ISO-2022-KR"));
+        assert_eq!(of_text(b"\x1B[31mred\x1B[0m"), Ok(UTF_8));
+        for text in [RUSSIAN, "plain ASCII text", "中文字符编码"] {
+            let little: Vec<u8> = text.chars().flat_map(|c| (c as u32).to_le_bytes()).collect();
+            let big: Vec<u8> = text.chars().flat_map(|c| (c as u32).to_be_bytes()).collect();
+            for bytes in
+                [&little, &big, &[b"\xFF\xFE\0\0", &little[..]].concat(), &[b"\0\0\xFE\xFF", &big[..]].concat()]
+            {
+                assert_eq!(of_text(bytes), Err("UTF-32"), "{text}");
+            }
+            let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            assert_ne!(of_text(&wide), Err("UTF-32"), "{text}");
+        }
+        assert_eq!(of_text(&[0; 64]), Ok(UTF_8));
+    }
+
+    #[test]
+    fn lines_in_utf8_do_not_mislead_the_guess() {
+        let line = [&*WINDOWS_1251.encode(RUSSIAN).0, b"\n"].concat();
+        let mixed = [line.repeat(9), RUSSIAN.as_bytes().to_vec(), b"\n".to_vec(), line].concat();
+        assert_eq!(of_text(&mixed), Ok(WINDOWS_1251));
+    }
+
+    #[test]
+    fn a_line_in_utf8_is_one_in_a_file_of_another_encoding() {
+        assert!(is_utf8_after_all("мост".as_bytes(), WINDOWS_1251) && is_utf8_after_all(b"bridge", WINDOWS_1251));
+        assert!(!is_utf8_after_all(&WINDOWS_1251.encode(RUSSIAN).0, WINDOWS_1251));
+        // The KOI8 bytes of "её", and two characters in GBK, are UTF-8 of other letters.
+        assert!(!is_utf8_after_all(&KOI8_R.encode("её").0, KOI8_R));
+        assert!(!is_utf8_after_all(b"\xC4\xA3\xCA\xBD", encoding_rs::GBK));
+        assert!(is_utf8_after_all("中文字符编码".as_bytes(), encoding_rs::GBK));
+    }
 }

@@ -88,8 +88,12 @@ impl Budget {
     /// the rows' and a part of what is promised besides; its longest document is worked on when its packed bytes are
     /// gone.
     pub fn fits(&self, bytes: u64, longest: u64) -> bool {
-        let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
-        bytes.saturating_sub(besides) <= self.memory / 10 * 6
+        bytes <= self.room_for_page(longest)
+    }
+
+    /// The bytes that a page may take in which a value of that many bytes or more is.
+    pub fn room_for_page(&self, longest: u64) -> u64 {
+        OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT)).saturating_add(self.memory / 10 * 6)
     }
 
     /// The least budget that would do for such a page.

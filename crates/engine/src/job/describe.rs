@@ -148,6 +148,7 @@ fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<Inpu
         bytes: file.bytes,
         stamp: file.seen().to_string(),
         contents: contents(at),
+        encoding: file.coding.guessed.then(|| file.coding.encoding.to_string()),
         removed: removals.by_file.get(at).copied().unwrap_or_default(),
         seen: removals.seen_by_file.get(at).copied().unwrap_or_default(),
         rejected: 0,

@@ -132,15 +132,18 @@ fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -
     shrunk(of(now), of(before), is_night, factor)
 }
 
-/// The guards over what was read.
+/// The guards over what was read, and `others` that fired.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
     used: u64,
     rejections: &RejectionsReport,
+    others: Option<Fired>,
 ) -> Result<Vec<GuardReport>> {
-    decided(session, stage, over_reading(session, losses, used, rejections))
+    let mut fired = over_reading(session, losses, used, rejections);
+    fired.extend(others);
+    decided(session, stage, fired)
 }
 
 fn over_reading(session: &Session<'_>, losses: &Losses<'_>, used: u64, rejections: &RejectionsReport) -> Vec<Fired> {

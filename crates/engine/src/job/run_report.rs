@@ -187,6 +187,9 @@ pub struct InputReport {
     /// A hash of what the first pass read of it, which tells then; null where no process read it from end to end.
     #[serde(default)]
     pub contents: Option<String>,
+    /// The encoding that was found for it; none unless `--encoding auto` had to find one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
     /// Documents of it that are removed.
     pub removed: u64,
     /// Of these, exact copies of documents of the index.

@@ -11,7 +11,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Coding, Quoting, Taking};
+use dupsift_files::io::{Coding, Quoting, Separator, Taking};
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, TextOptions};
 
@@ -50,6 +50,8 @@ pub struct RunOptions {
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
+    /// What separates fields of separated values; `None`: what the name of each file says.
+    pub separator: Option<Separator>,
     /// Whether fields of separated values may stand in quotes.
     pub quotes: Quoting,
     /// The encoding of JSON lines and `.txt` files.
@@ -132,13 +134,19 @@ pub struct RunOptions {
 
 /// The least memory in bytes that one thread may take for unpacking: what the usual levels of Zstandard ask for.
 const LEAST_WINDOW: u64 = 8 << 20;
+/// What the footer of a Parquet file may take beside half of the memory limit, in bytes.
+const FOOTER_BESIDES: u64 = 64 << 20;
 
 impl RunOptions {
     /// How the input files are taken.
     pub fn taking(&self) -> Taking {
         // A quarter of the budget, for all threads may unpack at once.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
-        let coding = Coding { encoding: self.encoding, quoting: self.quotes, window_bytes, ..Coding::default() };
+        let (encoding, separator) = (self.encoding, self.separator);
+        // One large footer is in memory at a time, beside a part of what is promised besides the budget.
+        let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
+        let coding =
+            Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };
         Taking { whole_files: self.whole_files, coding }
     }
 
@@ -167,6 +175,7 @@ impl RunOptions {
             max_candidates_factor: 0,
             whole_files: false,
             encoding: Encoding::Utf8,
+            separator: None,
             quotes: Quoting::Double,
             text_column: String::new(),
             html: false,

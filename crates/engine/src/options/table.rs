@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, pr
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::Result;
-use dupsift_files::io::Quoting;
+use dupsift_files::io::{Quoting, Separator};
 use dupsift_passages::{Cut, CutAt};
 use dupsift_text::Field;
 
@@ -150,6 +150,12 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(
             |run, given| Ok(run.encoding = Encoding::parse(given.text())?),
             |run| Some(run.encoding.to_string().into()),
+        ),
+    OptionSpec::new(FILES, MAKING, "separator", "CHARACTER", Kind::Text(|typed| Separator::parse(typed).map(drop)),
+        "Separator in separated values, such as ; or tab; by default a comma in .csv and a tab in .tsv files")
+        .field(
+            |run, given| Ok(run.separator = Some(Separator::parse(given.text())?)),
+            |run| run.separator.map(|separator| separator.to_string().into()),
         ),
     OptionSpec::new(FILES, MAKING, "quotes", "QUOTES", Kind::Choice(Quoting::ALL),
         "Quotes in separated values: double, a field may stand in double quotes, each quote in it written twice; none, a quote is a \

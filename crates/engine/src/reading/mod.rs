@@ -22,7 +22,7 @@ pub mod rejected;
 pub(crate) mod scopes;
 pub(crate) mod source_values;
 
-pub use inputs::{Inputs, Writes, input_endings, look, look_and_write, take_in};
+pub use inputs::{Inputs, Writes, columns, input_endings, look, look_and_write, take_in};
 pub use losses::{BadInputReport, OtherInput, OtherInputReport};
 pub use purify_report::PurifyReport;
 pub use rejected::RejectionsReport;

@@ -27,8 +27,8 @@ const SPLITS_A_THREAD: u64 = 4;
 pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     let size = |bytes| ByteSize(bytes).to_string();
     let least = size(engine.budget.least_for(page.bytes, page.longest));
-    let (bytes, asked) = (size(page.bytes), size(engine.budget.memory));
-    Error::LargePage { path: page.path, column: page.column, bytes, asked, least }
+    let asked = [engine.budget.memory, engine.budget.room_for_page(page.longest)].map(size);
+    Error::LargePage { path: page.path, column: page.column, bytes: size(page.bytes), asked: Box::new(asked), least }
 }
 
 /// Where a reading rests: all threads end what they have, and what is known of the documents so far may be put down.

@@ -277,8 +277,9 @@ fn attempt(
     }
     report.warnings.extend(doubts(&report, held.rate));
     report.warnings.extend(notes(session, losses.bad));
-    report.guards =
-        guards::of_reading(session, stage, losses, report.rows - report.rejections.rows, &report.rejections)?;
+    let used = report.rows - report.rejections.rows;
+    let full = guard::false_positives(report.false_positives, held.rate);
+    report.guards = guards::of_reading(session, stage, losses, used, &report.rejections, full)?;
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     Ok(report)

@@ -4,7 +4,7 @@
 //! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
 
 use super::packing::Packing;
-use super::quotes::Quoting;
+use super::quotes::{Quoting, Separator};
 use super::rest::Behind;
 use super::unpack::{Damage, Unpack, read_buffered};
 use dupsift_core::encoding::{Encoding, detect};
@@ -20,6 +20,8 @@ const DECODED_BYTES: usize = 64 << 10;
 const SAMPLE_BYTES: usize = 1 << 20;
 /// What stands for bytes that are nothing in their encoding: no UTF-8 has it, so the row is rejected.
 const MALFORMED: u8 = 0xFF;
+/// Begins an escape sequence, also of encodings that have no byte beyond ASCII.
+const ESCAPE: u8 = 0x1B;
 
 /// How the bytes of a file become those of its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +30,18 @@ pub struct Coding {
     pub packing: Packing,
     /// In which encoding its texts are.
     pub encoding: Encoding,
+    /// Whether the encoding was guessed, so that a line in UTF-8 is read as UTF-8 all the same.
+    pub guessed: bool,
+    /// What separates the fields of separated values; `None`: what the name of the file says.
+    pub separator: Option<Separator>,
     /// Whether fields of separated values may stand in quotes.
     pub quoting: Quoting,
     /// Bytes of the text, as `Coding::text` gives it, before a damage of the compressed file; none where it is whole.
     pub text_bytes: Option<u64>,
     /// The memory that unpacking one file may take, in bytes: the largest window of Zstandard that is accepted.
     pub window_bytes: u64,
+    /// The memory that the footer of one Parquet file may take, in bytes.
+    pub footer_bytes: u64,
 }
 
 impl Default for Coding {
@@ -42,9 +50,12 @@ impl Default for Coding {
         Coding {
             packing: Packing::Plain,
             encoding: Encoding::Utf8,
+            guessed: false,
+            separator: None,
             quoting: Quoting::Double,
             text_bytes: None,
             window_bytes: 2 << 30,
+            footer_bytes: u64::MAX,
         }
     }
 }
@@ -69,21 +80,27 @@ impl Coding {
             sample.clear();
             let read = bytes.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
             // A file whose beginning is ASCII may be in any encoding: the first bytes that are not tell.
-            if read < SAMPLE_BYTES || !sample.is_ascii() {
+            if read < SAMPLE_BYTES || !sample.is_ascii() || sample.contains(&ESCAPE) {
                 break;
             }
         }
-        let encoding = detect::of_text(&sample);
+        let encoding = detect::of_text(&sample).map_err(|name| {
+            let why =
+                format!("its text looks like {name}, which is not read; iconv -f {name} -t UTF-8 FILE converts it");
+            io::Error::new(io::ErrorKind::InvalidData, why)
+        })?;
         let encoding = if encoding == UTF_8 { Encoding::Utf8 } else { Encoding::Named(encoding) };
         let mut file = file;
         file.rewind()?;
-        Ok(Coding { encoding, ..self })
+        Ok(Coding { encoding, guessed: true, ..self })
     }
 
     /// The encoding in which lines have to be decoded one by one.
-    pub(super) fn of_lines(&self) -> Option<&'static encoding_rs::Encoding> {
+    pub(super) fn of_lines(&self) -> Option<LineEncoding> {
         match self.encoding {
-            Encoding::Named(encoding) if encoding.is_ascii_compatible() => Some(encoding),
+            Encoding::Named(encoding) if encoding.is_ascii_compatible() => {
+                Some(LineEncoding { encoding, guessed: self.guessed })
+            }
             _ => None,
         }
     }
@@ -126,6 +143,22 @@ impl Coding {
             ended: false,
         });
         Ok(Text { bytes: self.unpacked(file)?, decoding, left: self.text_bytes.unwrap_or(u64::MAX) })
+    }
+}
+
+/// The encoding of lines.
+#[derive(Clone, Copy, Debug)]
+pub struct LineEncoding {
+    /// Its line ends are those of ASCII.
+    pub encoding: &'static encoding_rs::Encoding,
+    /// Whether it was guessed: then lines in UTF-8 are not decoded.
+    pub guessed: bool,
+}
+
+impl From<&'static encoding_rs::Encoding> for LineEncoding {
+    /// One that was named.
+    fn from(encoding: &'static encoding_rs::Encoding) -> LineEncoding {
+        LineEncoding { encoding, guessed: false }
     }
 }
 

@@ -9,7 +9,7 @@ use super::edits::Edits;
 use super::format::Stretch;
 use super::page_headers;
 use super::page_memory::{Column, stretches};
-use super::parquet::{check_plain, guarded};
+use super::parquet::{check_plain, guarded, unread};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::bloom_filter::Sbbf;
 use ::parquet::column::writer::ColumnCloseResult;
@@ -75,7 +75,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
 fn load(file: &File) -> Result<ParquetMetaData, String> {
     let load = |policy| {
         guarded(|| ParquetMetaDataReader::new().with_page_index_policy(policy).parse_and_finish(file))
-            .map_err(|why| format!("not a whole Parquet file: {why}"))
+            .map_err(|why| unread(file, &why))
     };
     load(PageIndexPolicy::Optional).or_else(|_| load(PageIndexPolicy::Skip))
 }

@@ -83,6 +83,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             takes: self.takes,
             row: Row { others: vec![JsonValue::Null; others.len()], ..Row::default() },
             depths: if by_path { vec![usize::MAX; 2 + others.len()] } else { Vec::new() },
+            there: 0,
         };
         filled.fields(map, "", 1)?;
         Ok(filled.row)
@@ -97,6 +98,8 @@ struct Filled<'c, 'l> {
     /// How deep the values of text, id and the others stand: a field whose own name has the dot wins over one in an object.
     /// Empty where no name has a dot, so that no object is looked into.
     depths: Vec<usize>,
+    /// Which of text, id and the others were there, by bits, if no name has a dot.
+    there: u128,
 }
 
 impl<'de> Filled<'_, 'de> {
@@ -146,10 +149,26 @@ impl<'de> Filled<'_, 'de> {
         Ok(())
     }
 
+    /// Returns whether a field counts. A second one of the same name at the same depth makes the row a bad one.
     fn wins(&mut self, at: usize, depth: usize) -> bool {
-        let Some(known) = self.depths.get_mut(at) else { return true };
-        let wins = depth <= *known;
-        *known = depth.min(*known);
+        let (wins, is_second) = match self.depths.get_mut(at) {
+            Some(known) => {
+                let (wins, is_second) = (depth <= *known, depth == *known);
+                *known = depth.min(*known);
+                (wins, is_second)
+            }
+            None => {
+                let bit = u32::try_from(at).ok().and_then(|at| 1_u128.checked_shl(at)).unwrap_or(0);
+                let is_second = self.there & bit != 0;
+                self.there |= bit;
+                (true, is_second)
+            }
+        };
+        if is_second {
+            let name = [&self.columns.text, &self.columns.id].into_iter().chain(&self.columns.others).nth(at);
+            let detail = format!("the field {:?} comes twice", name.map_or("", String::as_str));
+            self.row.bad = Some(Rejection::new(RejectReason::BrokenRecord, detail));
+        }
         wins
     }
 }

@@ -58,6 +58,8 @@ pub(super) struct Scan {
     not_json: Option<String>,
     /// Whether the first of all lines is text, and no object.
     is_other: bool,
+    /// Whether an array begins in the first of all lines and does not end there: its items may look like rows.
+    is_array: bool,
 }
 
 impl Scan {
@@ -68,6 +70,9 @@ impl Scan {
     }
 
     fn missing(&self, columns: &Columns) -> Option<String> {
+        if let (true, Some(why)) = (self.is_array, &self.not_json) {
+            return Some(why.clone());
+        }
         // A file whose lines are all too long has rows, which are rejected.
         if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
@@ -155,6 +160,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
     let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
         let what = scan.not_json.is_none().then(|| not_json::said(line));
         scan.is_other |= scan.rows == 0 && not_json::is_text(line);
+        scan.is_array |= scan.rows == 0 && not_json::is_open_array(line);
         scan.not_json = what.map(|what| format!("line {} is not JSON: {what}", lines.number)).or(scan.not_json.take());
         return Ok(Some(start));
     };

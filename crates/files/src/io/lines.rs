@@ -1,9 +1,10 @@
 //! Lines of a reader: one at a time, blank ones left out, none longer than a bound held in memory.
 
-use super::coding::decode_on;
+use super::coding::{LineEncoding, decode, decode_on};
 use super::quotes::{Dialect, Found, Quotes};
 use crate::tables::document::MAX_TEXT_BYTES;
-use encoding_rs::{Decoder, Encoding};
+use dupsift_core::encoding::detect::is_utf8_after_all;
+use encoding_rs::Decoder;
 use std::io::{self, BufRead};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -41,7 +42,9 @@ pub(super) struct Lines<R> {
     reader: R,
     /// The line without a byte order mark, decoded where it has to be.
     line: Vec<u8>,
-    encoding: Option<&'static Encoding>,
+    /// What a line whose encoding was guessed becomes.
+    spare: Vec<u8>,
+    encoding: Option<LineEncoding>,
     records: Option<Records>,
     ahead: Ahead,
     takes_turns: bool,
@@ -76,6 +79,7 @@ impl<R: BufRead> Lines<R> {
         Lines {
             reader,
             line,
+            spare: Vec::new(),
             encoding,
             records,
             ahead: Ahead::default(),
@@ -107,7 +111,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
-    pub fn decoded(mut self, encoding: Option<&'static Encoding>) -> Lines<R> {
+    pub fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
         self.encoding = encoding;
         self
     }
@@ -176,7 +180,10 @@ impl<R: BufRead> Lines<R> {
             let mut line = std::mem::take(&mut self.line);
             line.clear();
             // A line is decoded as it comes: in its encoding and in UTF-8 it would be held twice.
-            let decoder = self.encoding.filter(|_| hold > 0).map(Encoding::new_decoder_without_bom_handling);
+            // A guess may be wrong of this line, which shows at its end.
+            let encoding = self.encoding.filter(|_| hold > 0);
+            let decoder = encoding.filter(|lines| !lines.guessed);
+            let decoder = decoder.map(|lines| lines.encoding.new_decoder_without_bom_handling());
             let mut held = Held { line: &mut line, room: hold, decoder, limit: self.decoded_limit, passed: 0 };
             while !ended {
                 let there = self.ahead.look(&mut self.reader)?;
@@ -221,7 +228,18 @@ impl<R: BufRead> Lines<R> {
             self.is_cut = !ended;
             held.push(blank.ends());
             held.end();
-            self.decoded = held.passed + held.line.len() as u64;
+            let passed = held.passed;
+            if let Some(LineEncoding { encoding, guessed: true }) = encoding
+                && passed == 0
+                && !is_utf8_after_all(&line, encoding)
+            {
+                decode(encoding, &line, &mut self.spare);
+                std::mem::swap(&mut line, &mut self.spare);
+                if self.spare.capacity() > KEPT_BYTES {
+                    self.spare = Vec::new();
+                }
+            }
+            self.decoded = passed + line.len() as u64;
             self.line = line;
             if !blank.is_blank {
                 return Ok(Some(start));
@@ -525,7 +543,7 @@ mod tests {
         let expected = ["汉字 abc".as_bytes(), "猫".as_bytes(), b"\xFF", "锘".as_bytes()];
         for buffer in 1..9 {
             let reader = BufReader::with_capacity(buffer, &bytes[..]);
-            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::GBK));
+            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::GBK.into()));
             for expected in expected {
                 assert_eq!(lines.next().unwrap().map(|(_, line)| line), Some(Line::Bytes(expected)), "{buffer}");
             }
@@ -541,7 +559,7 @@ mod tests {
     #[test]
     fn decoding_takes_no_more_memory_than_the_text_needs() {
         let text = "a".repeat(20 << 20);
-        let mut lines = Lines::new(text.as_bytes(), 0, 32 << 20).decoded(Some(encoding_rs::WINDOWS_1251));
+        let mut lines = Lines::new(text.as_bytes(), 0, 32 << 20).decoded(Some(encoding_rs::WINDOWS_1251.into()));
         assert!(lines.next().unwrap().is_some_and(|(_, line)| line == Line::Bytes(text.as_bytes())));
         assert!(lines.line.capacity() <= 2 * text.len() + (1 << 20), "{}", lines.line.capacity());
         lines.let_go();
@@ -553,7 +571,7 @@ mod tests {
         let (text, _, _) = encoding_rs::WINDOWS_1251.encode("слово слово слово\nслово\n");
         for buffer in 1..40 {
             let reader = BufReader::with_capacity(buffer, &text[..]);
-            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::WINDOWS_1251));
+            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::WINDOWS_1251.into()));
             lines.decoded_limit = 20;
             assert_eq!(lines.next().unwrap(), Some((0, Line::TooLong(32))), "{buffer}");
             assert!(lines.line.capacity() < 100);

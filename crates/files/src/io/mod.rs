@@ -121,7 +121,7 @@ pub use ours::Ours;
 pub use overwrite::{APPLIED, WORK};
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
 pub use place::{Cleared, empty_folder, folder_above, held_path, may_write, real_path};
-pub use quotes::Quoting;
+pub use quotes::{Quoting, Separator};
 pub use segments::{LargePage, Segment};
 pub use sink::Stage;
 pub use source::{BadInput, Columns, InputFile, Source, open};

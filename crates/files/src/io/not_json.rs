@@ -14,6 +14,12 @@ pub(super) fn is_text(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok() && !line.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }
 
+/// Whether an array begins in the line that does not end there.
+pub(super) fn is_open_array(line: &[u8]) -> bool {
+    let array = serde_json::from_slice::<Vec<serde::de::IgnoredAny>>(line.trim_ascii());
+    line.trim_ascii().starts_with(b"[") && array.is_err_and(|error| error.is_eof())
+}
+
 fn kind(line: &[u8]) -> (String, &'static str) {
     let line = line.trim_ascii();
     let wide = line.starts_with(b"\xFF\xFE") || line.starts_with(b"\xFE\xFF");

@@ -19,7 +19,7 @@ use arrow::datatypes::{DataType, Field, Fields, Schema};
 use dupsift_core::guard;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The compressions that can be read, for messages.
 const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
@@ -31,6 +31,36 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
         Ok(Err(error)) => Err(error.to_string()),
         Err(said) => Err(format!("the decoder gave up on it ({said})")),
     }
+}
+
+/// What a footer takes in memory for each byte that it has in the file: some 1.5 kB for a column chunk.
+const IN_MEMORY: u64 = 14;
+/// Larger footers than these, in bytes of the file, are in memory one at a time.
+const LARGE_FOOTER: u64 = 256 << 10;
+/// Held by the one who has a large footer.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Waits until no other large footer is in memory, and holds the turn if this one is large.
+///
+/// # Errors
+/// The sentence that says that the footer would take more memory than `most` bytes.
+pub(super) fn turn(file: &File, most: u64) -> Result<Option<MutexGuard<'static, ()>>, String> {
+    let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+    let mut length = [0; 4];
+    // What cannot be read is said when the footer is.
+    let is_there = bytes >= 8 && file.read_exact_at(&mut length, bytes - 8).is_ok();
+    let length = if is_there { u64::from(u32::from_le_bytes(length)) } else { 0 };
+    if length > bytes || length <= LARGE_FOOTER {
+        return Ok(None);
+    }
+    let needed = length.saturating_mul(IN_MEMORY);
+    if needed > most {
+        return Err(format!(
+            "the footer of the Parquet file has {length} bytes and would take about {needed} in memory, and {most} are left for it; \
+             expected a larger `memory`, or a file with fewer columns or row groups"
+        ));
+    }
+    Ok(Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// The whole footer, without statistics.
@@ -47,7 +77,22 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
         .with_encoding_stats_as_mask(true);
     guarded(|| ParquetMetaDataReader::new().with_metadata_options(Some(options)).parse_and_finish(file))
-        .map_err(|why| format!("not a whole Parquet file ({bytes} bytes): {why}"))
+        .map_err(|why| unread(file, &why))
+}
+
+/// Returns what is said of a file whose footer cannot be used: one with a mark at either end is complete.
+pub(super) fn unread(file: &File, why: &str) -> String {
+    const MARK: &[u8; 4] = b"PAR1";
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    let is_mark = |at: u64| {
+        let mut mark = [0; 4];
+        file.read_exact_at(&mut mark, at).is_ok() && &mark == MARK
+    };
+    if bytes >= 12 && is_mark(0) && is_mark(bytes - 4) {
+        format!("the footer of the Parquet file cannot be read ({bytes} bytes): {why}")
+    } else {
+        format!("not a whole Parquet file ({bytes} bytes): {why}")
+    }
 }
 
 /// Checks that no column is encrypted, in a file whose footer is not.
@@ -240,7 +285,8 @@ impl Footer {
             .collect();
         chosen.sort_unstable_by_key(|chosen| chosen.leaf);
         chosen.iter().try_for_each(|chosen| chosen.can_be_unpacked(metadata))?;
-        guarded(|| Footer::cut(metadata, &chosen)).map_err(|why| format!("not a whole Parquet file: {why}"))
+        guarded(|| Footer::cut(metadata, &chosen))
+            .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))
     }
 
     /// The place of a column among those that were asked for.
@@ -322,4 +368,25 @@ fn leaf_of(schema: &SchemaDescriptor, path: &[TypePtr]) -> Option<usize> {
         parts.len() == path.len() && parts.iter().zip(path).all(|(part, field)| part == field.name())
     };
     schema.columns().iter().position(|column| same(column.path().parts()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::testkit::file_of;
+
+    #[test]
+    fn large_footers_take_turns_and_one_beyond_the_memory_is_refused() {
+        let length: u32 = 1 << 20;
+        let bytes = [&b"PAR1"[..], &vec![0; length as usize], &length.to_le_bytes(), b"PAR1"].concat();
+        let file = file_of(&bytes);
+        let held = turn(&file, IN_MEMORY << 20).expect("room");
+        assert!(held.is_some() && TURN.try_lock().is_err());
+        drop(held);
+        let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
+        assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
+        assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
+        assert!(unread(&file, "why").starts_with("the footer of the Parquet file cannot be read (1048588 bytes)"));
+        assert!(unread(&file_of(&bytes[..99]), "why").starts_with("not a whole Parquet file (99 bytes)"));
+    }
 }

@@ -9,6 +9,7 @@
 //! The crate csv-core cannot tell an empty field from an empty text in quotes, accepts text behind a closing quote, and ends an open
 //! quote with the file. Each of these is a null, a rejected row or a second reading here, so records are split by this module.
 
+use dupsift_core::error::{Error, Result};
 use std::borrow::Cow;
 
 /// The byte order mark of UTF-8.
@@ -42,6 +43,41 @@ impl Quoting {
             Quoting::Double => "double",
             Quoting::None => "none",
         }
+    }
+}
+
+/// What separates fields, if not what the name of the file says: one ASCII character, or a tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Separator(u8);
+
+impl Separator {
+    /// Parses one character, or `tab`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](dupsift_core::error::Error::Usage) for anything else.
+    pub fn parse(typed: &str) -> Result<Separator> {
+        let byte = match typed.as_bytes() {
+            b"tab" | b"\\t" => Some(b'\t'),
+            &[byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Some(byte),
+            _ => None,
+        };
+        byte.map(Separator).ok_or_else(|| {
+            Error::wrong(
+                "separator",
+                format_args!("it is {typed:?}; expected one ASCII character such as ; or |, or tab"),
+            )
+        })
+    }
+
+    /// Returns the byte.
+    pub(super) fn byte(self) -> u8 {
+        self.0
+    }
+}
+
+impl std::fmt::Display for Separator {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 == b'\t' { out.write_str("tab") } else { write!(out, "{}", char::from(self.0)) }
     }
 }
 

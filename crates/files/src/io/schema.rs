@@ -4,6 +4,7 @@ use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;
 use arrow::datatypes::DataType;
 use dupsift_core::error::{did_you_mean, nearest};
+use dupsift_core::shown::shortened;
 
 /// The columns that a job reads; no other is decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,6 +104,11 @@ const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "ur
 /// The sentence that says what is missing or of a wrong type, what there is, and the likely way out.
 pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     let named = |name: &str| there.iter().find(|column| column.name == name);
+    // A name with a dot may be that of a column, and the path of another one in a struct.
+    let is_twice = |name: &&str| !name.contains('.') && there.iter().filter(|column| column.name == *name).count() > 1;
+    if let Some(name) = columns.names().into_iter().find(is_twice) {
+        return Err(format!("two columns are called {name:?}; expected one of each name"));
+    }
     let (option, usual): (&'static str, &[&str]) =
         if columns.html { ("html-column", &HTML_NAMES) } else { ("text-column", &TEXT_NAMES) };
     let is_part = |name: &String| named(name).is_some_and(|column| column.may_be_text() || column.may_be_spelled());
@@ -168,7 +174,7 @@ pub(super) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
         return "there are none at all".to_owned();
     }
-    let shown: Vec<String> = there.iter().take(40).map(Shown::to_string).collect();
+    let shown: Vec<String> = there.iter().take(40).map(|one| shortened(&one.to_string()).into_owned()).collect();
     let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
     format!("there are {}{more}", shown.join(", "))
 }

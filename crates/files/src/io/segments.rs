@@ -54,9 +54,9 @@ impl Source {
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
             // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double. In UTF-8
-            // it may be three times as long as in another encoding.
+            // it may be three times as long as in another encoding, and if that was guessed both are held.
             let lines = || {
-                let times = if input.coding.of_lines().is_some() { 12 } else { 4 };
+                let times = input.coding.of_lines().map_or(4, |lines| if lines.guessed { 13 } else { 12 });
                 let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };
                 Stretch {
                     bytes,

@@ -64,11 +64,32 @@ impl Names {
         }
         let shown: Vec<Shown> = self.all.iter().map(|name| Shown::named(name)).collect();
         schema::check(columns, &shown)
-            .map_err(|why| match self.not_utf8 {
-                None => why,
-                Some(byte) => format!("{why}; the names of the columns are not UTF-8 from byte {byte} on"),
+            .map_err(|why| match (self.not_utf8, self.other_separator(columns)) {
+                (Some(byte), _) => format!(
+                    "{why}; the names of the columns are not UTF-8 from byte {byte} on; `encoding=auto` finds out the encoding of each file"
+                ),
+                (None, Some(separator)) => {
+                    let sep = if self.is_sep_line() { "; remove the first line, which names the separator, and" } else { ";" };
+                    format!("{why}{sep} try `separator={separator}`")
+                }
+                (None, None) => why,
             })
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
+    }
+
+    /// Returns the separator that the first line seems to have, if the text column has no name because it has another than was expected.
+    fn other_separator(&self, columns: &Columns) -> Option<&'static str> {
+        let [line] = self.all.as_slice() else { return None };
+        let separators = [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")];
+        let is_name = |name: &str| columns.is_text(name.trim().trim_matches('"'));
+        let found = separators.into_iter().find(|(separator, _)| line.split(*separator).any(is_name));
+        let found = found.or_else(|| separators.into_iter().find(|(separator, _)| line.contains(*separator)));
+        found.map(|(_, name)| name)
+    }
+
+    /// Whether Excel would take the first line for the separator: `sep=;`.
+    fn is_sep_line(&self) -> bool {
+        matches!(self.all.as_slice(), [line] if line.len() == 5 && line.to_ascii_lowercase().starts_with("sep="))
     }
 
     /// Whether a line is a record with a field for each name.

@@ -1,6 +1,7 @@
 //! Why a row, or a whole file, could not be used: a value that can be counted, and beside it the part that differs from row to
 //! row.
 
+use dupsift_core::shown::shortened;
 use std::fmt;
 
 /// Why a row could not be used.
@@ -16,7 +17,7 @@ pub enum RejectReason {
     WrongType,
     /// More bytes than can be worked on.
     TooLong,
-    /// A record of a web archive, or of separated values, that is damaged or not as the format says.
+    /// A record of a web archive, or of separated values, that is damaged or not as the format says; an object with a field twice.
     BrokenRecord,
     /// The body of an answer cannot be unpacked.
     DamagedBody,
@@ -115,9 +116,10 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// A rejection with its detail.
+    /// A rejection with its detail, of which no more is kept than a message shows.
     pub fn new(reason: RejectReason, detail: impl Into<String>) -> Rejection {
-        Rejection { reason, detail: detail.into() }
+        let detail = detail.into();
+        Rejection { reason, detail: shortened(&detail).into_owned() }
     }
 }
 

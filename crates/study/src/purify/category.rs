@@ -150,7 +150,7 @@ fn attempt(session: &Session<'_>, label_column: &str, stage: &Stage, losses: &Lo
     write_rejected(session, stage, &rejected, losses, &ids)?;
     let rejections = rejected.report();
     let (seconds, cpu_seconds, peak_memory_bytes) = session.engine.clock.totals();
-    let guards = guards::of_reading(session, stage, losses, session.documents() - rejections.rows, &rejections)?;
+    let guards = guards::of_reading(session, stage, losses, session.documents() - rejections.rows, &rejections, None)?;
     let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
     let documents = model.rows().take_while(|row| row.word.is_none());
     Ok(TrainingReport {

@@ -203,7 +203,7 @@ fn attempt(
         rejected.report(),
     );
     report.warnings.extend(lost.warnings());
-    report.guards = guards::of_reading(session, stage, losses, rows, &report.rejections)?;
+    report.guards = guards::of_reading(session, stage, losses, rows, &report.rejections, None)?;
     Ok(report)
 }
 

@@ -91,7 +91,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     let report = Mutex::new(FolderReport::default());
     let write = |at: usize| {
         let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(session.documents());
-        let path = stage.file(&format!("attributes/{}.parquet", places[at - guests]))?;
+        let path = stage.file(&format!("attributes/{}", named(&places, at - guests)))?;
         let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), extras))?;
         let mut builder = AttributeBuilder::new(known.ids.kind(), extras);
         for doc in rows {
@@ -179,4 +179,25 @@ fn push(
         sources: sources.map(|sources| sources.get(representative)),
         cut: known.cuts.filter(|_| is_text).map(cut),
     })
+}
+
+/// Returns the name of the table of a file: that of the file, with the ending of the table unless it has it. Two files that would have
+/// tables of one name have the ending twice and once.
+fn named(places: &[String], at: usize) -> String {
+    const ENDING: &str = ".parquet";
+    let place = &places[at];
+    let is_free = |stem: &str| places.iter().all(|other| other != stem);
+    if place.strip_suffix(ENDING).is_some_and(is_free) { place.clone() } else { format!("{place}{ENDING}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn tables_are_called_like_their_files() {
+        let places = ["en.parquet", "a.jsonl", "b.jsonl", "b.jsonl.parquet"].map(str::to_owned);
+        let names = [0, 1, 2, 3].map(|at| named(&places, at));
+        assert_eq!(names, ["en.parquet", "a.jsonl.parquet", "b.jsonl.parquet", "b.jsonl.parquet.parquet"]);
+    }
 }

@@ -14,6 +14,7 @@ use crate::session::Session;
 use dupsift_algorithms::stage::parts::Parts;
 use dupsift_algorithms::stage::survive::Removal;
 use dupsift_core::error::Result;
+use dupsift_core::shown::shortened;
 use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{EMPTIED, RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
@@ -304,7 +305,7 @@ pub fn by_source(
             for group in records.groups().filter(|group| group.len() as u64 >= least) {
                 let fates = |fate| group.clone().filter(|&at| records.record(at)[16] >= fate).count() as u64;
                 let value = sources.of(number(&records.record(group.start)[8..16])).unwrap_or_default();
-                let source = String::from_utf8_lossy(value).into_owned();
+                let source = shortened(&String::from_utf8_lossy(value)).into_owned();
                 let (rows, removed, seen) = (group.len() as u64, fates(1), fates(2));
                 let mut report = SourceReport { source, rows, removed, seen, ..SourceReport::default() };
                 let docs = group.clone().map(|at| number(&records.record(at)[8..16]));

@@ -10,7 +10,7 @@ use crate::io::nested;
 use crate::io::page_headers::{self, Page};
 use crate::io::page_memory::{Column, stretches};
 use crate::io::page_starts::starts;
-use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
+use crate::io::parquet::{self, Described, Footer, describe, guarded, load, turn};
 use crate::io::parquet_read::{self, Plan};
 use crate::io::parquet_rows;
 use crate::io::repacking::Repacking;
@@ -32,6 +32,8 @@ const BATCH_ROWS: usize = 8192;
 
 /// Footers kept; parts are read in order, so one a thread is enough.
 const FOOTERS_KEPT: usize = 32;
+/// Column chunks of the footers kept, besides those of the last one: some 1.5 kB each.
+const CHUNKS_KEPT: usize = 1 << 14;
 
 /// Pages kept in mind, of 20 bytes each.
 const PAGES_KEPT: usize = 1 << 18;
@@ -78,10 +80,11 @@ impl Format for Parquet {
     fn open(
         &self,
         file: File,
-        _: Coding,
+        coding: Coding,
         columns: &Columns,
         _: Option<&Repacking>,
     ) -> std::result::Result<Opened, Unusable> {
+        let _turn = turn(&file, coding.footer_bytes).map_err(Unusable::Bad)?;
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
@@ -164,10 +167,12 @@ impl Format for Parquet {
 
     fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
         let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
+        let _turn = turn(&file, u64::MAX)?;
         Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect::<Vec<_>>().into()))
     }
 
     fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {
+        let Ok(_turn) = turn(&file, u64::MAX) else { return Vec::new() };
         let Ok(metadata) = load(&file) else { return Vec::new() };
         let own = describe(&metadata).into_iter().filter_map(|Described { path, shown }| match path.as_slice() {
             [_] => Some((shown.name, shown.data_type.map(as_read))),
@@ -266,10 +271,17 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
     if let Some((_, footer)) = lock().iter().find(|(file, _)| file == path) {
         return Ok(footer.clone());
     }
+    let turn = turn(file, u64::MAX)?;
     let footer = Arc::new(load(file).and_then(|metadata| Footer::new(&metadata, columns))?);
+    drop(turn);
+    let chunks = |footer: &Footer| {
+        let groups = footer.metadata.metadata().row_groups();
+        groups.iter().map(|group| group.num_columns()).sum::<usize>()
+    };
     let mut footers = lock();
-    if footers.len() >= FOOTERS_KEPT {
-        footers.remove(0);
+    let mut all = chunks(&footer) + footers.iter().map(|(_, footer)| chunks(footer)).sum::<usize>();
+    while !footers.is_empty() && (footers.len() >= FOOTERS_KEPT || all > CHUNKS_KEPT) {
+        all -= chunks(&footers.remove(0).1);
     }
     footers.push((path.to_path_buf(), footer.clone()));
     Ok(footer)

@@ -7,7 +7,7 @@ use crate::io::copying::Copying;
 use crate::io::edits;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::lines::{Line, MAX_LINE_BYTES};
-use crate::io::quotes::{Dialect, fields};
+use crate::io::quotes::{Dialect, Separator, fields};
 use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
@@ -35,7 +35,7 @@ pub(super) const TABS: Separated = Separated { name: "TSV", endings: &[".tsv"], 
 
 impl Separated {
     fn dialect(&self, coding: Coding) -> Dialect {
-        Dialect { delimiter: self.delimiter, quoting: coding.quoting }
+        Dialect { delimiter: coding.separator.map_or(self.delimiter, Separator::byte), quoting: coding.quoting }
     }
 
     fn names(&self, file: &File, coding: Coding) -> std::result::Result<Names, String> {

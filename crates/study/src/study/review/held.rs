@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::shown::Read;
 use dupsift_algorithms::measure::{Contained, contained};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
+use dupsift_text::numbers::value;
 
 /// Numbers that are told of each of two documents.
 const NAMED: usize = 8;
@@ -34,8 +35,8 @@ pub fn hold(
 
 fn held(a: &Read, b: &Read, bounds: Option<Bounds>) -> Held {
     let lacking = |one: &Read, other: &Read| {
-        let there: BTreeSet<&str> = other.numbers.iter().map(String::as_str).collect();
-        let own: Vec<String> = one.numbers.iter().filter(|number| !there.contains(number.as_str())).cloned().collect();
+        let there: BTreeSet<_> = other.numbers.iter().map(|number| value(number)).collect();
+        let own: Vec<String> = one.numbers.iter().filter(|number| !there.contains(&value(number))).cloned().collect();
         let more = own.len().saturating_sub(NAMED);
         (own.into_iter().take(NAMED).collect::<Vec<_>>(), more)
     };

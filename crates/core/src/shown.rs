@@ -1,0 +1,30 @@
+//! Values of the data as messages show them.
+
+use crate::number::counted;
+use std::borrow::Cow;
+
+/// Characters of a value that a message shows.
+const SHOWN: usize = 200;
+
+/// Returns a value for a message, a log line or a record: a long one is cut, with the number of its characters behind it.
+pub fn shortened(value: &str) -> Cow<'_, str> {
+    match value.char_indices().nth(SHOWN) {
+        None => Cow::Borrowed(value),
+        Some((end, _)) => {
+            Cow::Owned(format!("{}… ({})", &value[..end], counted(value.chars().count() as u64, "character")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_between_characters() {
+        assert_eq!(shortened("site"), "site");
+        let longest = "字".repeat(SHOWN);
+        assert_eq!(shortened(&longest), longest);
+        assert_eq!(shortened(&format!("{longest}末末")), format!("{longest}… (202 characters)"));
+    }
+}
