@@ -45,7 +45,7 @@ pub use dupsift_core::error;
 #[doc(hidden)]
 pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
 #[doc(hidden)]
-pub use dupsift_engine::{engine, job, options, reading, session, stream};
+pub use dupsift_engine::{contaminated, engine, job, options, reading, session, stream};
 pub use dupsift_files::io;
 #[doc(hidden)]
 pub use dupsift_files::tables;

@@ -15,6 +15,7 @@ import atexit as _atexit
 
 from . import _dupsift
 from ._alone import Signature, SignatureRow, sign, similarity
+from ._contaminated import Contamination, contaminated
 from ._dupsift import Column, __version__
 from ._errors import DamagedError, Error, InputError
 from ._facts import Algorithm, Parameter, Preset, algorithms, presets
@@ -29,6 +30,7 @@ __all__ = [
     "Algorithm",
     "Column",
     "Comparison",
+    "Contamination",
     "DamagedError",
     "Error",
     "Evaluation",
@@ -48,6 +50,7 @@ __all__ = [
     "__version__",
     "algorithms",
     "compare",
+    "contaminated",
     "dedup",
     "evaluate",
     "open",

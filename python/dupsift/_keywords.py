@@ -118,3 +118,38 @@ class PurifyOptions(_Files, _Corpus, total=False):
     stats: str | os.PathLike[str]
     model: str | os.PathLike[str]
     train: str
+
+
+class ContaminatedOptions(TypedDict, total=False):
+    """The keywords of ``contaminated``."""
+
+    item_column: str
+    item_id_column: str
+    answer_column: str
+    suite_column: str
+    ngram: int
+    overwrite: bool
+    work: str | os.PathLike[str]
+    accept: bool
+    max_rejected_share: float
+    whole_files: bool
+    encoding: str
+    quotes: Literal["double", "none"]
+    text_column: str | Sequence[str]
+    html_column: str
+    id_column: str
+    content_type_column: str
+    url_column: str
+    limit: int
+    strict: bool
+    no_report: bool
+    threshold: float
+    yo_to_e: bool
+    traditional: bool
+    stem: bool
+    purify: str
+    corpus: str | Sequence[str]
+    cut_spans: bool
+    threads: int
+    memory: str | int
+    no_progress: bool

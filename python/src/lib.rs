@@ -2,6 +2,7 @@
 
 mod call;
 mod columns;
+mod contaminated;
 mod error;
 mod facts;
 mod frame;
@@ -37,6 +38,9 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::run, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::purify, module)?)?;
+    module.add_function(wrap_pyfunction!(contaminated::contaminated_run, module)?)?;
+    module.add_function(wrap_pyfunction!(contaminated::contaminated_summary, module)?)?;
+    module.add_function(wrap_pyfunction!(contaminated::contaminated_mask, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::explain, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::survivors, module)?)?;

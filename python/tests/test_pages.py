@@ -54,9 +54,10 @@ def write(folder: Path) -> dict[str, Any]:
     head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Date: 2026-11-20T00:00:00Z\r\nWARC-Target-URI: http://a.example/\r\n"
     head += f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(response)}\r\n\r\n"
     (folder / "crawl.warc.gz").write_bytes(gzip.compress(f"{head}{response}\r\n\r\n".encode()))
-    # README, docs/outputs.md and docs/cut.md look at the output of the command before them.
+    # README, docs/outputs.md, docs/cut.md and docs/contaminated.md look at the output of the command before them.
     ds.run("data-samples/docs", out="out/docs", corpus="keep", no_progress=True)
     ds.run("data-samples/docs", out="out/lines", corpus="keep", cut="lines", no_progress=True)
+    ds.contaminated("data-samples/docs", against="data-samples/exam.jsonl", out="found", no_progress=True)
     return {"frame": frame, "hf_dataset": datasets.Dataset.from_list(frame.to_dicts()), "a": TEXT, "b": TEXT, "batch": [TEXT, TEXT]}
 
 

@@ -40,9 +40,10 @@ class Types(unittest.TestCase):
             ("run", _keywords.RunOptions),
             ("compare", _keywords.CompareOptions),
             ("purify", _keywords.PurifyOptions),
+            ("contaminated", _keywords.ContaminatedOptions),
         ]:
             with self.subTest(verb):
-                known = {name for name, *_ in _dupsift.options(verb)} - {"out"}
+                known = {name for name, *_ in _dupsift.options(verb)} - {"out", "against"}
                 self.assertEqual(set(typing.get_type_hints(keywords)), known)
         frames = {name for name, *_ in _dupsift.options("run")} - set(_verbs.NOT_OF_FRAMES)
         self.assertEqual(set(typing.get_type_hints(_keywords.DedupOptions)), frames)

@@ -52,6 +52,8 @@ pub enum Verb {
     Compare(Box<CompareArguments>),
     /// Take pages apart: HTML or web archives in, title, keywords, abstract, body and links of each page out
     Purify(Box<PurifyArguments>),
+    /// Find the documents that contain items of an evaluation set, and write the corpus without them
+    Contaminated(Box<ContaminatedArguments>),
     /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
     Stream(Box<StreamArguments>),
     /// Take a result that a guard held back: it becomes the output that it was made for
@@ -187,6 +189,9 @@ pub type CompareArguments = Making<{ Of::Compare as usize }>;
 pub type StreamArguments = Making<{ Of::Stream as usize }>;
 /// `dupsift purify`.
 pub type PurifyArguments = Making<{ Of::Purify as usize }>;
+
+/// `dupsift contaminated`.
+pub type ContaminatedArguments = Making<{ Of::Contaminated as usize }>;
 
 /// `dupsift accept`.
 #[derive(Debug, Args)]
@@ -328,6 +333,7 @@ mod tests {
         ("run", &["config"]),
         ("compare", &["config"]),
         ("purify", &["config"]),
+        ("contaminated", &["config"]),
         ("stream", &["config"]),
         ("accept", &["reason"]),
         ("clean", &[]),

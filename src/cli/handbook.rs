@@ -74,7 +74,7 @@ fn options() -> String {
         page += &row(&cells(option, Verb::Run));
     }
     page += "\n| verb | option | default | meaning |\n| --- | --- | --- | --- |\n";
-    for verb in [Verb::Compare, Verb::Stream, Verb::Purify] {
+    for verb in [Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated] {
         let differs = |option: &&OptionSpec| {
             option.verbs.contains(&verb)
                 && (!option.verbs.contains(&Verb::Run) || cells(option, verb) != cells(option, Verb::Run))

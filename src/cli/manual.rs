@@ -26,6 +26,7 @@ const PAGES: &[(&str, &str)] = pages![
     "choosing.md",
     "commands.md",
     "concepts.md",
+    "contaminated.md",
     "cut.md",
     "evaluation.md",
     "exit-codes.md",

@@ -14,6 +14,7 @@ pub mod clean;
 pub mod compare;
 mod completions;
 pub mod config;
+pub mod contaminated;
 pub mod escape;
 pub mod evaluate;
 pub mod exit;

@@ -12,7 +12,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
 
 /// Verbs that make an output of a corpus, and read a configuration file.
-const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
+const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
 pub(super) const CONFIG: &str = "config";
 /// Options that have a letter, too.
 const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v')];
@@ -27,7 +27,7 @@ pub struct Options<const VERB: usize> {
 }
 
 /// Options that name files besides those of the corpus.
-const OTHER_FILES: [&str; 2] = ["reference", "forget"];
+const OTHER_FILES: [&str; 3] = ["reference", "forget", "against"];
 /// The name of the inputs among the arguments of a verb.
 const INPUT: &str = "inputs";
 

@@ -11,8 +11,8 @@ use super::completions::script;
 use super::escape::escaped;
 use super::suggest::suggestion;
 use super::{
-    Exit, accept, algorithms, apply, clean, compare, complain, evaluate, explain, fail, index, log, manual, purify,
-    report, run, say, signals, stream, version,
+    Exit, accept, algorithms, apply, clean, compare, complain, contaminated, evaluate, explain, fail, index, log,
+    manual, purify, report, run, say, signals, stream, version,
 };
 use crate::report::finished;
 
@@ -59,6 +59,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Run(arguments) => run::run(*arguments),
         Verb::Compare(arguments) => compare::compare(*arguments),
         Verb::Purify(arguments) => purify::purify(*arguments),
+        Verb::Contaminated(arguments) => contaminated::contaminated(*arguments),
         Verb::Stream(arguments) => stream::stream(*arguments),
         Verb::Accept(arguments) => accept::accept(arguments),
         Verb::Clean(arguments) => clean::clean(&arguments),

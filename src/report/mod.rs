@@ -6,6 +6,7 @@
 mod columns;
 mod comparison;
 mod containment;
+mod contamination;
 mod difference;
 mod evaluation;
 mod explanation;
@@ -19,12 +20,13 @@ mod tables;
 
 pub use columns::{LEAST_WIDTH, Screen};
 pub use comparison::comparison;
+pub use contamination::contamination;
 pub(crate) use dupsift_core::number::{counted, thousands};
 pub use evaluation::evaluation;
 pub use explanation::explanation;
 pub use finished::finished;
 pub use losses::{guarded, once_accepted, other_inputs, rejections, rejections_of};
-pub use page::{accepted_page, page};
+pub use page::{accepted_page, contamination_page, page};
 pub use pages::{pages, training};
 pub use plan::plan;
 pub use summary::{applied, summary};

@@ -340,7 +340,8 @@ fn make_dedup_fails_on_a_held_result_and_takes_losses_with_a_notice() {
 #[test]
 fn every_verb_that_replaces_is_guarded() {
     let night = Night::new();
-    for verb in ["compare", "stream", "purify"] {
+    std::fs::write(night.at("items.jsonl"), "{\"question\": \"one two three four five six\"}\n").unwrap();
+    for verb in ["compare", "stream", "purify", "contaminated"] {
         let out = night.at(verb);
         let go = |more: &[&str]| {
             let mut command = program();
@@ -351,6 +352,9 @@ fn every_verb_that_replaces_is_guarded() {
             }
             if verb == "purify" {
                 command.args(["--html-column", "text"]);
+            }
+            if verb == "contaminated" {
+                command.arg("--against").arg(night.at("items.jsonl"));
             }
             Ran::of(command.output().unwrap())
         };

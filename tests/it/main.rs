@@ -17,6 +17,7 @@ mod compare;
 mod consumers;
 mod contained;
 mod containment;
+mod contaminated;
 mod corpus;
 mod cost;
 mod cut;

@@ -93,6 +93,7 @@ fn nothing_that_a_terminal_obeys_is_printed() {
         &["compare", EVIL, "--out", "o"],
         &["stream", EVIL, "--out", "o"],
         &["purify", EVIL, "--out", "o"],
+        &["contaminated", EVIL, "--out", "o", "--against", EVIL],
         &["algorithms", EVIL],
         &["run", "x", &flag],
         &["run", "x", "--chain", EVIL],
@@ -124,6 +125,8 @@ fn nothing_that_a_terminal_obeys_is_printed() {
     typed(&["stream", &docs, "--out", &format!("seen-{EVIL}"), "--threads", "2"]).ends_with(3);
     typed(&["purify", &docs, "--html-column", "text", "--out", &format!("pages-{EVIL}"), "--threads", "2"])
         .ends_with(3);
+    let items = ["--against", &docs, "--item-column", "text", "--suite-column", "id", "--memory", "512MiB"];
+    typed(&[&["contaminated", &docs, "--out", &format!("found-{EVIL}")], &items[..]].concat()).ends_with(3);
 }
 
 fn corpus(folder: &Path) -> PathBuf {
@@ -153,9 +156,11 @@ fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
     into_full(&["compare", "--out", "compared", "--algorithms", "exact,minhash"]);
     into_full(&["stream", "--out", "seen"]);
     into_full(&["purify", "--html-column", "text", "--out", "pages"]);
+    let items = docs.display().to_string();
+    into_full(&["contaminated", "--against", &items, "--item-column", "text", "--out", "found"]);
     into_full(&["evaluate", "--truth", "truth.jsonl"]);
     into_full(&["report"]);
-    for name in ["run", "compared", "seen", "pages", "run/evaluation"] {
+    for name in ["run", "compared", "seen", "pages", "found", "run/evaluation"] {
         assert!(folder.path().join(name).join("_SUCCESS").is_file(), "{name}");
     }
 }

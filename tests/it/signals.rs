@@ -84,6 +84,7 @@ fn opening_large_inputs_is_interrupted() {
     typed(&["compare", "a.jsonl.gz", "--out", "out", "--algorithms", "exact,tf"]);
     typed(&["stream", "a.jsonl.gz", "--out", "out"]);
     typed(&["purify", "a.jsonl.gz", "--out", "out"]);
+    typed(&["contaminated", "a.jsonl.gz", "--out", "out", "--against", "a.jsonl.gz"]);
     typed(&["purify", "a.jsonl.gz", "--out", "out", "--train", "topic"]);
     // A look at a run whose corpus has become so large since.
     let docs = folder.path().join("docs");
@@ -271,6 +272,10 @@ fn a_stream_and_a_purification_are_stopped() {
     stopped_in(folder.path(), "stream", &["stream", "docs.jsonl", "--out", "out"]);
     let purify = ["purify", "docs.jsonl", "--out", "out", "--html-column", "text"];
     stopped_in(folder.path(), "purify", &purify);
+    std::fs::write(folder.path().join("items.jsonl"), json_lines(&made_docs(100))).unwrap();
+    let contaminated =
+        ["contaminated", "docs.jsonl", "--out", "out", "--against", "items.jsonl", "--item-column", "text"];
+    stopped_in(folder.path(), "search", &contaminated);
 }
 
 /// Steps that do not look at the flag are ended with the process: one document of 60 MB is one step of reading, and one of counting.

@@ -8,12 +8,16 @@ use crate::signals::endless;
 
 #[track_caller]
 fn told(verb: &str, more: &[&str], parts: &[&str]) {
-    let ran = program().arg(verb).arg("not-there.jsonl.gz").args(more).arg("--no-progress").output().unwrap();
-    let ran = Ran::of(ran).ends_with(2).says(parts);
+    let mut command = program();
+    command.arg(verb).arg("not-there.jsonl.gz").args(more).arg("--no-progress");
+    if verb == "contaminated" && !more.contains(&"--against") {
+        command.args(["--against", "not-there-either.jsonl"]);
+    }
+    let ran = Ran::of(command.output().unwrap()).ends_with(2).says(parts);
     assert!(!ran.stderr.contains("not-there"), "{}", ran.stderr);
 }
 
-const MAKING: [&str; 4] = ["run", "compare", "stream", "purify"];
+const MAKING: [&str; 5] = ["run", "compare", "stream", "purify", "contaminated"];
 
 #[test]
 fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
@@ -133,6 +137,7 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     told("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
     told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
     told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" is not there"]);
+    told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" is not there"]);
     told("purify", &with(&["--stats", "nosuch"]), &["nosuch is no output of a finished run"]);
     told("purify", &with(&["--stats", "tests"]), &["tests is no output of a finished run"]);
     told("purify", &with(&["--model", "nosuch"]), &["nosuch is no output of a training"]);

@@ -5,6 +5,7 @@
 // Tests write files into folders of their own, and compute with the library of the platform.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod contaminated;
 pub mod engine;
 pub mod job;
 pub mod matching;

@@ -341,6 +341,12 @@ impl<'a> Analysis<'a> {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }
 
+    /// Calls `each` with the place of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]; of a stem that of the word it
+    /// was made of.
+    pub fn each_token(&self, each: &mut dyn FnMut(Range<usize>)) {
+        self.pipeline.each_token(self.normal(), each);
+    }
+
     /// All words, one U+0020 between two: the canonical form of the document.
     pub fn canonical(&self) -> String {
         let mut out = String::with_capacity(self.text().len());

@@ -86,6 +86,11 @@ impl Pipeline {
         }
     }
 
+    /// Calls `each` with the place of every shingle token.
+    pub(super) fn each_token(&self, normal: &Normal, each: &mut dyn FnMut(Range<usize>)) {
+        for_each_word(&normal.text, &Char, &self.unspaced, &mut |place, _| each(place));
+    }
+
     pub(super) fn normalise(&self, raw: &str) -> Option<Normal> {
         Normal::of(raw, self.letters)
     }

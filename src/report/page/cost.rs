@@ -5,17 +5,17 @@ use maud::{Markup, html};
 use super::markup::{cell, scrolling};
 use super::text::{bytes, plain, seconds};
 use crate::report::thousands;
-use dupsift_engine::job::RunReport;
+use dupsift_engine::engine::StageReport;
 
 /// One row a stage.
-pub fn section(report: &RunReport) -> Markup {
+pub fn section(stages: &[StageReport]) -> Markup {
     let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to work files", "memory at the peak"];
     html! {
         (scrolling("Stages", html! {
             table.sort {
                 thead { tr { @for name in header { th scope="col" { (name) } } } }
                 tbody {
-                    @for stage in &report.stages {
+                    @for stage in stages {
                         tr {
                             th scope="row" { (plain(&stage.stage)) }
                             (cell(stage.seconds, &seconds(stage.seconds)))

@@ -10,6 +10,7 @@ mod before;
 mod chart;
 mod clusters;
 mod comparison;
+mod contamination;
 mod cost;
 mod headline;
 mod markup;
@@ -23,6 +24,8 @@ mod scores;
 mod text;
 mod texts;
 mod threshold;
+
+pub use contamination::page as contamination_page;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -100,7 +103,25 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     }
     sections.push(section("sizes", "Clusters by size", clusters::section(report, review)?).folded());
     sections.push(section("unsigned", "Documents without a signature", algorithms::unsigned(report)).folded());
-    sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(report)).folded());
+    sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(&report.stages)).folded());
+    let top = html! {
+        p.muted { (headline::subtitle(report)) }
+        @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
+        (ran::section(report, review))
+    };
+    let facts = html! {
+        (headline::facts(report))
+        (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
+    };
+    let source = html! {
+        "dupsift " (report.dupsift) "; recipe " (report.recipe.identity)
+        ". The same facts stand in run.json, the pairs and clusters in the tables beside this page."
+    };
+    Ok(shell(&headline::title(report, review.comparison.as_ref()), &top, &facts, &sections, &source))
+}
+
+/// A page with this title: what is under the title, what comes before the sections, and where the facts are from.
+fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -111,33 +132,27 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                     "default-src 'none'; style-src 'unsafe-inline'; script-src '" (SCRIPT_HASH) "'; base-uri 'none'; form-action 'none'"
                 };
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "dupsift: " (headline::title(report, review.comparison.as_ref())) }
+                title { "dupsift: " (title) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 header {
-                    h1 { (headline::title(report, review.comparison.as_ref())) }
-                    p.muted { (headline::subtitle(report)) }
-                    @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
-                    (ran::section(report, review))
+                    h1 { (title) }
+                    (top)
                 }
                 main {
-                    (headline::facts(report))
-                    (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
+                    (facts)
                     nav aria-label="Contents" {
-                        ul { @for section in &sections { li { a href={ "#" (section.anchor) } { (section.title) } } } }
+                        ul { @for section in sections { li { a href={ "#" (section.anchor) } { (section.title) } } } }
                     }
-                    @for section in &sections { (section.shown()) }
+                    @for section in sections { (section.shown()) }
                 }
-                footer {
-                    "dupsift " (report.dupsift) "; recipe " (report.recipe.identity)
-                    ". The same facts stand in run.json, the pairs and clusters in the tables beside this page."
-                }
+                footer { (source) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 /// The same page with the remarks of this record, for the result that was held back and is accepted now; none where the page

@@ -10,3 +10,4 @@ pub const RESOURCES: &str = "Resources";
 pub const WATCHING: &str = "Watching";
 pub const JUDGING: &str = "Judging";
 pub const FILTER: &str = "The filter";
+pub const ITEMS: &str = "The evaluation set";

@@ -96,7 +96,7 @@ impl Settings {
     pub fn with_defaults(mut self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
         self.check_presets(verb)?;
-        if let Some(threshold) = self.real("threshold") {
+        if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
             let list = with_threshold(self.text("algorithms"), threshold)?;
             self.values.insert("algorithms", (Value::Text(list), true));
             // It is said now.

@@ -17,6 +17,8 @@ pub enum Verb {
     Stream,
     /// `purify`
     Purify,
+    /// `contaminated`
+    Contaminated,
     /// `evaluate`
     Evaluate,
     /// `explain`
@@ -29,11 +31,12 @@ pub enum Verb {
 
 impl Verb {
     /// Every verb, by its number.
-    pub const ALL: [Verb; 8] = [
+    pub const ALL: [Verb; 9] = [
         Verb::Run,
         Verb::Compare,
         Verb::Stream,
         Verb::Purify,
+        Verb::Contaminated,
         Verb::Evaluate,
         Verb::Explain,
         Verb::Report,
@@ -47,6 +50,7 @@ impl Verb {
             Verb::Compare => "compare",
             Verb::Stream => "stream",
             Verb::Purify => "purify",
+            Verb::Contaminated => "contaminated",
             Verb::Evaluate => "evaluate",
             Verb::Explain => "explain",
             Verb::Report => "report",

@@ -21,9 +21,13 @@ use dupsift_text::Field;
 
 const EVERY: &[Verb] = &Verb::ALL;
 /// Verbs that make an output folder of a corpus.
-const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
+const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
+/// Verbs to which Chinese words matter.
+const WORDING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 /// Verbs that work on texts of documents.
 const FINDERS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
+/// Verbs that read texts of documents.
+const TEXTS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Contaminated];
 /// Verbs that take options for deciding which documents go; `stream` does nothing with them.
 const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
 const RUN: &[Verb] = &[Verb::Run];
@@ -35,6 +39,11 @@ const LONG: &[Verb] = RESUMING;
 const STREAM: &[Verb] = &[Verb::Stream];
 const EVALUATE: &[Verb] = &[Verb::Evaluate];
 const PURIFY: &[Verb] = &[Verb::Purify];
+const CONTAMINATED: &[Verb] = &[Verb::Contaminated];
+/// Verbs with a threshold.
+const THRESHOLD: &[Verb] = &[Verb::Run, Verb::Stream, Verb::Contaminated];
+/// Verbs that may write the corpus again.
+const COPYING: &[Verb] = &[Verb::Run, Verb::Contaminated];
 /// Verbs that may take the counts of a run.
 const COUNTING: &[Verb] = &[Verb::Run, Verb::Purify];
 
@@ -76,6 +85,22 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,
         "Share of new documents that a new filter may flag by chance")
         .default(is("0.001")),
+
+    OptionSpec::new(ITEMS, CONTAMINATED, "against", "INPUT", Kind::Texts,
+        "The evaluation set: files, folders or globs with an item a row; may be given several times"),
+    OptionSpec::new(ITEMS, CONTAMINATED, "item-column", "COLUMN", Kind::Column, "Column of the texts to search for")
+        .default(is("question")),
+    OptionSpec::new(ITEMS, CONTAMINATED, "item-id-column", "COLUMN", Kind::Column, "Column of the ids of items")
+        .default(in_words("id", "id; without it, ids are FILE#ROW")),
+    OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
+        "Column of answers, which are looked for within 200 tokens of a span")
+        .default(in_words("answer", "answer; an evaluation set need not have it")),
+    OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
+        "Column of the names by which items are counted together")
+        .default(in_words("suite", "suite; without it, the name of the file")),
+    OptionSpec::new(ITEMS, CONTAMINATED, "ngram", "N", Kind::Whole(3, 64),
+        "Tokens of an n-gram: words, or Chinese characters")
+        .default(is("5")),
 
     OptionSpec::new(FILES, MAKING, "out", "DIR", Kind::Path,
         "Output folder; it appears under this name when the run is done, complete or not at all")
@@ -165,7 +190,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILES, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
         "Quotes in labels that are separated values: double or none, as `quotes` of a run")
         .default(is("double")),
-    OptionSpec::new(FILES, FINDERS, "text-column", "COLUMN", Kind::Column,
+    OptionSpec::new(FILES, TEXTS, "text-column", "COLUMN", Kind::Column,
         "Column of texts; of several, as title,text, the values become one text, one below the other, where no column has that whole name")
         .list()
         .default(is("text"))
@@ -223,9 +248,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),
     OptionSpec::new(FILES, MAKING, "strict", "", Kind::Switch, "Stop at the first bad row or file")
         .field(|run, given| Ok(run.strict = given.switch()), |run| Some(run.strict.into())),
-    OptionSpec::new(FILES, FINDERS, "no-report", "", Kind::Switch,
+    OptionSpec::new(FILES, TEXTS, "no-report", "", Kind::Switch,
         "Write no report.html; `dupsift report` makes it later")
-        .but(&[(Verb::Purify, "", in_words("true", ""))])
+        .but(&[(Verb::Purify, "", in_words("true", "")), (Verb::Contaminated, "Write no report.html", NONE)])
         .field(|run, given| Ok(run.report = !given.switch()), |run| Some((!run.report).into())),
 
     OptionSpec::new(FINDING, FINDERS, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
@@ -238,6 +263,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Stream, "One algorithm, whose signature is the key; see `dupsift algorithms`", is("exact")),
             // No algorithm is asked; the cheapest one stands where there has to be one.
             (Verb::Purify, "", is("exact")),
+            (Verb::Contaminated, "", is("exact")),
         ])
         .field(
             |run, given| Ok(run.recipe.algorithms = Contest::parse(given.text())?.algorithms),
@@ -253,9 +279,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.recipe.algorithms = Recipe::parse_algorithms(preset(given.text())?.algorithms)?),
             |_| None,
         ),
-    OptionSpec::new(FINDING, DECIDING, "threshold", "T", Kind::Share,
+    OptionSpec::new(FINDING, THRESHOLD, "threshold", "T", Kind::Share,
         "Similarity from which on two documents are duplicates, for the one algorithm of `algorithms`: `algorithms=minhash` \
-         `threshold=0.8` is `algorithms=minhash:threshold=0.8`"),
+         `threshold=0.8` is `algorithms=minhash:threshold=0.8`")
+        .but(&[(Verb::Contaminated, "Score from which on a document is contaminated by an item, from 0 to 1", is("0.8"))]),
     OptionSpec::new(FINDING, FINDERS, "count-copies", "", Kind::Switch,
         "Whether exact copies count in word statistics")
         .default(is("true"))
@@ -303,14 +330,14 @@ pub static OPTIONS: &[OptionSpec] = &[
             NONE,
         )])
         .field(|run, given| Ok(run.stats = Some(given.path())), |run| run.stats.clone().map(Value::from)),
-    OptionSpec::new(WORDS, MAKING, "tokenizer", "NAME", Kind::Text(|typed| words::tokenizer(typed).map(drop)),
+    OptionSpec::new(WORDS, WORDING, "tokenizer", "NAME", Kind::Text(|typed| words::tokenizer(typed).map(drop)),
         "Chinese tokenizer: dict, jieba, bigram or char")
         .default(is("dict"))
         .field(
             |run, given| Ok(run.recipe.text.tokenizer = words::tokenizer(given.text())?),
             |run| Some(run.recipe.text.tokenizer.name().into()),
         ),
-    OptionSpec::new(WORDS, MAKING, "stop-words", "FILE", Kind::Path,
+    OptionSpec::new(WORDS, WORDING, "stop-words", "FILE", Kind::Path,
         "Words that algorithms leave out of account, one a line")
         .but(&[(
             Verb::Purify,
@@ -318,7 +345,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             depends("function words of Chinese, Russian and English"),
         )])
         .field(words::read_stop_words, |run| run.stop_words_file.clone().map(Value::from)),
-    OptionSpec::new(WORDS, MAKING, "dictionary", "FILE", Kind::Path,
+    OptionSpec::new(WORDS, WORDING, "dictionary", "FILE", Kind::Path,
         "Chinese words besides those of the built-in dictionary, one a line: WORD, WORD FREQUENCY or WORD FREQUENCY TAG")
         .field(words::read_dictionary, |run| run.dictionary_file.clone().map(Value::from)),
     OptionSpec::new(WORDS, MAKING, "yo-to-e", "", Kind::Switch, "Read Russian ё as е")
@@ -377,11 +404,17 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(if run.remove_chains { "remove" } else { "keep" }.into()),
         ),
 
-    OptionSpec::new(REMOVING, RUN, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
+    OptionSpec::new(REMOVING, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
         "What to write of the corpus itself, file by file: annotate, a row of marks a row, in attributes/; keep, the rows that stay, in \
          deduped/; drop, the rows that go, in dropped/")
         .list()
         .default(is("none"))
+        .but(&[(
+            Verb::Contaminated,
+            "What to write of the corpus itself, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, in \
+             dropped/",
+            is("none"),
+        )])
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
 
     OptionSpec::new(REMOVING, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
@@ -412,6 +445,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("200"))
         .field(|run, given| Ok(run.cut.min_left = given.number() as u32), |run| Some(u64::from(run.cut.min_left).into())),
 
+    OptionSpec::new(REMOVING, CONTAMINATED, "cut-spans", "", Kind::Switch,
+        "Cut only the spans that have the threshold out of clean/, and keep the rest of their documents (with `corpus=keep`)"),
+
     OptionSpec::new(RESOURCES, EVERY, "threads", "N", Kind::Whole(1, MAX_THREADS), "Worker threads")
         .default(depends("the cores allowed"))
         .field(|run, given| Ok(run.threads = given.number() as usize), |run| Some((run.threads as u64).into())),
@@ -433,7 +469,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("true"))
         .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 
-    OptionSpec::new(WATCHING, FINDERS, "dry-run", "", Kind::Switch,
+    OptionSpec::new(WATCHING, TEXTS, "dry-run", "", Kind::Switch,
         "Check inputs and options, print the estimate and the passes; read no documents, write nothing"),
     OptionSpec::new(WATCHING, EVERY, "log-format", "FORMAT", Kind::Choice(FORMATS), "Form of log lines")
         .default(is("text")),

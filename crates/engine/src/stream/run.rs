@@ -23,14 +23,15 @@ use crate::job::guards;
 use crate::job::run::carry_out;
 use crate::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
 use crate::job::write::last_reading;
-use crate::job::write::tables::{list_rejected, write_rejected};
+use crate::job::write::other_input;
+use crate::job::write::tables::write_rejected;
 use crate::options::RunOptions;
 use crate::reading::RejectionsReport;
 use crate::reading::document::View;
 use crate::reading::ids::Ids;
 use crate::reading::input_notes;
 use crate::reading::inputs::{Inputs, notes};
-use crate::reading::losses::{Losses, OtherInput, read_counts};
+use crate::reading::losses::{Losses, OtherInput};
 use crate::reading::rejected::{Rejected, Rejecter};
 use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
@@ -38,7 +39,7 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::guard;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Signatures;
-use dupsift_files::io::{REJECTED, Stage, TableWriter, Want};
+use dupsift_files::io::{Stage, TableWriter, Want};
 use dupsift_files::tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
@@ -189,30 +190,7 @@ fn take_out(
         }
         *if remove(filter, &own) { &mut report.forgotten } else { &mut report.unknown } += 1;
     }
-    lost_of_forget(&old, forget, &read)
-}
-
-/// Lists what could not be read of the documents that were to be forgotten.
-fn lost_of_forget(old: &Session<'_>, forget: &Inputs, read: &Read) -> Result<OtherInput> {
-    let ids = last_reading::ids_of_rejected(old, &read.ids_seen, &read.rejected)?;
-    let table = old.engine.dir.join(format!("forget{REJECTED}"));
-    // An earlier attempt, before a file of the corpus turned out to be damaged, may have left it.
-    if table.exists() {
-        std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
-    }
-    list_rejected(old, &table, &forget.bad, &read.rejected, &ids)?.close()?;
-    let rejections = read.rejected.report();
-    let used = old.documents() - rejections.rows;
-    let counts = read_counts(old, &forget.bad, used, rejections.broken);
-    let report = OtherInputReport {
-        input: "forget".to_owned(),
-        bad_inputs: forget.bad.iter().map(BadInputReport::from).collect(),
-        rows: old.documents(),
-        used,
-        warnings: input_notes::of_reading(old, &rejections),
-        rejections,
-    };
-    Ok(OtherInput::new(report, guard::reading(&counts, old.options.max_rejected_share), table))
+    other_input::lost("forget", &old, forget, &read.ids_seen, &read.rejected)
 }
 
 /// What a reader should doubt.

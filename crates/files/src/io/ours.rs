@@ -16,12 +16,14 @@ const RECORD: &str = "run.json";
 /// The record of a corpus that was written from a finished run, into a folder of its own.
 const OF_CORPUS: &str = super::overwrite::APPLIED;
 /// What a result has beside its record: marks, and folders with tables or texts.
-const BESIDE: [&str; 14] = [
+const BESIDE: [&str; 16] = [
     SUCCESS,
     HELD,
     "attributes",
+    "clean",
     "clusters",
     "compare",
+    "contaminated",
     "deduped",
     "dropped",
     "flags",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
 /// and so does what the record of the output does not list, where it lists its files.
-const OUTPUT_FILES: [&str; 29] = [
+const OUTPUT_FILES: [&str; 32] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
@@ -18,6 +18,7 @@ const OUTPUT_FILES: [&str; 29] = [
     "clusters/algorithm=*/part-00000.parquet",
     "compare/comparison.json",
     "compare/pairs.parquet",
+    "contaminated/part-00000.parquet",
     "evaluation.json",
     "evaluation.parquet",
     "evaluation/_SUCCESS",
@@ -26,6 +27,7 @@ const OUTPUT_FILES: [&str; 29] = [
     "evaluation/rejected/part-00000.parquet",
     "filter.bloom",
     "flags/part-00000.parquet",
+    "items/part-00000.parquet",
     "model/part-00000.parquet",
     "pages/part-#.parquet",
     "pairs/algorithm=*/part-00000.parquet",
@@ -40,6 +42,7 @@ const OUTPUT_FILES: [&str; 29] = [
     "stats/sentences/part-00000.parquet",
     "stats/stats.json",
     "stats/words/part-00000.parquet",
+    "suites/part-00000.parquet",
 ];
 
 /// Of these, what comes into a folder when its record has been written.
@@ -58,7 +61,7 @@ const LATER: [&str; 11] = [
 ];
 
 /// Folders of an output that hold files called as those of the corpus are: the record of the output has to list each.
-const OF_CORPUS: [&str; 3] = ["attributes", "deduped", "dropped"];
+const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
 /// The entry of a record that lists the files of its output.
 pub const FILES: &str = "files";

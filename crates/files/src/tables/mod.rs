@@ -7,6 +7,7 @@ pub mod attribute;
 pub mod category;
 pub mod cell;
 pub mod cluster;
+pub mod contaminated;
 pub mod document;
 pub mod evaluation;
 pub mod flag;
@@ -31,6 +32,10 @@ pub mod weighed;
 pub use attribute::{AttributeBuilder, AttributeExtras, AttributeRow, attribute_schema};
 pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
+pub use contaminated::{
+    ContaminatedBuilder, ContaminatedRow, ItemBuilder, ItemRow, SUITE_NUMBERS, contaminated_schema, item_schema,
+    suite_schema, suite_table,
+};
 pub use document::{Cell, Documents, TextColumn};
 pub use evaluation::{EvaluationRow, evaluation_schema, evaluation_table};
 pub use flag::{FlagBuilder, flag_schema};

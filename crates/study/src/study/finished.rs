@@ -315,7 +315,12 @@ impl Finished {
 /// The verb whose record that is, by an entry that no other one has.
 fn other_verb(json: &[u8]) -> Option<String> {
     let record: serde_json::Value = serde_json::from_slice(json).ok()?;
-    let entries = [("label_column", "purify --train"), ("prefix", "purify"), ("filter_bytes", "stream")];
+    let entries = [
+        ("label_column", "purify --train"),
+        ("prefix", "purify"),
+        ("filter_bytes", "stream"),
+        ("item_bytes", "contaminated"),
+    ];
     entries.into_iter().find(|(entry, _)| record.get(entry).is_some()).map(|(_, verb)| verb.to_owned())
 }
 

@@ -48,13 +48,24 @@ impl Fates {
 }
 
 /// A folder of copies.
-struct Folder {
-    name: &'static str,
-    takes: fn(&Fates, u64) -> bool,
+pub struct Folder<'f> {
+    /// Its name in the output.
+    pub name: &'static str,
+    /// Which documents are in it.
+    pub takes: &'f (dyn Fn(u64) -> bool + Sync),
     /// Whether it has files without any row, too, where the corpus has them.
-    has_empty: bool,
-    /// Whether passages are cut out of its texts.
-    is_cut: bool,
+    pub has_empty: bool,
+    /// Texts that are written otherwise than they were read.
+    pub edited: Option<Edited<'f>>,
+}
+
+/// Texts that are written otherwise than they were read.
+#[derive(Clone, Copy)]
+pub struct Edited<'f> {
+    /// Whether the text of a document is.
+    pub has: &'f (dyn Fn(u64) -> bool + Sync),
+    /// What is written of a text; `None` if it is not the text that was read before.
+    pub edit: &'f (dyn Fn(u64, &str) -> Option<String> + Sync),
 }
 
 /// Checks, before any work, that what is asked for can be written.
@@ -83,10 +94,15 @@ pub fn check(session: &Session<'_>) -> Result<()> {
 
 /// Checks that passages can be cut out of these files.
 fn check_cut(session: &Session<'_>) -> Result<()> {
-    if session.options.cut.what.is_none() {
-        return Ok(());
-    }
-    let refused = |why: &str| Err(Error::wrong("cut", why));
+    if session.options.cut.what.is_none() { Ok(()) } else { check_editing(session, "cut") }
+}
+
+/// Checks that texts of these files can be written otherwise than they were read, as an option asks.
+///
+/// # Errors
+/// [`dupsift_core::error::Error::Usage`] for pages, texts of several columns, and formats that cannot be edited.
+pub fn check_editing(session: &Session<'_>, option: &'static str) -> Result<()> {
+    let refused = |why: &str| Err(Error::wrong(option, why));
     if session.has_pages() {
         return refused(
             "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, and this over its pages/",
@@ -133,28 +149,27 @@ pub fn write_by(
     if let Some(known) = known.filter(|_| session.options.corpus.annotate) {
         report.folders.insert("attributes".to_owned(), attributes::write(session, stage, known)?);
     }
-    let kept = Folder { name: "deduped", takes: Fates::stays, has_empty: true, is_cut: true };
-    let dropped = Folder { name: "dropped", takes: Fates::goes, has_empty: false, is_cut: false };
+    let (stays, goes) = (|doc| fates.stays(doc), |doc| fates.goes(doc));
+    let has = |doc| cuts.is_some_and(|cuts| cuts.has(doc));
+    let edit = |doc, text: &str| cuts?.of(doc)?.cut_out(text);
+    let edited = cuts.map(|_| Edited { has: &has, edit: &edit });
+    let kept = Folder { name: "deduped", takes: &stays, has_empty: true, edited };
+    let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None };
     let corpus = session.options.corpus;
     for (folder, asked) in [(kept, corpus.keep), (dropped, corpus.drop)] {
         if asked {
-            let running = session.engine.clock.stage(format!("write {}/", folder.name));
-            let written = copy(session, stage, &fates, &folder, cuts.filter(|_| folder.is_cut))?;
-            running.end(all, written.rows, written.bytes);
-            report.folders.insert(folder.name.to_owned(), written);
+            report.folders.insert(folder.name.to_owned(), copy(session, stage, &folder)?);
         }
     }
     Ok(report)
 }
 
 /// Copies all files to one folder, several at a time.
-fn copy(
-    session: &Session<'_>,
-    stage: &Stage,
-    fates: &Fates,
-    folder: &Folder,
-    cuts: Option<&Cuts>,
-) -> Result<FolderReport> {
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result<FolderReport> {
+    let running = session.engine.clock.stage(format!("write {}/", folder.name));
     let (files, guests) = (&session.source.files, session.guest_files());
     let places = session.source.places(guests)?;
     let room = session.engine.room::<()>();
@@ -168,15 +183,15 @@ fn copy(
     let report = Mutex::new(FolderReport::default());
     let copy = |at: usize| {
         let file = &files[at];
-        let takes = |row: u64| (folder.takes)(fates, file.first_doc + row);
+        let takes = |row: u64| (folder.takes)(file.first_doc + row);
         let rows = (0..file.rows).filter(|&row| takes(row)).count() as u64;
         bar.add(1);
         if rows == 0 && !(folder.has_empty && file.rows == 0) {
             return Ok(());
         }
         let out = stage.file(&format!("{}/{}", folder.name, places[at - guests]))?;
-        let is_edited = |row: u64| cuts.is_some_and(|cuts| takes(row) && cuts.has(file.first_doc + row));
-        let edit = |row: u64, text: &str| cuts?.of(file.first_doc + row)?.cut_out(text);
+        let is_edited = |row: u64| folder.edited.is_some_and(|edited| takes(row) && (edited.has)(file.first_doc + row));
+        let edit = |row: u64, text: &str| (folder.edited?.edit)(file.first_doc + row, text);
         let edits = Edits { column: &session.options.text_column, is_edited: &is_edited, edit: &edit };
         let edits = (0..file.rows).any(is_edited).then_some(edits);
         let is_whole = rows == file.rows && file.is_all_rows() && edits.is_none();
@@ -204,5 +219,7 @@ fn copy(
     };
     session.engine.work(files.len() - guests, || Ok(()), |(), at| copy(guests + at), Ok)?;
     session.engine.none_bad()?;
-    Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    running.end(session.rows(), report.rows, report.bytes);
+    Ok(report)
 }

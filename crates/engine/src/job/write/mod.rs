@@ -6,6 +6,7 @@ pub mod corpus_files;
 pub mod decide;
 pub mod last_reading;
 pub(crate) mod look_ahead;
+pub mod other_input;
 pub mod output;
 pub(crate) mod pairs;
 pub mod removals;

@@ -1,0 +1,383 @@
+//! The evaluation set in memory: items as numbers of tokens, and their n-grams in one list sorted by hash.
+
+use dupsift_core::hash::mix64;
+use dupsift_text::Token;
+
+/// Tokens of an n-gram, unless asked otherwise.
+pub const NGRAM: u32 = 5;
+
+/// An item of fewer tokens is too short: a phrase of four words says little about where it comes from.
+pub const LEAST_TOKENS: usize = 5;
+
+/// What a hash is multiplied with for each token, as for shingles.
+const R: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// No token of any item.
+pub(crate) const NO_TOKEN: u32 = u32::MAX;
+
+/// Bits of the filter for each n-gram.
+const FILTER_BITS: usize = 16;
+
+/// The number of an item, in the order in which items were added.
+pub type Item = u32;
+
+/// An n-gram of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Gram {
+    hash: u64,
+    /// The item.
+    pub item: Item,
+    /// The token of the item at which it begins.
+    pub at: u32,
+}
+
+/// Collects items.
+#[derive(Debug)]
+pub struct Builder {
+    ngram: usize,
+    /// The hashes of the tokens of all items, one item after the other.
+    tokens: Vec<u64>,
+    /// Where the tokens of each item end.
+    ends: Vec<usize>,
+    answers: Vec<u64>,
+    answer_ends: Vec<usize>,
+}
+
+impl Builder {
+    /// Returns a collection without items, for n-grams of so many tokens.
+    pub fn new(ngram: u32) -> Builder {
+        let ngram = ngram.max(1) as usize;
+        Builder { ngram, tokens: Vec::new(), ends: Vec::new(), answers: Vec::new(), answer_ends: Vec::new() }
+    }
+
+    /// Adds an item with its answer, which may have no tokens.
+    pub fn push(&mut self, tokens: &[u64], answer: &[u64]) {
+        self.tokens.extend(tokens);
+        self.ends.push(self.tokens.len());
+        self.answers.extend(answer);
+        self.answer_ends.push(self.answers.len());
+    }
+
+    /// Returns the bytes that the items of this collection take while they are searched for on so many threads, at most, and while they
+    /// are made ready.
+    pub fn bytes(&self, threads: usize) -> u64 {
+        let item = Builder::bytes_of(0, 0, threads) * self.ends.len() as u64;
+        item + Builder::bytes_of(self.tokens.len(), self.answers.len(), threads)
+    }
+
+    /// Returns the bytes that an item of so many tokens, and an answer of so many, takes while it is searched for on so many threads, at
+    /// most: hashes and numbers of tokens, n-grams with their buckets and bits, the vocabulary with a count for each thread.
+    pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
+        let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
+        (tokens * a_token + answer * 8 + 16) as u64
+    }
+
+    /// Makes the items ready to be searched for.
+    pub fn build(self) -> Items {
+        let Builder { ngram, tokens: hashes, ends, answers, answer_ends } = self;
+        let vocabulary = Vocabulary::new(&hashes);
+        let tokens: Vec<u32> = hashes.iter().map(|&hash| vocabulary.number(hash)).collect();
+        let mut items = Items {
+            ngram,
+            vocabulary,
+            tokens,
+            ends,
+            answers,
+            answer_ends,
+            lengths: Vec::new(),
+            grams: Vec::new(),
+            buckets: Vec::new(),
+            shift: 63,
+            filter: Vec::new(),
+        };
+        items.index(&hashes);
+        items
+    }
+}
+
+/// The items of an evaluation set.
+#[derive(Debug)]
+pub struct Items {
+    ngram: usize,
+    vocabulary: Vocabulary,
+    /// The numbers of the tokens of all items, one item after the other.
+    tokens: Vec<u32>,
+    ends: Vec<usize>,
+    answers: Vec<u64>,
+    answer_ends: Vec<usize>,
+    /// How many tokens n-grams have: `ngram`, and for each shorter item all of its tokens.
+    lengths: Vec<Length>,
+    /// All n-grams by hash.
+    grams: Vec<Gram>,
+    /// Where n-grams begin whose hashes begin with these bits; one more for the end.
+    buckets: Vec<u32>,
+    shift: u32,
+    /// Two bits for each hash.
+    filter: Vec<u64>,
+}
+
+/// A length of n-grams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Length {
+    /// Tokens.
+    tokens: usize,
+    /// `R` to this power.
+    power: u64,
+}
+
+impl Items {
+    fn index(&mut self, hashes: &[u64]) {
+        let mut lengths: Vec<usize> = (0..self.len() as u32).map(|item| self.gram_tokens(item)).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        let power = |tokens: usize| (0..tokens).fold(1u64, |power, _| power.wrapping_mul(R));
+        self.lengths = lengths
+            .into_iter()
+            .filter(|&tokens| tokens > 0)
+            .map(|tokens| Length { tokens, power: power(tokens) })
+            .collect();
+        for item in 0..self.len() as u32 {
+            let (tokens, start) = (self.gram_tokens(item), self.start(item));
+            if tokens == 0 {
+                continue;
+            }
+            let windows = hashes[start..self.ends[item as usize]].windows(tokens).zip(0..);
+            let gram = |(window, at): (&[u64], u32)| {
+                let hash = window.iter().fold(0u64, |hash, &token| hash.wrapping_mul(R).wrapping_add(token));
+                Gram { hash: mix(hash, tokens), item, at }
+            };
+            self.grams.extend(windows.map(gram));
+        }
+        self.grams.sort_unstable();
+        // About one n-gram a bucket.
+        let bits = (self.grams.len().max(2) as u64).ilog2();
+        self.shift = 64 - bits;
+        self.buckets = vec![0; (1 << bits) + 1];
+        for gram in &self.grams {
+            self.buckets[(gram.hash >> self.shift) as usize + 1] += 1;
+        }
+        for at in 1..self.buckets.len() {
+            self.buckets[at] += self.buckets[at - 1];
+        }
+        let words = (self.grams.len() * FILTER_BITS / 64).next_power_of_two();
+        self.filter = vec![0; words];
+        for gram in &self.grams {
+            let (word, bits) = place_in(words, gram.hash);
+            self.filter[word] |= bits;
+        }
+    }
+
+    /// Returns the number of items, too short ones among them.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Returns the tokens of an n-gram.
+    pub fn ngram(&self) -> usize {
+        self.ngram
+    }
+
+    /// Returns how many different tokens the items have.
+    pub fn vocabulary(&self) -> usize {
+        self.vocabulary.count as usize
+    }
+
+    fn start(&self, item: Item) -> usize {
+        item.checked_sub(1).map_or(0, |before| self.ends[before as usize])
+    }
+
+    /// Returns the numbers of an item's tokens.
+    pub(crate) fn tokens(&self, item: Item) -> &[u32] {
+        &self.tokens[self.start(item)..self.ends[item as usize]]
+    }
+
+    /// Returns how many tokens an item has.
+    pub fn token_count(&self, item: Item) -> usize {
+        self.ends[item as usize] - self.start(item)
+    }
+
+    /// Returns whether an item has too few tokens to be searched for.
+    pub fn is_too_short(&self, item: Item) -> bool {
+        self.token_count(item) < LEAST_TOKENS
+    }
+
+    /// Returns how many n-grams an item has.
+    pub fn gram_count(&self, item: Item) -> usize {
+        if self.is_too_short(item) { 0 } else { self.token_count(item) - self.gram_tokens(item) + 1 }
+    }
+
+    /// Returns how many tokens the n-grams of an item have; 0 if it is too short.
+    pub(crate) fn gram_tokens(&self, item: Item) -> usize {
+        if self.is_too_short(item) { 0 } else { self.token_count(item).min(self.ngram) }
+    }
+
+    /// Returns the hashes of the tokens of an item's answer.
+    pub(crate) fn answer(&self, item: Item) -> &[u64] {
+        let start = item.checked_sub(1).map_or(0, |before| self.answer_ends[before as usize]);
+        &self.answers[start..self.answer_ends[item as usize]]
+    }
+
+    /// Returns the number of a token; [`NO_TOKEN`] if no item has it.
+    #[inline]
+    pub(crate) fn number(&self, hash: u64) -> u32 {
+        self.vocabulary.number(hash)
+    }
+
+    /// Returns the tokens of the shortest n-grams.
+    pub(crate) fn least_gram(&self) -> usize {
+        self.lengths.first().map_or(usize::MAX, |length| length.tokens)
+    }
+
+    /// Returns whether an n-gram may have this hash: one in two hundred others passes.
+    #[inline]
+    fn may_have(&self, hash: u64) -> bool {
+        let (word, bits) = place_in(self.filter.len(), hash);
+        self.filter[word] & bits == bits
+    }
+
+    /// Returns the n-grams with this hash, by item.
+    fn grams(&self, hash: u64) -> &[Gram] {
+        let bucket = (hash >> self.shift) as usize;
+        let (from, to) = (self.buckets[bucket] as usize, self.buckets[bucket + 1] as usize);
+        let bucket = &self.grams[from..to];
+        let start = bucket.partition_point(|gram| gram.hash < hash);
+        let length = bucket[start..].partition_point(|gram| gram.hash == hash);
+        &bucket[start..start + length]
+    }
+}
+
+/// Returns the word and two bits of a filter for a hash: by its lower half, as buckets are by its upper bits.
+#[inline]
+fn place_in(words: usize, hash: u64) -> (usize, u64) {
+    ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))
+}
+
+/// Returns the hash of an n-gram from its polynomial; n-grams of several lengths have their own.
+#[inline]
+fn mix(polynomial: u64, tokens: usize) -> u64 {
+    mix64(polynomial ^ tokens as u64)
+}
+
+/// Calls `each` with the place of each window of a run of tokens, the length of its n-grams, and those n-grams of items that it is.
+/// `sums` is memory for the caller to keep.
+#[inline]
+pub(crate) fn windows<'i>(
+    items: &'i Items,
+    run: &[Token],
+    sums: &mut Vec<u64>,
+    mut each: impl FnMut(usize, &'i [Gram]),
+) {
+    // The polynomials before the run, and after each of its tokens.
+    sums.clear();
+    sums.push(0);
+    let mut last = 0u64;
+    sums.extend(run.iter().map(|token| {
+        last = last.wrapping_mul(R).wrapping_add(token.hash);
+        last
+    }));
+    for &Length { tokens, power } in &items.lengths {
+        let Some(ends) = sums.get(tokens..) else { break };
+        for (start, (&end, &begin)) in ends.iter().zip(&sums[..]).enumerate() {
+            let hash = mix(end.wrapping_sub(begin.wrapping_mul(power)), tokens);
+            if items.may_have(hash) {
+                let grams = items.grams(hash);
+                if !grams.is_empty() {
+                    each(start, grams);
+                }
+            }
+        }
+    }
+}
+
+/// Numbers for the tokens of all items, the most frequent ones first, by hash. An open table that is at most half full.
+#[derive(Debug)]
+struct Vocabulary {
+    /// The upper half of the hash, and the number: one token in four billion others is taken for one of the items, which n-grams never are.
+    slots: Vec<(u32, u32)>,
+    count: u32,
+}
+
+impl Vocabulary {
+    fn new(hashes: &[u64]) -> Vocabulary {
+        let mut sorted = hashes.to_vec();
+        sorted.sort_unstable();
+        let mut distinct: Vec<(usize, u64)> =
+            sorted.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
+        // What is frequent is close together in memory.
+        distinct.sort_unstable_by_key(|&(count, hash)| (std::cmp::Reverse(count), hash));
+        let mut slots = vec![(0, NO_TOKEN); (2 * distinct.len() + 2).next_power_of_two()];
+        let mask = slots.len() - 1;
+        for (&(_, hash), number) in distinct.iter().zip(0..) {
+            let mut at = hash as usize & mask;
+            while slots[at].1 != NO_TOKEN {
+                at = (at + 1) & mask;
+            }
+            slots[at] = ((hash >> 32) as u32, number);
+        }
+        Vocabulary { slots, count: distinct.len() as u32 }
+    }
+
+    /// Returns the number of a token; [`NO_TOKEN`] if no item has it.
+    #[inline]
+    fn number(&self, hash: u64) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let (known, number) = self.slots[at];
+            if known == (hash >> 32) as u32 || number == NO_TOKEN {
+                return number;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+}
+
+/// Returns the hashes of tokens, as [`Builder::push`] takes them.
+pub fn hashes(tokens: &[Token]) -> Vec<u64> {
+    tokens.iter().map(|token| token.hash).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_have_the_grams_that_they_should() {
+        let mut builder = Builder::new(8);
+        let tokens: Vec<u64> = (1..=10).map(mix64).collect();
+        for length in [4, 5, 8, 10] {
+            builder.push(&tokens[..length], &tokens[..length - 4]);
+        }
+        let most = builder.bytes(2);
+        let items = builder.build();
+        assert_eq!((0..4).map(|item| items.gram_count(item)).collect::<Vec<_>>(), [0, 1, 1, 3]);
+        assert_eq!((0..4).map(|item| items.is_too_short(item)).collect::<Vec<_>>(), [true, false, false, false]);
+        assert_eq!(items.lengths.iter().map(|length| length.tokens).collect::<Vec<_>>(), [5, 8]);
+        assert_eq!((items.answer(0), items.answer(2)), (&tokens[..0], &tokens[..4]));
+        assert_eq!((items.len(), items.vocabulary()), (4, 10));
+        let run: Vec<Token> = tokens.iter().map(|&hash| Token { hash, han: false, joined: false }).collect();
+        let mut found = Vec::new();
+        windows(&items, &run, &mut Vec::new(), |start, grams| {
+            found.extend(grams.iter().map(|gram| (start, gram.item, gram.at)));
+        });
+        assert_eq!(found, [(0, 1, 0), (0, 2, 0), (0, 3, 0), (1, 3, 1), (2, 3, 2)]);
+        let taken = items.grams.len() * 16
+            + items.buckets.len() * 4
+            + items.filter.len() * 8
+            + items.vocabulary.slots.len() * 8
+            + items.tokens.len() * 4
+            + 2 * 8 * items.vocabulary();
+        assert!(taken as u64 <= most, "{taken} {most}");
+    }
+
+    #[test]
+    fn nothing_is_found_where_there_is_nothing() {
+        let items = Builder::new(8).build();
+        assert!(items.is_empty() && items.lengths.is_empty() && items.number(7) == NO_TOKEN);
+    }
+}

@@ -1,0 +1,100 @@
+//! What becomes of each document: it is kept, removed, or written without its spans.
+
+use super::ContaminatedOptions;
+use super::places::{Place, Places};
+use crate::session::Session;
+use dupsift_core::error::Result;
+use dupsift_passages::cut_out;
+use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
+
+/// Bytes of a place that is cut: its first byte, and the one after the last.
+const PLACE: usize = 8;
+
+/// What becomes of each document.
+pub struct Fates {
+    /// Documents that are contaminated: an item has the threshold or more.
+    pub contaminated: AtomicBits,
+    /// Of these, the ones that are removed.
+    pub removed: AtomicBits,
+    cuts: FrozenHeap,
+    /// Where the places that are cut of a document begin, plus one.
+    begins: AtomicCells<u64>,
+}
+
+/// Returns the places of spans, as first token, token after the last, first byte and byte after the last; those that overlap are one.
+fn joined(spans: &[&Place]) -> Vec<[u32; 4]> {
+    let mut places: Vec<[u32; 4]> =
+        spans.iter().map(|span| [span.tokens[0], span.tokens[1], span.bytes[0], span.bytes[1]]).collect();
+    places.sort_unstable();
+    let mut joined: Vec<[u32; 4]> = Vec::with_capacity(places.len());
+    for [start, end, start_byte, end_byte] in places {
+        match joined.last_mut() {
+            Some(last) if start <= last[1] => (last[1], last[3]) = (last[1].max(end), last[3].max(end_byte)),
+            _ => joined.push([start, end, start_byte, end_byte]),
+        }
+    }
+    joined
+}
+
+impl Fates {
+    /// Decides.
+    ///
+    /// # Errors
+    /// A full disk, an interruption.
+    pub fn new(session: &Session<'_>, options: &ContaminatedOptions, places: &Places<'_>) -> Result<Fates> {
+        let (dir, documents) = (session.engine.dir, session.documents() as usize);
+        let bits = |name| AtomicBits::new(dir, name, documents);
+        let (contaminated, removed) = (bits("contaminated")?, bits("goes")?);
+        let heap = Heap::new(dir, "cuts")?;
+        let begins = AtomicCells::new(dir, "cuts-begin", if options.cut_spans { documents } else { 0 })?;
+        places.each(session, |doc, spans| {
+            let over: Vec<&Place> = spans.iter().filter(|span| f64::from(span.score) >= options.threshold).collect();
+            let Some(first) = over.first() else { return Ok(()) };
+            contaminated.set(doc as usize);
+            let places = joined(&over);
+            // A document of which no token is left is removed.
+            let cut: u32 = places.iter().map(|[start, end, ..]| end - start).sum();
+            if !options.cut_spans || cut == first.doc_tokens {
+                removed.set(doc as usize);
+                return Ok(());
+            }
+            let mut bytes = (places.len() as u64).to_be_bytes().to_vec();
+            for [.., start, end] in &places {
+                bytes.extend_from_slice(&start.to_be_bytes());
+                bytes.extend_from_slice(&end.to_be_bytes());
+            }
+            begins.store(doc as usize, heap.append(&bytes)? + 1);
+            Ok(())
+        })?;
+        Ok(Fates { contaminated, removed, cuts: heap.freeze()?, begins })
+    }
+
+    /// Returns whether something is cut out of a document.
+    pub fn is_cut(&self, doc: u64) -> bool {
+        (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
+    }
+
+    /// Returns a text without its spans; `None` if it is not the text that was searched.
+    pub fn cut_out(&self, doc: u64, text: &str) -> Option<String> {
+        let begin = self.begins.load(doc as usize).checked_sub(1)?;
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | usize::from(byte));
+        let places = self.cuts.get(begin + 8, number(self.cuts.get(begin, 8)) * PLACE);
+        let places: Vec<(usize, usize)> =
+            places.chunks_exact(PLACE).map(|place| (number(&place[..4]), number(&place[4..]))).collect();
+        let is_there = |&(start, end): &(usize, usize)| text.get(start..end).is_some();
+        places.iter().all(is_there).then(|| cut_out(text, places))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_overlap_are_cut_once() {
+        let span =
+            |start: u32, end: u32| Place { tokens: [start, end], bytes: [10 * start, 10 * end], ..Place::default() };
+        let spans = [span(9, 10), span(0, 4), span(2, 5), span(5, 7)];
+        assert_eq!(joined(&spans.iter().collect::<Vec<_>>()), [[0, 7, 0, 70], [9, 10, 90, 100]]);
+    }
+}

@@ -1,0 +1,117 @@
+//! What the search finds: a row for each span, with what it covers, in temporary files.
+
+use crate::session::Session;
+use dupsift_contamination::Item;
+use dupsift_core::error::Result;
+use dupsift_spill::shuffle::{FrozenHeap, Heap, Records, Shuffle, Sorted, Writer};
+
+/// Bytes of a row: document, item, first token, where the rest is, and how long that is.
+const ROW: usize = 28;
+/// Bytes by which rows are one document and one item.
+const GROUP: usize = 12;
+/// Bytes of the numbers at the beginning of the rest.
+const NUMBERS: usize = 8;
+
+/// A span of a document, as the search leaves it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The first token, and the one after the last.
+    pub tokens: [u32; 2],
+    /// The n-grams of the item that are in it.
+    pub grams: u32,
+    /// The tokens of the item that it covers.
+    pub covered: Vec<u64>,
+}
+
+/// Collects spans from many threads.
+pub struct Finding {
+    rows: Shuffle,
+    rest: Heap,
+}
+
+impl Finding {
+    /// Returns an empty collection.
+    pub fn new(session: &Session<'_>) -> Result<Finding> {
+        let engine = session.engine;
+        Ok(Finding {
+            rows: engine.ordered(session.documents(), "spans", ROW, GROUP, 8, 0)?,
+            rest: Heap::new(engine.dir, "covered")?,
+        })
+    }
+
+    /// Returns a writer for one thread.
+    pub fn writer(&self) -> Writer<'_> {
+        self.rows.writer()
+    }
+
+    /// Adds a span.
+    pub fn push(&self, writer: &mut Writer<'_>, doc: u64, span: &dupsift_contamination::Span) -> Result<()> {
+        let (item, mut rest) = (span.item, Vec::with_capacity(NUMBERS + 8 * span.covered.len()));
+        [span.end, span.grams].iter().for_each(|number| rest.extend_from_slice(&number.to_be_bytes()));
+        span.covered.iter().for_each(|word| rest.extend_from_slice(&word.to_be_bytes()));
+        let begin = self.rest.append(&rest)?;
+        let mut row = [0; ROW];
+        row[..8].copy_from_slice(&doc.to_be_bytes());
+        row[8..12].copy_from_slice(&item.to_be_bytes());
+        row[12..16].copy_from_slice(&span.start.to_be_bytes());
+        row[16..24].copy_from_slice(&begin.to_be_bytes());
+        row[24..].copy_from_slice(&(rest.len() as u32).to_be_bytes());
+        writer.push(&row)
+    }
+
+    /// Ends the collection.
+    pub fn finish(self) -> Result<Found> {
+        Ok(Found { rows: self.rows.finish()?, rest: self.rest.freeze()? })
+    }
+}
+
+/// All spans, by document and item.
+pub struct Found {
+    rows: Sorted,
+    rest: FrozenHeap,
+}
+
+impl Found {
+    /// Returns how many there are.
+    pub fn rows(&self) -> u64 {
+        self.rows.rows()
+    }
+
+    /// Returns the bytes of temporary files.
+    pub fn bytes(&self) -> u64 {
+        self.rows.spilled_bytes() + self.rest.bytes().len() as u64
+    }
+
+    /// Calls `each` with the spans of a document and an item, in order of documents, then of items, then of places.
+    ///
+    /// # Errors
+    /// What `each` returns, and an interruption.
+    pub fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, Item, &[Span]) -> Result<()>) -> Result<()> {
+        for partition in 0..self.rows.partitions() {
+            session.engine.go_on()?;
+            let records = self.rows.load(partition, session.engine.budget.a_thread)?;
+            for group in records.groups() {
+                let first = records.record(group.start);
+                let (doc, item) = (number(&first[..8]), number(&first[8..12]) as Item);
+                let spans: Vec<Span> = group.map(|at| self.span(&records, at)).collect();
+                each(doc, item, &spans)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn span(&self, records: &Records, at: usize) -> Span {
+        let row = records.record(at);
+        let rest = self.rest.get(number(&row[16..24]), number(&row[24..]) as usize);
+        Span {
+            tokens: [number(&row[12..16]) as u32, number(&rest[..4]) as u32],
+            grams: number(&rest[4..NUMBERS]) as u32,
+            covered: rest[NUMBERS..].chunks_exact(8).map(number).collect(),
+        }
+    }
+}
+
+/// Returns a number that is written big-endian.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}

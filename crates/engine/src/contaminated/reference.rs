@@ -1,0 +1,280 @@
+//! The evaluation set: found, read and held in memory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use bytesize::ByteSize;
+
+use super::{ContaminatedOptions, SHOWN};
+use crate::engine::heard::heard;
+use crate::job::write::other_input;
+use crate::options::{CorpusFiles, CutOptions, RunOptions};
+use crate::reading::inputs::{Inputs, look_into};
+use crate::reading::losses::OtherInput;
+use crate::reading::rejected::Rejecter;
+use crate::session::Session;
+use dupsift_contamination::{Builder, Item, Items, hashes};
+use dupsift_core::error::{Error, Result};
+use dupsift_core::number::{counted, thousands};
+use dupsift_files::io::several_texts::several;
+use dupsift_files::io::{Asked, Want, find_all};
+use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
+
+/// The share of the memory that the evaluation set may take: a quarter.
+const SHARE: u64 = 4;
+
+/// Bytes that a name or a text takes besides its letters.
+const A_TEXT: u64 = 64;
+
+/// The files of an evaluation set, opened.
+pub struct Against {
+    options: RunOptions,
+    inputs: Inputs,
+}
+
+impl Against {
+    /// Returns how many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.inputs.source.documents()
+    }
+}
+
+/// Finds and opens the files of the evaluation set.
+///
+/// # Errors
+/// Files that are not there, and columns that no file has.
+pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Against> {
+    let run = RunOptions {
+        inputs: options.against.clone(),
+        text_column: options.item.name.clone(),
+        text_required: false,
+        html: false,
+        id_column: options.item_id.name.clone(),
+        id_required: false,
+        other_columns: vec![options.answer.name.clone(), options.suite.name.clone()],
+        page_columns_required: [false; 2],
+        // --limit is about the corpus.
+        limit: None,
+        report: false,
+        corpus: CorpusFiles::default(),
+        cut: CutOptions::default(),
+        ..options.run.clone()
+    };
+    let named = [
+        ("item-column", &options.item, true),
+        ("item-id-column", &options.item_id, options.item_id.required),
+        ("answer-column", &options.answer, options.answer.required),
+        ("suite-column", &options.suite, options.suite.required),
+    ];
+    let each = named.into_iter().filter(|(.., required)| *required).flat_map(|(option, column, _)| {
+        // Several columns make one text.
+        let names = if option == "item-column" { several(&column.name) } else { Vec::new() };
+        let names = if names.is_empty() { vec![column.name.clone()] } else { names };
+        names.into_iter().map(move |column| Asked { option, column, plain: false })
+    });
+    let asked = each.collect();
+    let opened = run.clone();
+    let inputs = heard(cancel, move || {
+        let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
+        look_into(&opened, found, asked)
+    })?;
+    Ok(Against { options: run, inputs })
+}
+
+/// What is known of an item besides its tokens.
+#[derive(Debug)]
+pub struct Known {
+    /// Its id, or `FILE#ROW`.
+    pub id: String,
+    /// The number of its suite.
+    pub suite: usize,
+    /// The beginning of its text.
+    pub text: String,
+}
+
+/// The evaluation set in memory.
+pub struct Reference {
+    /// What is searched for.
+    pub items: Items,
+    /// By item.
+    pub known: Vec<Known>,
+    /// The names of the evaluation sets, in order.
+    pub suites: Vec<String>,
+    /// The bytes that all of it takes, while it is searched for.
+    pub bytes: u64,
+    /// What could not be read.
+    pub losses: OtherInput,
+}
+
+impl Reference {
+    /// Returns what is known of an item.
+    pub fn known(&self, item: Item) -> &Known {
+        &self.known[item as usize]
+    }
+}
+
+/// An item as it is read.
+struct Read {
+    doc: u64,
+    tokens: Vec<u64>,
+    answer: Vec<u64>,
+    id: String,
+    suite: String,
+    text: String,
+}
+
+impl Read {
+    /// Bytes besides the tokens.
+    fn bytes(&self) -> u64 {
+        (self.id.len() + self.text.len()) as u64 + 3 * A_TEXT
+    }
+}
+
+/// Reads the evaluation set.
+///
+/// # Errors
+/// [`Error::Usage`] if it takes more than its share of the memory, or a file of it is damaged; with `strict` the first bad row.
+pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Against) -> Result<Reference> {
+    let Against { options: run, inputs } = against;
+    if let (true, Some(first)) = (run.strict, inputs.bad.first()) {
+        return Err(Error::wrong_value("against", first.path.display(), &first.why));
+    }
+    let of_items = Session::new(session.engine, run, &inputs.source, session.pipeline);
+    of_items.check_pages()?;
+    let (mut read, ids_seen, losses) = read_items(&of_items, options, inputs).map_err(|error| match error {
+        Error::BadFile { path, why } => Error::wrong_value(
+            "against",
+            path.display(),
+            format!("{why}; expected files that can be read to their end"),
+        ),
+        other => other,
+    })?;
+    let losses = other_input::lost("against", &of_items, inputs, &ids_seen, &losses)?;
+    read.sort_unstable_by_key(|one| one.doc);
+    let names: BTreeMap<String, usize> = read.iter().map(|one| (one.suite.clone(), 0)).collect();
+    let suites: Vec<String> = names.into_keys().collect();
+    let mut builder = Builder::new(options.ngram);
+    let mut bytes = 0;
+    let mut known = Vec::with_capacity(read.len());
+    for one in read {
+        bytes += one.bytes();
+        builder.push(&one.tokens, &one.answer);
+        let suite = suites.partition_point(|name| *name < one.suite);
+        known.push(Known { id: one.id, suite, text: one.text });
+    }
+    bytes += builder.bytes(session.options.threads);
+    let count = known.len() as u64;
+    within(bytes, session.options.memory, count, count)?;
+    tracing::info!("{}: {} in memory", counted(known.len() as u64, "item"), ByteSize(bytes).display().iec());
+    Ok(Reference { items: builder.build(), known, suites, bytes, losses })
+}
+
+/// Checks that so many items, the first of `all`, are within their share of the memory.
+fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
+    if bytes <= memory / SHARE {
+        return Ok(());
+    }
+    let size = |bytes| ByteSize(bytes).display().iec().to_string();
+    let expected = (bytes as f64 * SHARE as f64 * all.max(items) as f64 / items.max(1) as f64) as u64;
+    Err(Error::wrong(
+        "against",
+        format!(
+            "{} of {} take {} in memory, and all may take a quarter of `memory={}`; expected about `memory={}`, or search for a part of the \
+             items at a time",
+            thousands(items),
+            counted(all.max(items), "item"),
+            size(bytes),
+            size(memory),
+            size(expected)
+        ),
+    ))
+}
+
+type Rows = (Vec<Read>, IdsSeen, crate::reading::rejected::Rejected);
+
+fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inputs) -> Result<Rows> {
+    let running = session.engine.clock.stage("read items");
+    let rejecter = Rejecter::new(session)?;
+    let want = Want {
+        id: true,
+        others: session.options.other_columns.clone(),
+        spelled: true,
+        batch_bytes: session.engine.budget.batch,
+        ..Want::default()
+    };
+    let (bytes, count) = (AtomicU64::new(0), AtomicU64::new(0));
+    let results = session.read(
+        "read items",
+        &want,
+        || Ok((Vec::new(), rejecter.writer(), IdsSeen::default())),
+        |(items, rejected, ids_seen), batch| {
+            let answers = batch.spelled_column(&options.answer.name)?;
+            let suites = batch.spelled_column(&options.suite.name)?;
+            let value = |column: &Option<TextColumn>, row| match column.as_ref().map(|column| column.get(row)) {
+                Some(Cell::Text(text)) => Some(text.to_owned()),
+                _ => None,
+            };
+            for row in 0..batch.len() {
+                let text = match batch.text(row).text() {
+                    Ok(text) => text,
+                    Err(why) => {
+                        rejecter.push(session, rejected, batch, row, &why)?;
+                        continue;
+                    }
+                };
+                let _long = session.engine.long_document(text.len())?;
+                let doc = batch.doc(row);
+                let answer = value(&answers, row).unwrap_or_default();
+                let item = Read {
+                    doc,
+                    tokens: hashes(session.pipeline.analyse(text).tokens()),
+                    answer: hashes(session.pipeline.analyse(&answer).tokens()),
+                    id: batch.id(row).map_or_else(|| session.source.name_of(doc), |id| id.to_string()),
+                    suite: value(&suites, row).unwrap_or_else(|| name_of(inputs, doc)),
+                    text: text.chars().take(SHOWN).collect(),
+                };
+                let own =
+                    item.bytes() + Builder::bytes_of(item.tokens.len(), item.answer.len(), session.options.threads);
+                let all = bytes.fetch_add(own, Relaxed) + own;
+                within(all, session.options.memory, count.fetch_add(1, Relaxed) + 1, session.documents())?;
+                items.push(item);
+            }
+            ids_seen.merge(batch.ids_seen());
+            Ok(())
+        },
+        |(items, mut rejected, ids_seen)| rejected.flush().map(|()| (items, ids_seen)),
+    )?;
+    let (mut items, mut ids_seen) = (Vec::new(), IdsSeen::default());
+    for (some, seen) in results {
+        items.extend(some);
+        ids_seen.merge(&seen);
+    }
+    let rejected = rejecter.finish()?;
+    running.end(session.documents(), items.len() as u64, 0);
+    Ok((items, ids_seen, rejected))
+}
+
+/// Returns the name of a suite whose rows do not name it: that of its file, without folders and endings.
+fn name_of(inputs: &Inputs, doc: u64) -> String {
+    let (file, _) = inputs.source.locate(doc);
+    let name = Path::new(&file.label).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    match name.split_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem.to_owned(),
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_items_are_refused_with_the_memory_that_would_do() {
+        assert!(within(1 << 20, 4 << 20, 10, 10).is_ok());
+        let message = within(3 << 20, 4 << 20, 10, 20).unwrap_err().to_string();
+        let parts =
+            ["10 of 20 items take 3.0 MiB", "a quarter of `memory=4.0 MiB`", "expected about `memory=24.0 MiB`"];
+        assert!(parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+}

@@ -1,0 +1,120 @@
+//! The story of a search for contamination.
+
+use std::sync::atomic::AtomicBool;
+
+use super::fates::Fates;
+use super::places::Places;
+use super::reference::{self, Against};
+use super::report::ContaminationReport;
+use super::search::{Searched, search};
+use super::verdicts::Verdicts;
+use super::{ContaminatedOptions, write};
+use crate::engine::progress::Progress;
+use crate::job::guards;
+use crate::job::run::carry_out;
+use crate::job::run_report::SCHEMA_VERSION;
+use crate::job::write::corpus_files::check_editing;
+use crate::job::write::tables::write_rejected;
+use crate::reading::input_notes;
+use crate::reading::inputs::{Inputs, notes};
+use crate::reading::losses::Losses;
+use crate::session::Session;
+use dupsift_core::error::Result;
+use dupsift_core::number::counted;
+use dupsift_files::io::Stage;
+
+/// Checks what can be known before an input is opened.
+///
+/// # Errors
+/// As [`crate::job::check()`].
+pub fn check(options: &ContaminatedOptions, is_dry: bool) -> Result<()> {
+    if is_dry { crate::job::check_dry(&options.run) } else { crate::job::check(&options.run) }
+}
+
+/// Makes the page of a record.
+pub type Page<'p> = dyn Fn(&ContaminationReport) -> String + 'p;
+
+/// Searches the documents of `inputs` for items.
+///
+/// # Errors
+/// An evaluation set that is too large for the memory, and what keeps a run from its end.
+pub fn contaminated(
+    options: &ContaminatedOptions,
+    inputs: Inputs,
+    against: &Against,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: Option<&Page<'_>>,
+) -> Result<ContaminationReport> {
+    carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, _| {
+        attempt(options, session, stage, losses, against, page)
+    })
+}
+
+fn attempt(
+    options: &ContaminatedOptions,
+    session: &Session<'_>,
+    stage: &Stage,
+    losses: &Losses<'_>,
+    against: &Against,
+    page: Option<&Page<'_>>,
+) -> Result<ContaminationReport> {
+    if options.cut_spans {
+        check_editing(session, "cut-spans")?;
+    }
+    let reference = reference::read(session, options, against)?;
+    // Rows make room for the items.
+    let _held = session.engine.memory.lend(reference.bytes as usize)?;
+    let losses = &losses.clone().with(Some(&reference.losses));
+    let searched = search(session, &reference)?;
+    let verdicts = Verdicts::new(session, options, &reference, &searched)?;
+    let places = Places::find(session, options, &reference, &searched, &verdicts)?;
+    let fates = Fates::new(session, options, &places)?;
+    write_rejected(session, stage, &searched.rejected, losses, &places.ids)?;
+    let written = write::tables(session, stage, &reference, &verdicts, &places)?;
+    let corpus = session.options.corpus.copies();
+    let corpus = corpus.then(|| write::corpus(session, options, stage, &fates, &searched)).transpose()?;
+
+    let Searched { rejected, documents, text_bytes, lost, .. } = &searched;
+    let rejections = rejected.report();
+    let mut report = ContaminationReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        against: options.against.clone(),
+        ngram: options.ngram,
+        threshold: options.threshold,
+        cut_spans: options.cut_spans,
+        text: session.pipeline.identity(),
+        bad_inputs: losses.bad_inputs(),
+        other_inputs: losses.other_inputs(),
+        unread: session.source.unread.by_ending().clone(),
+        skipped_folders: session.source.unread.skipped_folders(),
+        rows: session.documents(),
+        documents: *documents,
+        text_bytes: *text_bytes,
+        items: reference.items.len() as u64,
+        item_bytes: reference.bytes,
+        suites: written.suites,
+        contaminated: fates.contaminated.count(),
+        found: written.found,
+        corpus,
+        examples: written.examples,
+        public: written.public,
+        rejections,
+        ..ContaminationReport::default()
+    };
+    report.warnings.extend(input_notes::other_encoding(session, &report.rejections));
+    report.warnings.extend(lost.warnings());
+    let too_short: u64 = report.suites.iter().map(|suite| suite.too_short).sum();
+    if too_short > 0 && too_short == report.items {
+        report.warnings.push(format!("{} and all of them too short", counted(report.items, "item")));
+    }
+    report.warnings.extend(notes(session, losses.bad));
+    report.guards = guards::of_reading(session, stage, losses, report.documents, &report.rejections, None)?;
+    report.stages = session.engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
+    if let Some(page) = page.filter(|_| session.options.report) {
+        stage.write_bytes("report.html", page(&report).as_bytes())?;
+    }
+    Ok(report)
+}

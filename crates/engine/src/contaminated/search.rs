@@ -1,0 +1,104 @@
+//! The pass over the corpus: spans of items in each document, and document frequencies.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::found::{Finding, Found};
+use super::reference::Reference;
+use crate::reading::rejected::{Rejected, Rejecter};
+use crate::session::Session;
+use dupsift_contamination::{Search, Weights};
+use dupsift_core::error::Result;
+use dupsift_files::io::Want;
+use dupsift_files::tables::{IdsSeen, LostValues};
+use dupsift_spill::shuffle::Writer;
+
+/// What the pass found.
+pub struct Searched {
+    /// The spans that may matter.
+    pub found: Found,
+    /// The weight of each token.
+    pub weights: Weights,
+    /// Rows that could not be used.
+    pub rejected: Rejected,
+    /// Documents that were searched.
+    pub documents: u64,
+    /// Bytes of their texts.
+    pub text_bytes: u64,
+    /// Kinds of ids.
+    pub ids_seen: IdsSeen,
+    /// Values that count as null.
+    pub lost: LostValues,
+}
+
+/// What one thread has.
+struct Thread<'t> {
+    search: Search<'t>,
+    spans: Writer<'t>,
+    rejected: Writer<'t>,
+    text_bytes: u64,
+    seen: (IdsSeen, LostValues),
+}
+
+/// Searches all documents.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> {
+    let name = "search";
+    let running = session.engine.clock.stage(name);
+    let (finding, rejecter) = (Finding::new(session)?, Rejecter::new(session)?);
+    let items = &reference.items;
+    let want = Want { id: true, batch_bytes: session.engine.budget.batch, ..Want::default() };
+    let results = session.read(
+        name,
+        &want,
+        || {
+            Ok(Thread {
+                search: Search::new(items),
+                spans: finding.writer(),
+                rejected: rejecter.writer(),
+                text_bytes: 0,
+                seen: Default::default(),
+            })
+        },
+        |thread, batch| {
+            for row in 0..batch.len() {
+                let text = match batch.text(row).text() {
+                    Ok(text) => text,
+                    Err(why) => {
+                        rejecter.push(session, &mut thread.rejected, batch, row, &why)?;
+                        continue;
+                    }
+                };
+                let _long = session.engine.long_document(text.len())?;
+                thread.text_bytes += text.len() as u64;
+                let document = session.pipeline.analyse(text);
+                for span in thread.search.spans(document.tokens()) {
+                    finding.push(&mut thread.spans, batch.doc(row), &span)?;
+                }
+            }
+            thread.seen.0.merge(batch.ids_seen());
+            thread.seen.1.merge(&batch.lost_values());
+            Ok(())
+        },
+        |mut thread| {
+            thread.spans.flush()?;
+            thread.rejected.flush()?;
+            Ok(Mutex::new((thread.search.frequencies(), thread.text_bytes, thread.seen)))
+        },
+    )?;
+    let mut frequencies = vec![0u64; items.vocabulary()];
+    let (mut documents, mut text_bytes) = (0, 0);
+    let (mut ids_seen, mut lost) = (IdsSeen::default(), LostValues::default());
+    for result in results {
+        let ((texts, counts), bytes, seen) = result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (documents, text_bytes) = (documents + texts, text_bytes + bytes);
+        frequencies.iter_mut().zip(counts).for_each(|(all, count)| *all += u64::from(count));
+        ids_seen.merge(&seen.0);
+        lost.merge(&seen.1);
+    }
+    let (found, rejected) = (finding.finish()?, rejecter.finish()?);
+    running.end(session.documents(), found.rows(), found.bytes());
+    let weights = Weights::new(documents, &frequencies);
+    Ok(Searched { found, weights, rejected, documents, text_bytes, ids_seen, lost })
+}

@@ -1,0 +1,112 @@
+//! From spans to verdicts: the score of each item in each document, public items, documents that are contaminated.
+
+use super::ContaminatedOptions;
+use super::found::{Found, Span};
+use super::reference::Reference;
+use super::search::Searched;
+use super::{LISTED, NEARLY, PUBLIC};
+use crate::session::Session;
+use dupsift_contamination::{Item, Items, Weights};
+use dupsift_core::error::Result;
+
+/// What is known of an item once all documents were searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// Documents in which its score is [`NEARLY`] or more, and [`LISTED`] or more.
+    pub documents: [u64; 2],
+    /// Its highest score.
+    pub score: f64,
+}
+
+impl Tally {
+    /// Returns whether the item is set apart, because too many documents have it.
+    pub fn is_public(&self) -> bool {
+        self.documents[1] > PUBLIC
+    }
+}
+
+/// The verdicts over a corpus.
+pub struct Verdicts<'v> {
+    found: &'v Found,
+    items: &'v Items,
+    weights: &'v Weights,
+    listed: f64,
+    /// By item.
+    pub tallies: Vec<Tally>,
+}
+
+/// A document that contains an item.
+pub struct Verdict<'s> {
+    /// The document.
+    pub doc: u64,
+    /// The item.
+    pub item: Item,
+    /// The score of the best span.
+    pub score: f64,
+    /// The best span; of equal ones the first.
+    pub best: &'s Span,
+    /// All spans.
+    pub spans: &'s [Span],
+}
+
+impl<'v> Verdicts<'v> {
+    /// Scores all spans.
+    ///
+    /// # Errors
+    /// An interruption.
+    pub fn new(
+        session: &Session<'_>,
+        options: &ContaminatedOptions,
+        reference: &'v Reference,
+        searched: &'v Searched,
+    ) -> Result<Verdicts<'v>> {
+        let running = session.engine.clock.stage("score");
+        let mut verdicts = Verdicts {
+            found: &searched.found,
+            items: &reference.items,
+            weights: &searched.weights,
+            listed: options.listed(),
+            tallies: Vec::new(),
+        };
+        let mut tallies = vec![Tally::default(); reference.items.len()];
+        verdicts.each_of_all(session, &mut |verdict| {
+            let tally = &mut tallies[verdict.item as usize];
+            tally.score = tally.score.max(verdict.score);
+            tally.documents[0] += u64::from(verdict.score >= NEARLY);
+            tally.documents[1] += u64::from(verdict.score >= LISTED);
+            Ok(())
+        })?;
+        verdicts.tallies = tallies;
+        running.end(searched.found.rows(), reference.items.len() as u64, 0);
+        Ok(verdicts)
+    }
+
+    fn each_of_all(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict<'_>) -> Result<()>) -> Result<()> {
+        self.found.each(session, |doc, item, spans| {
+            let scores = spans.iter().map(|span| self.score(item, span));
+            let best = scores.enumerate().fold(
+                (0, f64::MIN),
+                |best, (at, score)| {
+                    if score > best.1 { (at, score) } else { best }
+                },
+            );
+            each(Verdict { doc, item, score: best.1, best: &spans[best.0], spans })
+        })
+    }
+
+    /// Returns the score of a span, as it is written.
+    pub fn score(&self, item: Item, span: &Span) -> f64 {
+        f64::from(self.items.score(item, &span.covered, self.weights) as f32)
+    }
+
+    /// Calls `each` with the documents that contain an item that is not public, in order of documents, then of items.
+    ///
+    /// # Errors
+    /// What `each` returns, and an interruption.
+    pub fn each(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict<'_>) -> Result<()>) -> Result<()> {
+        self.each_of_all(session, &mut |verdict| {
+            let is_listed = verdict.score >= self.listed && !self.tallies[verdict.item as usize].is_public();
+            if is_listed { each(verdict) } else { Ok(()) }
+        })
+    }
+}

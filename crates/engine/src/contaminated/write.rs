@@ -1,0 +1,286 @@
+//! The tables, the corpus and what the page shows.
+
+use std::collections::BTreeSet;
+
+use super::ContaminatedOptions;
+use super::fates::Fates;
+use super::places::{Place, Places};
+use super::reference::Reference;
+use super::report::{ExampleReport, SuiteReport};
+use super::search::Searched;
+use super::verdicts::{Tally, Verdicts};
+use super::{LISTED, NEARLY};
+use crate::job::run_report::CorpusReport;
+use crate::job::write::corpus_files::{Edited, Folder, copy};
+use crate::session::Session;
+use dupsift_contamination::{Bound, Item, raw_places};
+use dupsift_core::error::Result;
+use dupsift_files::io::{Stage, TableWriter};
+use dupsift_files::tables::{
+    ContaminatedBuilder, ContaminatedRow, ItemBuilder, ItemRow, contaminated_schema, item_schema, suite_schema,
+    suite_table,
+};
+use dupsift_spill::shuffle::AtomicBits;
+
+/// Items of an evaluation set that the page shows.
+const EXAMPLES: usize = 10;
+/// Public items that the page shows.
+const PUBLIC_EXAMPLES: usize = 20;
+
+/// What the tables say.
+pub struct Written {
+    /// Rows of `contaminated/`.
+    pub found: u64,
+    /// By suite.
+    pub suites: Vec<SuiteReport>,
+    /// For each suite the items with the highest scores.
+    pub examples: Vec<ExampleReport>,
+    /// The items that most documents have.
+    pub public: Vec<ExampleReport>,
+}
+
+/// Writes `contaminated/`, `items/` and `suites/`.
+///
+/// # Errors
+/// A full disk, an interruption.
+pub fn tables(
+    session: &Session<'_>,
+    stage: &Stage,
+    reference: &Reference,
+    verdicts: &Verdicts<'_>,
+    places: &Places<'_>,
+) -> Result<Written> {
+    let running = session.engine.clock.stage("write tables");
+    let mut writer =
+        TableWriter::create(&stage.file("contaminated/part-00000.parquet")?, contaminated_schema(places.ids.kind()))?;
+    let mut builder = ContaminatedBuilder::new(places.ids.kind());
+    let mut suites = suites(reference, verdicts);
+    let mut examples = Examples { session, reference, verdicts, best: vec![Vec::new(); reference.suites.len()] };
+    // The suites of the document at hand, at 0.8 and at 0.5.
+    let (mut doc, mut of_doc) = (0, [BTreeSet::new(), BTreeSet::new()]);
+    let mut count = |of_doc: &mut [BTreeSet<usize>; 2]| {
+        let [nearly, listed] = of_doc;
+        std::mem::take(nearly).into_iter().for_each(|suite| suites[suite].documents_80 += 1);
+        std::mem::take(listed).into_iter().for_each(|suite| suites[suite].documents_50 += 1);
+    };
+    let mut found = 0;
+    places.each(session, |number, spans| {
+        if doc != number {
+            count(&mut of_doc);
+            doc = number;
+        }
+        let id = places.ids.of(doc);
+        for span in spans.iter().filter(|span| span.is_best) {
+            let known = reference.known(span.item);
+            builder.push(&ContaminatedRow {
+                id: id.as_ref(),
+                doc,
+                eval_id: &known.id,
+                suite: &reference.suites[known.suite],
+                score: span.score.into(),
+                grams: [reference.items.gram_count(span.item) as u64, span.grams.into()],
+                answer_found: span.answer_found,
+                characters: span.characters.map(u64::from),
+                bytes: span.bytes.map(u64::from),
+                text: &span.texts[1],
+            })?;
+            found += 1;
+            if builder.is_full() {
+                writer.write(&builder.finish()?)?;
+            }
+            for (suites, least) in of_doc.iter_mut().zip([NEARLY, LISTED]) {
+                if f64::from(span.score) >= least {
+                    suites.insert(known.suite);
+                }
+            }
+            examples.offer(span, || id.as_ref().to_string());
+        }
+        Ok(())
+    })?;
+    count(&mut of_doc);
+    if !builder.is_empty() {
+        writer.write(&builder.finish()?)?;
+    }
+    let (_, bytes) = writer.close()?;
+    write_items(stage, reference, verdicts)?;
+    let mut writer = TableWriter::create(&stage.file("suites/part-00000.parquet")?, suite_schema())?;
+    writer.write(&suite_table(suites.iter().map(|suite| (suite.suite.as_str(), suite.numbers())))?)?;
+    writer.close()?;
+    running.end(found, found, bytes);
+    let public = public(reference, verdicts);
+    Ok(Written { found, suites, examples: examples.best.into_iter().flatten().map(|(_, one)| one).collect(), public })
+}
+
+/// Counts the items of each suite.
+fn suites(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<SuiteReport> {
+    let new = |name: &String| SuiteReport { suite: name.clone(), ..SuiteReport::default() };
+    let mut suites: Vec<SuiteReport> = reference.suites.iter().map(new).collect();
+    for (known, (tally, item)) in reference.known.iter().zip(verdicts.tallies.iter().zip(0..)) {
+        let suite = &mut suites[known.suite];
+        suite.items += 1;
+        suite.too_short += u64::from(reference.items.is_too_short(item));
+        if tally.is_public() {
+            suite.public += 1;
+        } else {
+            suite.found_80 += u64::from(tally.documents[0] > 0);
+            suite.found_50 += u64::from(tally.documents[1] > 0);
+        }
+    }
+    suites
+}
+
+fn write_items(stage: &Stage, reference: &Reference, verdicts: &Verdicts<'_>) -> Result<()> {
+    let mut writer = TableWriter::create(&stage.file("items/part-00000.parquet")?, item_schema())?;
+    let mut builder = ItemBuilder::default();
+    for (known, (tally, item)) in reference.known.iter().zip(verdicts.tallies.iter().zip(0..)) {
+        builder.push(&ItemRow {
+            eval_id: &known.id,
+            suite: &reference.suites[known.suite],
+            tokens: reference.items.token_count(item) as u64,
+            status: status(reference, item, tally),
+            documents: tally.documents,
+            score: tally.score,
+            text: &known.text,
+        });
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    if !builder.is_empty() {
+        writer.write(&builder.finish()?)?;
+    }
+    writer.close().map(|_| ())
+}
+
+fn status(reference: &Reference, item: Item, tally: &Tally) -> &'static str {
+    match tally.documents[1] {
+        _ if reference.items.is_too_short(item) => "too short",
+        _ if tally.is_public() => "public",
+        0 => "not found",
+        _ => "found",
+    }
+}
+
+/// The items with the highest scores, each with the first document that has that score.
+struct Examples<'e> {
+    session: &'e Session<'e>,
+    reference: &'e Reference,
+    verdicts: &'e Verdicts<'e>,
+    /// By suite, the best first.
+    best: Vec<Vec<(Item, ExampleReport)>>,
+}
+
+impl Examples<'_> {
+    fn offer(&mut self, span: &Place, id: impl FnOnce() -> String) {
+        let (item, score) = (span.item, f64::from(span.score));
+        let known = self.reference.known(item);
+        let best = &mut self.best[known.suite];
+        if let Some(at) = best.iter().position(|(other, _)| *other == item) {
+            if best[at].1.score >= score {
+                return;
+            }
+            best.remove(at);
+        }
+        let at = best.partition_point(|(_, one)| one.score >= score);
+        if at < EXAMPLES {
+            let example = ExampleReport {
+                suite: self.reference.suites[known.suite].clone(),
+                eval_id: known.id.clone(),
+                item: known.text.clone(),
+                covered: covered(self.session, &known.text, &span.covered),
+                documents: self.verdicts.tallies[item as usize].documents[1],
+                id: id(),
+                score,
+                answer_found: span.answer_found,
+                texts: span.texts.clone(),
+            };
+            best.insert(at, (item, example));
+            best.truncate(EXAMPLES);
+        }
+    }
+}
+
+/// Returns the places of the covered tokens in the beginning of an item, as stretches.
+fn covered(session: &Session<'_>, text: &str, bits: &[u64]) -> Vec<[u32; 2]> {
+    let document = session.pipeline.analyse(text);
+    let is_covered = |at: usize| bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);
+    let (mut bounds, mut at, mut before) = (Vec::new(), 0, false);
+    document.each_token(&mut |place| {
+        let now = is_covered(at);
+        match (before, now) {
+            (true, true) => _ = bounds.pop(),
+            (_, true) => bounds.push(Bound::Start(place.start)),
+            _ => {}
+        }
+        if now {
+            bounds.push(Bound::End(place.end));
+        }
+        (before, at) = (now, at + 1);
+    });
+    let places = raw_places(text, document.text(), &bounds);
+    places.chunks_exact(2).map(|place| [place[0] as u32, place[1] as u32]).collect()
+}
+
+fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> {
+    let mut public: Vec<(u64, Item)> = verdicts
+        .tallies
+        .iter()
+        .zip(0..)
+        .filter(|(tally, _)| tally.is_public())
+        .map(|(tally, item)| (tally.documents[1], item))
+        .collect();
+    public.sort_unstable_by_key(|&(documents, item)| (std::cmp::Reverse(documents), item));
+    public.truncate(PUBLIC_EXAMPLES);
+    let example = |(documents, item): (u64, Item)| {
+        let known = reference.known(item);
+        ExampleReport {
+            suite: reference.suites[known.suite].clone(),
+            eval_id: known.id.clone(),
+            item: known.text.clone(),
+            documents,
+            score: verdicts.tallies[item as usize].score,
+            ..ExampleReport::default()
+        }
+    };
+    public.into_iter().map(example).collect()
+}
+
+/// Writes the corpus without contaminated documents, or without their spans, and the documents that are removed, as asked for.
+///
+/// # Errors
+/// A damaged file, a full disk, an interruption.
+pub fn corpus(
+    session: &Session<'_>,
+    options: &ContaminatedOptions,
+    stage: &Stage,
+    fates: &Fates,
+    searched: &Searched,
+) -> Result<CorpusReport> {
+    let documents = session.documents();
+    let rejected = AtomicBits::new(session.engine.dir, "set-aside", documents as usize)?;
+    searched.rejected.each(session.engine, |doc, _, _| {
+        rejected.set(doc as usize);
+        Ok(())
+    })?;
+    let goes = |doc: u64| doc < documents && fates.removed.get(doc as usize);
+    let stays = |doc: u64| doc < documents && !fates.removed.get(doc as usize) && !rejected.get(doc as usize);
+    let (removed, rejected_rows) = (fates.removed.count(), rejected.count());
+    let mut report = CorpusReport {
+        written: session.options.corpus.to_string(),
+        rows: session.rows(),
+        kept: session.rows() - removed - rejected_rows,
+        removed,
+        rejected: rejected_rows,
+        ..CorpusReport::default()
+    };
+    let (has, edit) = (|doc| fates.is_cut(doc), |doc, text: &str| fates.cut_out(doc, text));
+    let edited = options.cut_spans.then_some(Edited { has: &has, edit: &edit });
+    let clean = Folder { name: "clean", takes: &stays, has_empty: true, edited };
+    let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None };
+    for (folder, asked) in [(clean, session.options.corpus.keep), (dropped, session.options.corpus.drop)] {
+        if asked {
+            report.folders.insert(folder.name.to_owned(), copy(session, stage, &folder)?);
+        }
+    }
+    Ok(report)
+}

@@ -1,0 +1,45 @@
+//! What could not be read of an input besides the corpus: rows and files, for `rejected/`, the guards and the record.
+
+use super::last_reading;
+use super::tables::list_rejected;
+use crate::reading::input_notes;
+use crate::reading::inputs::Inputs;
+use crate::reading::losses::{BadInputReport, OtherInput, OtherInputReport, read_counts};
+use crate::reading::rejected::Rejected;
+use crate::session::Session;
+use dupsift_algorithms::stage::guard;
+use dupsift_core::error::{Error, Result};
+use dupsift_files::io::REJECTED;
+use dupsift_files::tables::IdsSeen;
+
+/// Lists what could not be read of an input of this name.
+///
+/// # Errors
+/// A full disk, an interruption.
+pub fn lost(
+    name: &str,
+    session: &Session<'_>,
+    inputs: &Inputs,
+    ids_seen: &IdsSeen,
+    rejected: &Rejected,
+) -> Result<OtherInput> {
+    let ids = last_reading::ids_of_rejected(session, ids_seen, rejected)?;
+    let table = session.engine.dir.join(format!("{name}{REJECTED}"));
+    // An earlier attempt, before a file of the corpus turned out to be damaged, may have left it.
+    if table.exists() {
+        std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
+    }
+    list_rejected(session, &table, &inputs.bad, rejected, &ids)?.close()?;
+    let rejections = rejected.report();
+    let used = session.documents() - rejections.rows;
+    let counts = read_counts(session, &inputs.bad, used, rejections.broken);
+    let report = OtherInputReport {
+        input: name.to_owned(),
+        bad_inputs: inputs.bad.iter().map(BadInputReport::from).collect(),
+        rows: session.documents(),
+        used,
+        warnings: input_notes::of_reading(session, &rejections),
+        rejections,
+    };
+    Ok(OtherInput::new(report, guard::reading(&counts, session.options.max_rejected_share), table))
+}

@@ -1,0 +1,120 @@
+"""The verb ``contaminated``: which documents of a corpus contain items of an evaluation set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import _dupsift
+from ._dupsift import Column
+from ._frames import Corpus, columns_of
+from ._options import given_of, inputs_of, with_keywords
+from ._output import Output
+from ._progress import shown
+from ._table import Table
+from ._verbs import _told
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import ContaminatedOptions
+
+PathLike = os.PathLike[str]
+
+# The columns of an evaluation set, each with its usual name.
+_OF_ITEMS = {"item_column": "question", "item_id_column": "id", "answer_column": "answer", "suite_column": "suite"}
+
+
+class Contamination(Output):
+    """What ``contaminated`` found. ``path`` is its folder; ``print(result)`` shows the summary of the command line."""
+
+    def __init__(self, path: str | PathLike, frames: tuple[Corpus, ...] = ()) -> None:
+        super().__init__(path)
+        self._frames: tuple[Corpus, ...] = frames
+        """The files of frames, which go with the result."""
+        if any(one.folder in self.path.parents for one in frames):
+            # A folder that goes with the result is nothing to look into.
+            self._summary = self._summary.rsplit("\noutput: ", 1)[0]
+
+    def _told(self) -> str:
+        return _dupsift.contaminated_summary(os.fspath(self._typed))
+
+    @cached_property
+    def clean_mask(self) -> Column:
+        """A truth value a row of the corpus: whether no item has the threshold in it."""
+        return _dupsift.contaminated_mask(os.fspath(self.path))
+
+    def contaminated(self) -> Table:
+        """A row for each document and each item that it contains with a score of 0.5 or more.
+
+        Columns: id, doc, eval_id, suite; score, 0 to 1; grams, grams_found; answer_found; start, end, in characters; start_byte, end_byte;
+        text, the beginning of the span.
+        """
+        return self._table("contaminated")
+
+    def items(self) -> Table:
+        """A row an item: eval_id, suite, tokens, status (found, not found, public, too short), documents_80, documents_50, score, text."""
+        return self._table("items")
+
+    def suites(self) -> Table:
+        """A row an evaluation set: suite, items, too_short, public, found_80, found_50, documents_80, documents_50."""
+        return self._table("suites")
+
+    def rejected(self) -> Table:
+        """The rows of corpus and evaluation set that could not be used, each with the reason."""
+        return self._table("rejected")
+
+
+def _is_frame(data: object) -> bool:
+    return any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
+
+
+@with_keywords("contaminated", but=("out", "against"))
+def contaminated(
+    corpus: object,
+    against: object,
+    out: str | PathLike | None = None,
+    **options: Unpack[ContaminatedOptions],
+) -> Contamination:
+    """Finds the documents of a corpus that contain items of an evaluation set.
+
+    ``corpus`` and ``against`` are each files, folders or globs, or a frame (polars, pandas, pyarrow, DuckDB, one split of a Hugging Face
+    dataset). The evaluation set is held in memory, the corpus is read once. Neither is changed; with ``corpus="keep"`` the clean corpus is
+    written to ``clean/``. Without ``out``, which is allowed for frames, the result lives as long as the object that is returned.
+
+    Raises what ``run`` raises.
+
+        found = dupsift.contaminated("crawl/*.parquet", against="exams/*.jsonl", out="found/")
+        found = dupsift.contaminated(frame, against=questions, item_column="question")
+        clean = frame.filter(polars.Series(found.clean_mask))
+    """
+    settings: dict[str, object] = dict(options)
+    beside = options.get("work") or (Path(out).absolute().parent if out is not None else None)
+    frames: list[Corpus] = []
+
+    def files(data: object, columns: list[tuple[str, str | None]]) -> list[str]:
+        if not _is_frame(data):
+            if not isinstance(data, (str, os.PathLike, Iterable)):
+                raise TypeError(f"expected paths, globs or a frame, got {type(data).__name__}")
+            return inputs_of(data)
+        frames.append(Corpus(data, columns, beside))
+        return [os.fspath(frames[-1].path)]
+
+    inputs = files(corpus, columns_of(settings, {}))
+    items: list[tuple[str, str | None]] = []
+    for keyword, usual in _OF_ITEMS.items():
+        given = settings.get(keyword)
+        required = given is not None or keyword == "item_column"
+        items.append((usual if given is None else str(given), keyword if required else None))
+    settings["against"] = files(against, items)
+    if out is None and not frames:
+        raise TypeError("out= is missing: expected the folder of the result, which only frames can do without")
+    settings["out"] = out if out is not None else frames[0].folder / "out"
+    with shown(options.get("no_progress")) as told:
+        folder = _dupsift.contaminated_run(inputs, given_of(settings), told)
+    result = Contamination(folder, tuple(frames))
+    _told(result)
+    return result

@@ -1,0 +1,83 @@
+//! The verb `contaminated`, what the command line says of its result, and which rows stay.
+
+use std::path::{Path, PathBuf};
+
+use arrow::array::AsArray;
+use arrow::datatypes::{Float32Type, Int64Type};
+use dupsift::contaminated::{ContaminatedOptions, ContaminationReport};
+use dupsift::error::{Error, Result};
+use dupsift::io::TableReader;
+use dupsift::options::Verb;
+use dupsift::reading::{self, Writes};
+use dupsift::{contaminated, job, report};
+use pyo3::prelude::*;
+
+use crate::call::call;
+use crate::columns::Column;
+use crate::error::raised;
+use crate::settings::{Given, settings};
+
+/// Finds the documents that contain items of an evaluation set.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn contaminated_run(
+    py: Python<'_>,
+    inputs: Vec<String>,
+    options: Vec<(String, Given)>,
+    told: Option<Py<PyAny>>,
+) -> PyResult<PathBuf> {
+    call(py, told, move |cancel, progress| {
+        let options = ContaminatedOptions::resolve(inputs, &settings(Verb::Contaminated, options)?)?;
+        contaminated::check(&options, false)?;
+        let against = contaminated::look(&options, cancel)?;
+        let inputs = reading::look_and_write(&options.run, cancel, Writes::Nothing)?;
+        let page = report::contamination_page;
+        let report = contaminated::contaminated(&options, inputs, &against, progress, cancel, Some(&page))?;
+        Ok(job::stands_in(&report, &options.run.out))
+    })
+}
+
+/// What the command line says at the end of the search that left this folder.
+///
+/// # Errors
+/// A folder that is none of a finished search.
+#[pyfunction]
+pub fn contaminated_summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
+    read(&folder).map(|record| report::contamination(&record, &folder)).map_err(|error| raised(py, error))
+}
+
+/// A flag for each row of the corpus: whether no item has the threshold in it.
+///
+/// # Errors
+/// A folder that is none of a finished search, or a table that is damaged.
+#[pyfunction]
+pub fn contaminated_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
+    mask(&folder).map(Column::of_flags).map_err(|error| raised(py, error))
+}
+
+fn read(folder: &Path) -> Result<ContaminationReport> {
+    let path = folder.join("run.json");
+    let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+    serde_json::from_slice(&json)
+        .map_err(|error| Error::BadFile { path, why: format!("{error}; expected the record of dupsift contaminated") })
+}
+
+fn mask(folder: &Path) -> Result<Vec<bool>> {
+    let record = read(folder)?;
+    let mut clean = vec![true; record.rows as usize];
+    let path = folder.join("contaminated/part-00000.parquet");
+    let wrong = || Error::BadFile { path: path.clone(), why: "expected the columns doc and score of a search".into() };
+    for batch in TableReader::open(&path, &["doc", "score"])? {
+        let batch = batch?;
+        let docs = batch.column_by_name("doc").and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let scores = batch.column_by_name("score").and_then(|column| column.as_primitive_opt::<Float32Type>());
+        let (docs, scores) = docs.zip(scores).ok_or_else(wrong)?;
+        for (&doc, &score) in docs.values().iter().zip(scores.values()) {
+            let clean = usize::try_from(doc).ok().and_then(|doc| clean.get_mut(doc)).ok_or_else(wrong)?;
+            *clean &= f64::from(score) < record.threshold;
+        }
+    }
+    Ok(clean)
+}

@@ -1,0 +1,63 @@
+"""Which documents contain items of an evaluation set: files and frames."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import unittest
+
+import dupsift as ds
+from corpora import Case
+
+QUESTION = "Which bridge over the river was repaired before the winter of that year, and who paid for it?"
+TEXTS = [
+    "A page about cooking with nothing else in it at all, but a few words more than that.",
+    f"Old exams. {QUESTION.upper()}\nThe answer is the northern bridge.",
+    None,
+]
+
+
+class Contaminated(Case):
+    def check(self, found: ds.Contamination) -> None:
+        self.assertEqual(list(found.clean_mask), [True, False, True])
+        rows = list(found.contaminated())
+        self.assertEqual([(row["id"], row["eval_id"], row["answer_found"]) for row in rows], [("b", "q1", True)])
+        self.assertEqual([row["status"] for row in found.items()], ["found", "too short"])
+        self.assertEqual((len(found.suites()), len(found.rejected())), (1, 1))
+        self.assertIn("1 of 2 documents contaminated", str(found))
+
+    def items(self) -> list[dict[str, object]]:
+        return [
+            {"id": "q1", "question": QUESTION, "answer": "the northern bridge"},
+            {"id": "q2", "question": "Why?", "answer": None},
+        ]
+
+    def test_files(self) -> None:
+        corpus, items = self.folder / "corpus.jsonl", self.folder / "exam.jsonl"
+        rows = [{"id": id, "text": text} for id, text in zip("abc", TEXTS)]
+        corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        items.write_text("".join(json.dumps(row) + "\n" for row in self.items()))
+        found = ds.contaminated(corpus, against=items, out=self.folder / "out", corpus="keep")
+        self.check(found)
+        self.assertEqual(found.report["suites"][0]["suite"], "exam")
+        self.assertTrue((self.folder / "out" / "clean" / "corpus.jsonl").is_file())
+        with self.assertRaisesRegex(ValueError, "did you mean"):
+            ds.contaminated(corpus, against=items, out=self.folder / "no", item_column="qestion")
+        with self.assertRaisesRegex(TypeError, "out="):
+            ds.contaminated(corpus, against=items)
+
+    @unittest.skipIf(importlib.util.find_spec("pyarrow") is None, "not installed: pyarrow")
+    def test_frames(self) -> None:
+        import pyarrow as pa
+
+        corpus = pa.table({"id": ["a", "b", "c"], "text": TEXTS})
+        items = pa.Table.from_pylist(self.items())
+        found = ds.contaminated(corpus, against=items)
+        self.check(found)
+        self.assertNotIn("output:", str(found))
+        with self.assertRaisesRegex(ValueError, "item_column"):
+            ds.contaminated(corpus, against=items, item_column="qestion")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,207 @@
+"""Measures `dupsift contaminated`: recall by kind of planted item and language, precision, and cost.
+
+    scripts/contaminated.py recall CORPUS DOCS...      items from DOCS, planted in documents of CORPUS
+    scripts/contaminated.py precision CORPUS DOCS...   passages of DOCS searched in CORPUS, which should not have them
+    scripts/contaminated.py cost CORPUS                10,000 items searched in CORPUS
+
+CORPUS and DOCS are Parquet files with columns id and text; DOCS are documents of one language each. Needs pyarrow. `DUPSIFT` names the
+program, target/release/dupsift unless set; `MORE` has further options, such as "--ngram 5"; `ITEMS` is the number of items planted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+DUPSIFT = os.environ.get("DUPSIFT", "target/release/dupsift")
+MORE = os.environ.get("MORE", "").split()
+SEED = 49
+ITEMS = int(os.environ.get("ITEMS", "400"))
+KINDS = ("verbatim", "rewrapped", "one word in ten", "split")
+HAN = re.compile(r"[\u4e00-\u9fff]")
+TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
+
+
+def texts(path: str) -> list[str]:
+    return [text for text in pq.read_table(path, columns=["text"])["text"].to_pylist() if text]
+
+
+def places(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in TOKEN.finditer(text)]
+
+
+def passage(text: str, words: int, rng: random.Random) -> str | None:
+    """A passage of so many words, or of twice as many Chinese characters."""
+    found = places(text)
+    count = 2 * words if found and len(HAN.findall(text)) > len(found) / 2 else words
+    if len(found) < count + 20:
+        return None
+    start = rng.randrange(len(found) - count)
+    return text[found[start][0] : found[start + count - 1][1]]
+
+
+def passages(documents: list[str], count: int, rng: random.Random) -> list[str]:
+    taken: dict[str, str] = {}
+    while len(taken) < count:
+        one = passage(rng.choice(documents), rng.randint(10, 40), rng)
+        if one is not None:
+            taken.setdefault(" ".join(one.lower().split()), one)
+    return list(taken.values())
+
+
+def rewrapped(item: str, rng: random.Random) -> str:
+    """The same with lines of another length: of Chinese text a line may end between any two characters."""
+    width = rng.randint(12, 40)
+    if HAN.search(item):
+        lines, line = [], ""
+        for part in re.findall(r"[\u4e00-\u9fff]|[^\u4e00-\u9fff]+", re.sub(r"\s+", " ", item)):
+            if line and len(line) + len(part) > width:
+                lines.append(line)
+                line = ""
+            line += part
+        return "\n".join([*lines, line])
+    lines, line = [], ""
+    for word in item.split():
+        if line and len(line) + len(word) >= width:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}".strip()
+    return "\n".join([*lines, line])
+
+
+def replaced(item: str, words: list[str], rng: random.Random) -> str:
+    """One word in ten is another one: of Chinese text two characters in twenty."""
+    found = places(item)
+    step, length = (20, 2) if HAN.search(item) else (10, 1)
+    out, at = [], 0
+    for first in range(0, len(found), step):
+        last = min(first + step, len(found)) - length
+        if last < first:
+            break
+        start = rng.randint(first, last)
+        out += [item[at : found[start][0]], rng.choice(words)]
+        at = found[start + length - 1][1]
+    return "".join([*out, item[at:]])
+
+
+def split(item: str, sentence: str, rng: random.Random) -> str:
+    """A sentence stands between two parts, each of which has a third of the words."""
+    found = places(item)
+    at = found[rng.randint(len(found) // 3, 2 * len(found) // 3)][0]
+    return f"{item[:at]} {sentence} {item[at:]}"
+
+
+def plant(text: str, item: str, rng: random.Random) -> str:
+    ends = [at for at in range(len(text)) if text[at] in "\n 。"] or [0]
+    at = rng.choice(ends) + 1
+    return f"{text[:at]}\n{item}\n{text[at:]}"
+
+
+def contaminated(corpus: Path | str, items: Path | str, out: Path, *more: str) -> dict:
+    command = [DUPSIFT, "contaminated", str(corpus), "--against", str(items), "--out", str(out), "--no-progress", *MORE, *more]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 3):
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return json.loads((out / "run.json").read_text())
+
+
+def write(path: Path, **columns: list) -> Path:
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def recall(corpus: str, documents: list[str], folder: Path) -> None:
+    hosts = texts(corpus)
+    for path in documents:
+        rng = random.Random(SEED)
+        own = texts(path)
+        items = passages(own, ITEMS, rng)
+        words = [word for text in own[:200] for word in re.findall(r"[\u4e00-\u9fff]{2}|[^\W\d_]{3,}", text)]
+        ids, planted = [], []
+        for number, item in enumerate(items):
+            sentence = passage(rng.choice(hosts), rng.randint(10, 20), rng) or "…"
+            for kind in KINDS:
+                form = {
+                    "verbatim": lambda: item,
+                    "rewrapped": lambda: rewrapped(item, rng),
+                    "one word in ten": lambda: replaced(item, words, rng),
+                    "split": lambda: split(item, sentence, rng),
+                }[kind]()
+                host = rng.choice(hosts)
+                if number % 50 == 0:
+                    host = (host + "\n") * (1_000_000 // max(1, len(host.encode())) + 1)
+                ids.append(f"{number} {kind}")
+                planted.append(plant(host, form, rng))
+        write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=items)
+        rest = hosts[: 4 * len(planted)]
+        write(folder / "corpus.parquet", id=ids + [f"host {n}" for n in range(len(rest))], text=planted + rest)
+        contaminated(folder / "corpus.parquet", folder / "items.parquet", folder / "out", "--overwrite")
+        found = pq.read_table(folder / "out/contaminated", columns=["id", "eval_id", "score"]).to_pylist()
+        scores = {row["id"]: row["score"] for row in found if row["id"].split()[0] == row["eval_id"]}
+        for kind in KINDS:
+            own_scores = [scores.get(f"{number} {kind}", 0.0) for number in range(len(items))]
+            at = {least: sum(score >= least for score in own_scores) / len(items) for least in (0.8, 0.5)}
+            print(f"{Path(path).parts[-3]:12} {kind:16} recall at 0.8: {at[0.8]:.3f}  at 0.5: {at[0.5]:.3f}")
+
+
+def precision(corpus: str, documents: list[str], folder: Path) -> None:
+    for path in documents:
+        rng = random.Random(SEED)
+        items = passages(texts(path), 1000, rng)
+        write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=items)
+        report = contaminated(corpus, folder / "items.parquet", folder / "out", "--overwrite")
+        found = pq.read_table(folder / "out/contaminated").to_pylist()
+        suite = report["suites"][0]
+        print(f"{Path(path).parts[-3]:12} {suite['found_50']} of 1,000 at 0.5, {suite['found_80']} at 0.8, {suite['public']} public")
+        for row in found:
+            print(f"    {row['score']:.2f} {row['eval_id']} in {row['id']}: {row['text'][:120]!r}")
+
+
+def cost(corpus: str, folder: Path) -> None:
+    rng = random.Random(SEED)
+    items = passages(texts(corpus), 10_000, rng)
+    write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=items)
+    for against in ("items of this corpus", "items of other texts"):
+        if against == "items of other texts":
+            # The words of the items in another order: as many tokens, and next to no n-gram is found.
+            shuffled = []
+            for item in items:
+                parts = [item[start:end] for start, end in places(item)]
+                rng.shuffle(parts)
+                shuffled.append(" ".join(parts))
+            write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=shuffled)
+        for threads in (1, 2):
+            report = contaminated(
+                corpus, folder / "items.parquet", folder / "out", "--overwrite", "--threads", str(threads), "--no-report"
+            )
+            stage = next(stage for stage in report["stages"] if stage["stage"] == "search")
+            megabytes = report["text_bytes"] / 1e6
+            print(
+                f"{against}, {threads} threads: {megabytes:.0f} MB, {megabytes / stage['cpu_seconds']:.0f} MB a CPU second in the pass, "
+                f"{megabytes / report['cpu_seconds']:.0f} overall; items take {report['item_bytes'] / 1e6:.0f} MB, peak "
+                f"{report['peak_memory_bytes'] / 1e6:.0f} MB; {report['found']} rows"
+            )
+
+
+def main() -> None:
+    verb, corpus, *documents = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        if verb == "recall":
+            recall(corpus, documents, Path(folder))
+        elif verb == "precision":
+            precision(corpus, documents, Path(folder))
+        else:
+            cost(corpus, Path(folder))
+
+
+if __name__ == "__main__":
+    main()

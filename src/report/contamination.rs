@@ -1,0 +1,58 @@
+//! The summary that ends `contaminated`.
+
+use std::path::Path;
+
+use bytesize::ByteSize;
+
+use super::{counted, guarded, other_inputs, rejections_of, table_of_numbers, thousands};
+use dupsift_engine::contaminated::ContaminationReport;
+use dupsift_engine::job::stands_in;
+
+/// Suites that the summary lists; of more, the rest is in `suites/`.
+const SUITES: usize = 20;
+
+/// Returns the summary of a search whose output is asked for in `out`; it ends with a line break.
+pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
+    let mut text = format!(
+        "{} of {} contaminated at {}; {}\n",
+        thousands(report.contaminated),
+        counted(report.documents, "document"),
+        report.threshold,
+        rejections_of(&report.rejections, report)
+    );
+    if let Some(corpus) = &report.corpus {
+        let cut = if report.cut_spans { ", without the spans" } else { "" };
+        for (folder, written) in &corpus.folders {
+            let cut = if folder == "clean" { cut } else { "" };
+            text += &format!("{folder}/: {}{cut}\n", counted(written.rows, "document"));
+        }
+    }
+    text += &suites(report);
+    text += &format!(
+        "{:.1} s, {:.1} CPU seconds, {} for {}, {} of memory at the peak\n",
+        report.seconds,
+        report.cpu_seconds,
+        ByteSize(report.item_bytes).display().iec(),
+        counted(report.items, "item"),
+        ByteSize(report.peak_memory_bytes).display().iec()
+    );
+    report.bad_inputs.iter().for_each(|file| text += &format!("skipped: {}: {}\n", file.file, file.why));
+    other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
+    report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
+    text += &guarded(report, out);
+    text + &format!("\noutput: {}\n", stands_in(report, out).display())
+}
+
+/// A line for each suite.
+fn suites(report: &ContaminationReport) -> String {
+    let header = ["suite", "items", "at 0.8", "at 0.5", "docs at 0.8", "docs at 0.5", "public", "short"];
+    let row = |suite: &dupsift_engine::contaminated::SuiteReport| {
+        let [items, too_short, public, found_80, found_50, documents_80, documents_50] = suite.numbers().map(thousands);
+        [suite.suite.clone(), items, found_80, found_50, documents_80, documents_50, public, too_short]
+    };
+    let mut text = table_of_numbers(header, report.suites.iter().take(SUITES).map(row));
+    if report.suites.len() > SUITES {
+        text += &format!("{} more in suites/\n", thousands((report.suites.len() - SUITES) as u64));
+    }
+    text
+}
