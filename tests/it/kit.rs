@@ -78,7 +78,8 @@ pub fn python(program: &str) -> Command {
 pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("run").args(inputs).arg("--out").arg(out).arg("--no-progress");
-    for (flag, value) in [("--threads", "2"), ("--memory", "512MiB")] {
+    // Made documents are pages of one template: what that guard says has a test of its own.
+    for (flag, value) in [("--threads", "2"), ("--memory", "512MiB"), ("--max-template-share", "1")] {
         if !more.contains(&flag) {
             command.args([flag, value]);
         }

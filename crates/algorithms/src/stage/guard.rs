@@ -162,9 +162,11 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// Documents with more near-duplicates than this look like pages of one template. On three collections of one template each,
-/// 30 to 43 % of what `minhash` removes has more; on six of prose, mails and news 1 to 10 %.
+/// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page of one template. In three
+/// collections of one template each 30% to 43% of what `minhash` removes has more; in six of prose, mails and news 1% to 10%.
 pub const MANY_NEAR: usize = 5;
+/// How much less similar than the kept document these may be.
+pub const AS_NEAR: f32 = 0.05;
 /// Fewer such removals tell nothing.
 const FEW_OF_TEMPLATE: u64 = 100;
 

@@ -1,4 +1,4 @@
-//! Why a pair is a version, a contained text or a form, in a sentence with its figures.
+//! Why a pair is a version, a contained text or of one template, in a sentence with its figures.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -43,6 +43,7 @@ pub fn sentence(
             rule.gap, rule.contained
         ),
     };
+    let relation = if relation == RelationKind::Template.name() { "same template" } else { relation };
     Some(format!("{relation}: {because}"))
 }
 

@@ -17,7 +17,7 @@ use crate::session::Session;
 use dupsift_algorithms::measure::Contained;
 use dupsift_algorithms::stage::choose::{Chooser, best};
 use dupsift_algorithms::stage::connect::Forest;
-use dupsift_algorithms::stage::guard::MANY_NEAR;
+use dupsift_algorithms::stage::guard::{AS_NEAR, MANY_NEAR};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::survive::{self, Finder, Lists, MOST_LISTED, Removal, Settled};
 use dupsift_core::error::{Error, Result};
@@ -140,13 +140,14 @@ pub fn decide_by<R: survive::Relation + Sync>(
     })
 }
 
-/// How many other texts the algorithm that decided links with a removed document. `None` for a copy of the kept one, and for a
-/// document that goes for no pair.
+/// Returns how many other texts are as near to a removed document as the kept one, according to the algorithm that decided. `None` for a
+/// copy of the kept document, and for a document that was not removed for a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
-    let relation = &linked[removal.found?.0];
+    let (number, similarity) = removal.found?;
+    let relation = &linked[number];
     let class = relation.class(removal.doc);
     let mut near = 0;
-    relation.linked(class, &mut |_, _| near += 1);
+    relation.linked(class, &mut |_, other| near += usize::from(other >= similarity - AS_NEAR));
     (class != relation.class(removal.kept)).then_some(near)
 }
 
