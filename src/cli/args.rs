@@ -66,8 +66,8 @@ pub enum Verb {
     /// Write the corpus of a finished run: without the removed documents, only these, or a row of marks for each row
     ///
     /// The folders deduped/, dropped/ and attributes/ are added to the output, and nothing else changes in it. With another rule of removal
-    /// (--remove-if, --threshold) the result is a folder of its own (--out), with a removed/ by that rule. Files of the corpus that have
-    /// changed since the run are refused.
+    /// (--remove-if, --threshold) the result is a folder of its own (--out), with a removed/ by that rule. Files of which texts,
+    /// ids or other columns that the run read have changed since are refused.
     Apply(ApplyArguments),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),

@@ -84,7 +84,8 @@ fn opening_large_inputs_is_interrupted() {
     typed(&["compare", "a.jsonl.gz", "--out", "out", "--algorithms", "exact,tf"]);
     typed(&["stream", "a.jsonl.gz", "--out", "out"]);
     typed(&["purify", "a.jsonl.gz", "--out", "out"]);
-    typed(&["contaminated", "a.jsonl.gz", "--out", "out", "--against", "a.jsonl.gz"]);
+    std::fs::write(folder.path().join("items.jsonl"), "{\"question\": \"One question of some words?\"}\n").unwrap();
+    typed(&["contaminated", "a.jsonl.gz", "--out", "out", "--against", "items.jsonl", "--item-column", "question"]);
     typed(&["purify", "a.jsonl.gz", "--out", "out", "--train", "topic"]);
     // A look at a run whose corpus has become so large since.
     let docs = folder.path().join("docs");

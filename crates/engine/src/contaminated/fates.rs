@@ -48,7 +48,7 @@ impl Fates {
         let heap = Heap::new(dir, "cuts")?;
         let begins = AtomicCells::new(dir, "cuts-begin", if options.cut_spans { documents } else { 0 })?;
         places.each(session, |doc, spans| {
-            let over: Vec<&Place> = spans.iter().filter(|span| f64::from(span.score) >= options.threshold).collect();
+            let over: Vec<&Place> = spans.iter().filter(|span| options.reaches(span.score)).collect();
             let Some(first) = over.first() else { return Ok(()) };
             contaminated.set(doc as usize);
             let places = joined(&over);

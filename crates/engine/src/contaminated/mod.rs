@@ -95,6 +95,11 @@ impl ContaminatedOptions {
         if cut_spans && !run.corpus.keep {
             return Err(Error::wrong("cut-spans", "no corpus is written; add `corpus=keep`"));
         }
+        let threshold = settings.real("threshold").unwrap_or(NEARLY);
+        if threshold < LISTED {
+            let what = format_args!("{threshold} is below {LISTED}, where scores say nothing; expected {LISTED} to 1");
+            return Err(Error::wrong("threshold", what));
+        }
         Ok(ContaminatedOptions {
             run,
             against,
@@ -103,13 +108,13 @@ impl ContaminatedOptions {
             answer: column("answer-column"),
             suite: column("suite-column"),
             ngram: settings.number("ngram").map_or(NGRAM, |tokens| tokens as u32),
-            threshold: settings.real("threshold").unwrap_or(NEARLY),
+            threshold,
             cut_spans,
         })
     }
 
-    /// Returns the score from which on a document is listed with an item.
-    pub fn listed(&self) -> f64 {
-        self.threshold.min(LISTED)
+    /// Returns whether a score, a number of 32 bits in tables, reaches the threshold.
+    pub fn reaches(&self, score: impl Into<f64>) -> bool {
+        score.into() as f32 >= self.threshold as f32
     }
 }

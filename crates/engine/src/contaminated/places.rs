@@ -185,7 +185,7 @@ fn list(
         spans.push(place(verdict.best, verdict.score, true));
         for span in verdict.spans.iter().filter(|span| options.cut_spans && **span != *verdict.best) {
             let score = verdicts.score(verdict.item, span);
-            if score >= options.threshold {
+            if options.reaches(score) {
                 spans.push(place(span, score, false));
             }
         }

@@ -34,6 +34,12 @@ pub struct Against {
 }
 
 impl Against {
+    /// Returns the files of the evaluation set, the unreadable ones too.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let bad = self.inputs.bad.iter().map(|file| &*file.path);
+        self.inputs.source.files.iter().map(|file| &*file.path).chain(bad)
+    }
+
     /// Returns how many rows there are.
     pub fn rows(&self) -> u64 {
         self.inputs.source.documents()

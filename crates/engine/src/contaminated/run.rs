@@ -47,6 +47,7 @@ pub fn contaminated(
     page: Option<&Page<'_>>,
 ) -> Result<ContaminationReport> {
     carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, _| {
+        stage.spares(against.files())?;
         attempt(options, session, stage, losses, against, page)
     })
 }
@@ -67,7 +68,7 @@ fn attempt(
     let _held = session.engine.memory.lend(reference.bytes as usize)?;
     let losses = &losses.clone().with(Some(&reference.losses));
     let searched = search(session, &reference)?;
-    let verdicts = Verdicts::new(session, options, &reference, &searched)?;
+    let verdicts = Verdicts::new(session, &reference, &searched)?;
     let places = Places::find(session, options, &reference, &searched, &verdicts)?;
     let fates = Fates::new(session, options, &places)?;
     write_rejected(session, stage, &searched.rejected, losses, &places.ids)?;

@@ -1,6 +1,5 @@
 //! From spans to verdicts: the score of each item in each document, public items, documents that are contaminated.
 
-use super::ContaminatedOptions;
 use super::found::{Found, Span};
 use super::reference::Reference;
 use super::search::Searched;
@@ -30,7 +29,6 @@ pub struct Verdicts<'v> {
     found: &'v Found,
     items: &'v Items,
     weights: &'v Weights,
-    listed: f64,
     /// By item.
     pub tallies: Vec<Tally>,
 }
@@ -54,18 +52,12 @@ impl<'v> Verdicts<'v> {
     ///
     /// # Errors
     /// An interruption.
-    pub fn new(
-        session: &Session<'_>,
-        options: &ContaminatedOptions,
-        reference: &'v Reference,
-        searched: &'v Searched,
-    ) -> Result<Verdicts<'v>> {
+    pub fn new(session: &Session<'_>, reference: &'v Reference, searched: &'v Searched) -> Result<Verdicts<'v>> {
         let running = session.engine.clock.stage("score");
         let mut verdicts = Verdicts {
             found: &searched.found,
             items: &reference.items,
             weights: &searched.weights,
-            listed: options.listed(),
             tallies: Vec::new(),
         };
         let mut tallies = vec![Tally::default(); reference.items.len()];
@@ -105,7 +97,7 @@ impl<'v> Verdicts<'v> {
     /// What `each` returns, and an interruption.
     pub fn each(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict<'_>) -> Result<()>) -> Result<()> {
         self.each_of_all(session, &mut |verdict| {
-            let is_listed = verdict.score >= self.listed && !self.tallies[verdict.item as usize].is_public();
+            let is_listed = verdict.score >= LISTED && !self.tallies[verdict.item as usize].is_public();
             if is_listed { each(verdict) } else { Ok(()) }
         })
     }

@@ -148,6 +148,7 @@ mod tests {
             (_, "algorithms") => "tf".into(),
             (_, "preset") => "strict".into(),
             (_, "encoding") => "gbk".into(),
+            (_, "separator") => ";".into(),
             (_, "tokenizer") => "bigram".into(),
             (_, "purify") => "visible".into(),
             (_, "keep") => "score desc".into(),

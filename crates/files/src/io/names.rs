@@ -15,7 +15,7 @@ pub const DASH: &str = "-";
 pub(super) fn refuse_standard_input(inputs: &[String]) -> Result<()> {
     if inputs.iter().any(|input| input == DASH) {
         return Err(Error::usage(
-            "- is standard input, which the program reads in run, compare and stream; here files, folders or globs are expected (./- is \
+            "- is standard input, which the program reads as a corpus of run, compare, stream and contaminated; here files, folders or globs are expected (./- is \
              a file of that name)",
         ));
     }

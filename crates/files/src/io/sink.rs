@@ -201,9 +201,12 @@ impl Stage {
     pub fn commit_added(self, folders: &[&str]) -> Result<()> {
         sync_below(self.path())?;
         let out = &self.place().path;
+        // A folder into which no file was written was not made.
+        let made = |name: &&&str| self.path().join(name).is_dir();
+        let folders: Vec<&str> = folders.iter().filter(made).copied().collect();
         let into = |name: &str| fs::rename(self.path().join(name), out.join(name));
         publish(|| {
-            refuse_added(out, folders)?;
+            refuse_added(out, &folders)?;
             into(APPLIED).map_err(Error::io("write the record into", out))?;
             sync_folder(out)?;
             folders.iter().try_for_each(|name| into(name).map_err(Error::io("add a folder to", out)))?;

@@ -138,7 +138,7 @@ pub fn survivors(
     let removal = removal(finished)?;
     let options = &asked.over(options);
     finished.is_of_its_corpus()?;
-    refuse_cut(options, asked.is_other(removal))?;
+    refuse_other(options, asked.is_other(removal))?;
     let pairs = Pairs::read(finished, options, &asked.thresholds)?;
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |session| {
@@ -169,7 +169,7 @@ pub fn apply(
     let is_other = asked.is_other(removal);
     check(finished, asked, is_other)?;
     let options = &RunOptions { corpus: asked.corpus, ..asked.over(options) };
-    refuse_cut(options, is_other)?;
+    refuse_other(options, is_other)?;
     let annotates = options.corpus.annotate;
     if is_other || annotates {
         finished.is_of_its_corpus()?;
@@ -286,8 +286,13 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     Stage::look(out, false, false)
 }
 
-/// Refuses another rule if passages are cut: what is cut depends on which documents are kept.
-fn refuse_cut(options: &RunOptions, is_other: bool) -> Result<()> {
+/// Refuses another rule if passages are cut, because what is cut depends on which documents are kept, and if complete chains are removed,
+/// because these also hold documents that are no pair of the kept one.
+fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
+    if options.remove_chains && options.remove_if != RemoveIf::Pair {
+        let why = "the run removed complete chains (`chain=remove`), for which only `pair` is a rule; expected another run, with `chain=keep`";
+        return Err(Error::wrong("remove-if", why));
+    }
     match options.cut.what.filter(|_| is_other) {
         None => Ok(()),
         Some(cut) => Err(Error::usage(format!(
@@ -313,6 +318,16 @@ impl Pairs {
             return Err(Error::usage(format!("{unknown:?} is no algorithm of this run{hint}; they are: {names}")));
         }
         let deciding = Deciding::new(&options.decide, &labels);
+        for (at, (label, _)) in thresholds.iter().enumerate() {
+            if thresholds[..at].iter().any(|(other, _)| other == label) {
+                return Err(Error::wrong("threshold", format_args!("{label} has two thresholds; expected one")));
+            }
+            if !deciding.labels.contains(label) {
+                let names = deciding.labels.join(", ");
+                let what = format_args!("the pairs of {label} do not decide in this run; expected one of: {names}");
+                return Err(Error::wrong("threshold", what));
+            }
+        }
         let mut known = Vec::new();
         for &at in &deciding.chosen {
             let one = &report.algorithms[at];

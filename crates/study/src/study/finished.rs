@@ -134,7 +134,12 @@ impl Finished {
         }
         let mut finished = Finished::new(dir, report);
         // A corpus that was written later says as much as one of the run.
-        finished.report.corpus = finished.report.corpus.or_else(|| AppliedReport::added(dir));
+        if let Some(added) = AppliedReport::added(dir) {
+            match &mut finished.report.corpus {
+                Some(corpus) => corpus.folders.extend(added.folders),
+                none => *none = Some(added),
+            }
+        }
         Ok(finished)
     }
 

@@ -3,6 +3,7 @@
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, TitleDifference, Versions};
 use dupsift_algorithms::stage::explain::Telling;
+use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
 
@@ -163,7 +164,6 @@ mod tests {
     use super::*;
     use dupsift_algorithms::measure::{Surplus, TitleWords};
     use dupsift_algorithms::stage::explain::{MissingWord, SurplusWord};
-    use dupsift_core::row::RelationKind;
 
     #[test]
     fn every_reason_has_a_sentence_with_its_figures() {
@@ -242,9 +242,9 @@ mod tests {
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
     }
 
-    /// A form that is not reported has the reason that it would have, as far as its two texts tell.
+    /// A pair of one template that is not reported has the reason that it would have, as far as its two texts tell.
     #[test]
-    fn forms_that_are_left_out_have_their_reasons() {
+    fn pairs_of_one_template_that_are_left_out_have_their_reasons() {
         let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {
             let of = ExplainedContained {
                 common_grams: common,
@@ -266,14 +266,14 @@ mod tests {
         let ends = |said: String, end: &str| {
             assert!(said.starts_with("same template: similar (0.650)") && said.ends_with(end), "{said}")
         };
-        ends(told(9, 2, 0.5, true, 0.65), "0.68 on only: the numbers differ: 2 of 4 agree, 0.7 are asked for");
+        ends(told(9, 2, 0.5, true, 0.65), "from a cosine of 0.68: the numbers differ: 2 of 4 agree, 0.7 are asked for");
         ends(
             told(9, 3, 0.5, false, 0.65),
-            "only: the word \"bank\" stands oftener in a: 0.500 of its weight, at most 0.020",
+            "0.68: the word \"bank\" stands oftener in a: 0.500 of its weight, at most 0.020",
         );
         let near = "the next best has a cosine above 0.50, and 0.45 of a is contained; 0.15 nearer or 0.88 contained is asked for";
-        ends(told(9, 3, 0.01, false, 0.65), &format!("only: {near}"));
-        ends(told(9, 3, 0.01, true, 0.65), &format!("only: {near}"));
+        ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
+        ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
         // The word is not looked at where the first lines are equal, but where many texts have them.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
