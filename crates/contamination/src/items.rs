@@ -24,7 +24,8 @@ pub type Item = u32;
 /// An n-gram of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gram {
-    hash: u64,
+    /// The hash, by which n-grams are sorted.
+    pub hash: u64,
     /// The item.
     pub item: Item,
     /// The token of the item at which it begins.
@@ -241,7 +242,7 @@ impl Items {
     }
 
     /// Returns the n-grams with this hash, by item.
-    fn grams(&self, hash: u64) -> &[Gram] {
+    pub(crate) fn grams(&self, hash: u64) -> &[Gram] {
         let bucket = (hash >> self.shift) as usize;
         let (from, to) = (self.buckets[bucket] as usize, self.buckets[bucket + 1] as usize);
         let bucket = &self.grams[from..to];

@@ -1,8 +1,10 @@
 //! Spans of a text in which n-grams of an item are close together.
 
+use std::ops::Range;
+
 use dupsift_text::Token;
 
-use crate::items::{Item, Items, NO_TOKEN, windows};
+use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
 
 /// A stretch of a text with n-grams of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,12 +21,31 @@ pub struct Span {
     pub covered: Vec<u64>,
 }
 
-/// An n-gram of an item at a place of the text.
+/// A place of the text with an n-gram that items have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Hit {
-    item: Item,
+struct Place {
+    /// The hash of the n-gram.
+    hash: u64,
     start: u32,
-    at: u32,
+}
+
+/// Places of one n-gram so close to each other that every item with this n-gram has them in one span.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// The first token of the first place.
+    first: u32,
+    /// The first token of the last place.
+    last: u32,
+}
+
+/// An n-gram of the text that an item has.
+#[derive(Clone, Debug)]
+struct Part<'i> {
+    item: Item,
+    /// Where the item has it, once or more often.
+    grams: &'i [Gram],
+    /// Where the text has it: these runs.
+    runs: Range<u32>,
 }
 
 /// A span that covers a smaller share of an item's tokens, one in so many, is none: whatever their weights, it says little.
@@ -39,8 +60,21 @@ pub struct Search<'i> {
     texts: u32,
     numbers: Vec<u32>,
     sums: Vec<u64>,
-    hits: Vec<Hit>,
+    places: Vec<Place>,
+    joins: Joins<'i>,
+}
+
+/// Joins the places of a text to spans. A common n-gram that a text repeats costs its items plus its places, not their product: it is
+/// listed once for each item, and its places are joined to runs before any item is looked at.
+#[derive(Debug, Default)]
+struct Joins<'i> {
+    runs: Vec<Run>,
+    parts: Vec<Part<'i>>,
+    /// The runs of one item, each with the number of its part.
+    pieces: Vec<(Run, usize)>,
     begins: Vec<u32>,
+    /// How many runs were looked at for each item, over all items.
+    joined: usize,
 }
 
 impl<'i> Search<'i> {
@@ -52,14 +86,14 @@ impl<'i> Search<'i> {
             texts: 0,
             numbers: Vec::new(),
             sums: Vec::new(),
-            hits: Vec::new(),
-            begins: Vec::new(),
+            places: Vec::new(),
+            joins: Joins::default(),
         }
     }
 
     /// Returns the spans of a text by item, in order.
     pub fn spans(&mut self, tokens: &[Token]) -> Vec<Span> {
-        let Search { items, seen, texts, numbers, sums, hits, begins } = self;
+        let Search { items, seen, texts, numbers, sums, places, joins } = self;
         *texts += 1;
         // Short loops, each of which waits for memory many times at once.
         numbers.clear();
@@ -71,23 +105,23 @@ impl<'i> Search<'i> {
                 *last = *texts;
             }
         }
-        hits.clear();
+        places.clear();
         let (least, mut from) = (items.least_gram(), 0);
         // No n-gram of an item has a token that no item has.
         for run in numbers.split(|&number| number == NO_TOKEN) {
             if run.len() >= least {
                 windows(items, &tokens[from..from + run.len()], sums, |start, grams| {
-                    let start = (from + start) as u32;
-                    hits.extend(grams.iter().map(|gram| Hit { item: gram.item, start, at: gram.at }));
+                    places.push(Place { hash: grams[0].hash, start: (from + start) as u32 });
                 });
             }
             from += run.len() + 1;
         }
-        if hits.is_empty() {
+        if places.is_empty() {
             return Vec::new();
         }
-        hits.sort_unstable();
-        spans(items, hits, begins)
+        places.sort_unstable();
+        joins.list(items, places);
+        joins.spans(items)
     }
 
     /// Returns how many texts were searched, and how many of them have each token.
@@ -96,33 +130,96 @@ impl<'i> Search<'i> {
     }
 }
 
-/// Joins hits, which are sorted, to spans.
-fn spans(items: &Items, hits: &[Hit], begins: &mut Vec<u32>) -> Vec<Span> {
-    let gap = 2 * items.ngram() as u32;
-    let length = |hit: &Hit| items.gram_tokens(hit.item) as u32;
-    let is_close = |one: &Hit, next: &Hit| one.item == next.item && next.start <= one.start + length(one) + gap;
-    let span = |hits: &[Hit]| {
-        let (first, last) = (hits[0], hits[hits.len() - 1]);
-        let (tokens, length) = (items.token_count(first.item), length(&first));
-        begins.clear();
-        begins.extend(hits.iter().map(|hit| hit.at));
-        begins.sort_unstable();
-        begins.dedup();
-        let behind = begins.windows(2).map(|pair| length.min(pair[1] - pair[0])).sum::<u32>();
-        if ((behind + length) as usize) * LEAST_SHARE < tokens {
-            return None;
+impl<'i> Joins<'i> {
+    /// Lists the runs of each n-gram, and the n-grams of each item. Places are sorted.
+    fn list(&mut self, items: &'i Items, places: &[Place]) {
+        self.runs.clear();
+        self.parts.clear();
+        for places in places.chunk_by(|one, next| one.hash == next.hash) {
+            let grams = items.grams(places[0].hash);
+            // N-grams with the same hash have the same length.
+            let reach = reach(items, grams[0].item);
+            let from = self.runs.len() as u32;
+            let runs = places.chunk_by(|one, next| next.start <= one.start + reach);
+            self.runs.extend(runs.map(|run| Run { first: run[0].start, last: run[run.len() - 1].start }));
+            let to = self.runs.len() as u32;
+            let parts = grams.chunk_by(|one, next| one.item == next.item);
+            self.parts.extend(parts.map(|grams| Part { item: grams[0].item, grams, runs: from..to }));
         }
-        let mut covered = vec![0u64; tokens.div_ceil(64)];
-        let mut from = 0;
-        for &at in begins.iter() {
-            let end = at + length;
-            (from.max(at)..end).for_each(|token| covered[token as usize / 64] |= 1 << (token % 64));
-            from = end;
+        self.parts.sort_unstable_by_key(|part| (part.item, part.runs.start));
+    }
+
+    /// Returns the spans of all items, in order.
+    fn spans(&mut self, items: &Items) -> Vec<Span> {
+        let Joins { runs, parts, pieces, begins, joined } = self;
+        *joined = 0;
+        let mut spans = Vec::new();
+        for parts in parts.chunk_by(|one, next| one.item == next.item) {
+            let item = parts[0].item;
+            let (tokens, length, reach) = (items.token_count(item), items.gram_tokens(item) as u32, reach(items, item));
+            // No span covers more than all n-grams together: an opening that long items share ends here.
+            list_begins(parts, begins);
+            if (covered_tokens(begins, length) as usize) * LEAST_SHARE < tokens {
+                continue;
+            }
+            pieces.clear();
+            for (part, number) in parts.iter().zip(0..) {
+                let runs = &runs[part.runs.start as usize..part.runs.end as usize];
+                pieces.extend(runs.iter().map(|&run| (run, number)));
+            }
+            *joined += pieces.len();
+            pieces.sort_unstable_by_key(|(run, number)| (run.first, *number));
+            let mut rest = &mut pieces[..];
+            while let Some(&mut (Run { first, mut last }, _)) = rest.first_mut() {
+                let is_close = |run: &Run| {
+                    let close = run.first <= last + reach;
+                    last = last.max(if close { run.last } else { 0 });
+                    close
+                };
+                let count = rest.iter().map(|(run, _)| run).map(is_close).take_while(|&close| close).count();
+                let (span, behind) = rest.split_at_mut(count);
+                rest = behind;
+                // An n-gram counts once, however many runs it has in the span.
+                span.sort_unstable_by_key(|&(_, number)| number);
+                let distinct = span.chunk_by(|one, next| one.1 == next.1).map(|runs| &parts[runs[0].1]);
+                list_begins(distinct, begins);
+                if (covered_tokens(begins, length) as usize) * LEAST_SHARE >= tokens {
+                    let covered = covered_bits(begins, length, tokens);
+                    spans.push(Span { item, start: first, end: last + length, grams: begins.len() as u32, covered });
+                }
+            }
         }
-        let grams = begins.len() as u32;
-        Some(Span { item: first.item, start: first.start, end: last.start + length, grams, covered })
-    };
-    hits.chunk_by(is_close).filter_map(span).collect()
+        spans
+    }
+}
+
+/// Returns how far the next n-gram of a span may begin after the one before it.
+fn reach(items: &Items, item: Item) -> u32 {
+    (items.gram_tokens(item) + 2 * items.ngram()) as u32
+}
+
+/// Lists where an item has these n-grams, in order. Each part has other places of the item.
+fn list_begins<'p, 'i: 'p>(parts: impl IntoIterator<Item = &'p Part<'i>>, begins: &mut Vec<u32>) {
+    begins.clear();
+    begins.extend(parts.into_iter().flat_map(|part| part.grams.iter().map(|gram| gram.at)));
+    begins.sort_unstable();
+}
+
+/// Returns how many tokens n-grams of this length cover that begin at these tokens.
+fn covered_tokens(begins: &[u32], length: u32) -> u32 {
+    begins.windows(2).map(|pair| length.min(pair[1] - pair[0])).sum::<u32>() + length
+}
+
+/// Returns the tokens that these n-grams cover, of so many: a bit each, lowest first.
+fn covered_bits(begins: &[u32], length: u32, tokens: usize) -> Vec<u64> {
+    let mut covered = vec![0u64; tokens.div_ceil(64)];
+    let mut from = 0;
+    for &at in begins {
+        let end = at + length;
+        (from.max(at)..end).for_each(|token| covered[token as usize / 64] |= 1 << (token % 64));
+        from = end;
+    }
+    covered
 }
 
 #[cfg(test)]
@@ -190,5 +287,42 @@ mod tests {
         let number = |word: &str| items.number(hash64(word.as_bytes())) as usize;
         let (texts, counts) = search.frequencies();
         assert_eq!((texts, counts[number("a")], counts[number("b")], counts[number("c")]), (3, 2, 1, 0));
+    }
+
+    /// Returns the spans, and the places, n-grams of items and runs that were listed for them.
+    fn work(items: &[String], text: &str) -> (Vec<Span>, [usize; 3]) {
+        let mut builder = Builder::new(5);
+        items.iter().for_each(|item| builder.push(&crate::items::hashes(&tokens(item)), &[]));
+        let items = builder.build();
+        let mut search = Search::new(&items);
+        let spans = search.spans(&tokens(text));
+        (spans, [search.places.len(), search.joins.parts.len(), search.joins.joined])
+    }
+
+    #[test]
+    fn a_repeated_token_costs_its_places_and_not_their_square() {
+        let (spans, work) = work(&["0 ".repeat(1000)], &"0 ".repeat(20_000));
+        assert_eq!(spans.len(), 1);
+        assert_eq!((spans[0].start, spans[0].end, spans[0].grams), (0, 20_000, 996));
+        assert_eq!(work, [19_996, 1, 1]);
+    }
+
+    #[test]
+    fn a_repeated_opening_is_listed_once_for_each_item() {
+        let opening = "a b c d e f g h i ";
+        let item = |number: usize, own: usize| {
+            let words = (0..own).map(|word| format!("{number}-{word} "));
+            format!("{opening}{}", words.collect::<String>())
+        };
+        let short: Vec<String> = (0..500).map(|number| item(number, 5)).collect();
+        let (spans, costs) = work(&short, &opening.repeat(1000));
+        assert_eq!(spans.len(), 500);
+        assert!(spans.iter().all(|span| (span.start, span.end, span.grams) == (0, 9000, 5)));
+        assert_eq!(costs, [5000, 5 * 500, 5 * 500]);
+        // Far apart, the openings would be spans of their own, but they are too small a part of a long item.
+        let long: Vec<String> = (0..500).map(|number| item(number, 20)).collect();
+        let apart = format!("{opening}{}", "x ".repeat(20)).repeat(1000);
+        let (spans, costs) = work(&long, &apart);
+        assert_eq!((spans.len(), costs), (0, [5000, 5 * 500, 0]));
     }
 }
