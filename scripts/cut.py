@@ -29,7 +29,8 @@ WHITE = regex.compile(r"\p{White_Space}+")
 LETTER = regex.compile(r"[\p{Alphabetic}\p{N}_]")
 HAN = regex.compile(r"[\u3005\u3007\u3021-\u3029\u3038-\u303B\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0002FFFD\U00030000-\U0003FFFD]")
 CLUSTER = regex.compile(r"\X")
-INVISIBLE = regex.compile(r"[\u00AD\u200B-\u200F\u2060\uFEFF]")
+INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+STRESS = regex.compile(r"(?<=\p{Script=Cyrillic}\p{M}*)[\u0300\u0301]")
 LINE_END = regex.compile(r"[\r\n]")
 LEAST = {"lines": 15, "paragraphs": 40}
 
@@ -42,7 +43,7 @@ def read(folder):
 
 def form(unit):
     """The normal form of a unit."""
-    text = unicodedata.normalize("NFC", INVISIBLE.sub("", unit))
+    text = STRESS.sub("", unicodedata.normalize("NFC", INVISIBLE.sub("", unit)))
     text = unicodedata.normalize("NFKC", text.lower()).lower()
     return WHITE.sub(" ", text).strip(" ")
 

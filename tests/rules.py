@@ -14,7 +14,9 @@ import unicodedata
 import pyarrow.parquet as pq
 import regex
 
-DELETED = regex.compile(r"[\u00AD\u200B-\u200F\u2060\uFEFF]")
+DELETED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+# Stress marks that no letter of their own has.
+STRESS = regex.compile(r"(?<=\p{Script=Cyrillic}\p{M}*)[\u0300\u0301]")
 WHITE = regex.compile(r"\p{White_Space}+")
 CLOSING = r"""\)\]\}"'»›’”“‘〉》」』】〕〗〙〛〞〟⟩⟫）］｝＂＇｠｣"""
 # Where a piece ends: a gap between two paragraphs, or behind a mark with all marks and closing marks that follow.
@@ -35,7 +37,7 @@ LINE = regex.compile(r"\r\n|[\n\r\u0085\u2028\u2029]")
 
 def raw_pieces(text):
     """Steps 2 to 4: the text in NFC, cut where sentences and paragraphs end."""
-    text = unicodedata.normalize("NFC", DELETED.sub("", text))
+    text = STRESS.sub("", unicodedata.normalize("NFC", DELETED.sub("", text)))
     for paragraph in GAP.split(text):
         begin = 0
         for end in END.finditer(paragraph):

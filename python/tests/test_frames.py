@@ -265,6 +265,7 @@ class Frames(Case):
         values: dict[str, Any] = {
             "overwrite": True, "work": self.folder / "work", "accept": True, "max_rejected_share": 0.5, "max_removed_share": 0.9,
             "max_cut_share": 0.5, "guard_rows": 5, "previous": earlier.path, "source_column": "score", "max_pairs_factor": 5,
+            "max_template_share": 1.0,
             "max_shrink_factor": 5, "max_candidates_factor": 5, "html_column": "html", "content_type_column": "type",
             "url_column": "address", "title_column": "title", "keywords_column": "keywords", "description_column": "description",
             "limit": 2, "strict": True, "no_report": True, "corpus": "annotate,keep", "cut": "lines", "cut_at": "word",

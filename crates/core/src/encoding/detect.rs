@@ -55,13 +55,19 @@ pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     if bytes.is_ascii() {
         return true;
     }
-    let least = match () {
-        () if !encoding.is_single_byte() => 6,
-        () if encoding == KOI8_U || encoding == KOI8_R => 3,
-        () => 1,
+    let Ok(text) = simdutf8::basic::from_utf8(bytes) else { return false };
+    let beyond = || text.chars().filter(|letter| !letter.is_ascii());
+    let many = |least: usize| beyond().nth(least - 1).is_some();
+    // A letter and a mark behind it may be two bytes of another letter, which the encoding then has not.
+    let has = |letter: char| {
+        let (_, _, is_missing) = encoding.encode(letter.encode_utf8(&mut [0; 4]));
+        !is_missing || letter.len_utf8() > 2
     };
-    let is_first = |byte: &&u8| **byte >= 0xC0;
-    simdutf8::basic::from_utf8(bytes).is_ok() && bytes.iter().filter(is_first).count() >= least
+    match () {
+        () if !encoding.is_single_byte() => many(6),
+        () if encoding == KOI8_U || encoding == KOI8_R => many(3),
+        () => many(3) || beyond().all(has),
+    }
 }
 
 /// UTF-32, with a mark or without: no character has a value of 2^21 or more.
@@ -76,15 +82,19 @@ fn is_utf32(bytes: &[u8]) -> bool {
 }
 
 /// Encodings that write other characters as ASCII behind an escape sequence.
-fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> {
+pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> {
     const ESCAPE: u8 = 0x1B;
-    let first = bytes.iter().position(|byte| *byte == ESCAPE).filter(|_| bytes.is_ascii())?;
-    match &bytes[first..bytes.len().min(first + 4)] {
+    if !bytes.is_ascii() {
+        return None;
+    }
+    let sequences = bytes.iter().enumerate().filter(|(_, byte)| **byte == ESCAPE).map(|(at, _)| &bytes[at..]);
+    sequences.map(|rest| &rest[..rest.len().min(4)]).find_map(|sequence| match sequence {
         [_, b'$', b'B' | b'@', ..] | [_, b'(', b'I' | b'J', ..] => Some(Ok(ISO_2022_JP)),
         [_, b'$', b')', b'C'] => Some(Err("ISO-2022-KR")),
         [_, b'$', b')', b'A' | b'G'] => Some(Err("ISO-2022-CN")),
+        // Colors of a terminal, for example.
         _ => None,
-    }
+    })
 }
 
 /// Cyrillic of the Macintosh, which the detector does not know and takes for another one. Its small letters but я are those of Windows;
@@ -239,5 +249,16 @@ mod tests {
         assert!(!is_utf8_after_all(&KOI8_R.encode("её").0, KOI8_R));
         assert!(!is_utf8_after_all(b"\xC4\xA3\xCA\xBD", encoding_rs::GBK));
         assert!(is_utf8_after_all("中文字符编码".as_bytes(), encoding_rs::GBK));
+        // A letter and the mark behind it are two bytes of a letter of other scripts.
+        for line in ["Ich weiß… nicht", "BEYONCÉ’S NEW ALBUM", "PUBLICITÉ\u{A0}: café", "weiß–blau"] {
+            assert!(!is_utf8_after_all(&encoding_rs::WINDOWS_1252.encode(line).0, encoding_rs::WINDOWS_1252), "{line}");
+            assert!(is_utf8_after_all(line.as_bytes(), encoding_rs::WINDOWS_1252), "{line}");
+        }
+    }
+
+    #[test]
+    fn colors_of_a_terminal_are_no_other_encoding() {
+        assert_eq!(escaped(b"\x1B[31mred\x1B[0m"), None);
+        assert_eq!(escaped(b"\x1B[31mred \x1B$B0l"), Some(Ok(ISO_2022_JP)));
     }
 }

@@ -20,8 +20,6 @@ const DECODED_BYTES: usize = 64 << 10;
 const SAMPLE_BYTES: usize = 1 << 20;
 /// What stands for bytes that are nothing in their encoding: no UTF-8 has it, so the row is rejected.
 const MALFORMED: u8 = 0xFF;
-/// Begins an escape sequence, also of encodings that have no byte beyond ASCII.
-const ESCAPE: u8 = 0x1B;
 
 /// How the bytes of a file become those of its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +78,7 @@ impl Coding {
             sample.clear();
             let read = bytes.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
             // A file whose beginning is ASCII may be in any encoding: the first bytes that are not tell.
-            if read < SAMPLE_BYTES || !sample.is_ascii() || sample.contains(&ESCAPE) {
+            if read < SAMPLE_BYTES || !sample.is_ascii() || detect::escaped(&sample).is_some() {
                 break;
             }
         }

@@ -72,6 +72,9 @@ impl Names {
                     let sep = if self.is_sep_line() { "; remove the first line, which names the separator, and" } else { ";" };
                     format!("{why}{sep} try `separator={separator}`")
                 }
+                (None, None) if self.is_sep_line() => {
+                    format!("{why}; remove the first line, which names the separator")
+                }
                 (None, None) => why,
             })
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
@@ -89,7 +92,12 @@ impl Names {
 
     /// Whether Excel would take the first line for the separator: `sep=;`.
     fn is_sep_line(&self) -> bool {
-        matches!(self.all.as_slice(), [line] if line.len() == 5 && line.to_ascii_lowercase().starts_with("sep="))
+        match self.all.as_slice() {
+            [line] => line.len() == 5 && line.to_ascii_lowercase().starts_with("sep="),
+            // With that separator the line is a name and nothing behind it.
+            [name, rest] => name.eq_ignore_ascii_case("sep=") && rest.is_empty(),
+            _ => false,
+        }
     }
 
     /// Whether a line is a record with a field for each name.

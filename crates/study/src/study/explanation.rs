@@ -173,7 +173,7 @@ pub struct ExplainedPair {
     pub matched_by: String,
     /// Whether it was checked on the texts.
     pub verified: bool,
-    /// What the pair is: `version`, `contained`, `form`; null where the method does not tell.
+    /// What the pair is: `version`, `contained`, `template`; null where the method does not tell.
     pub relation: Option<String>,
     /// Why.
     pub why: Option<String>,

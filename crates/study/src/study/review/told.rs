@@ -1,4 +1,4 @@
-//! What the tables say that pairs are: versions, contained texts or forms, and whether their titles differ.
+//! What the tables say that pairs are: versions, contained texts or pages of one template, and whether their titles differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of
 /// What a pair was told to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// `version`, `contained` or `form`.
+    /// `version`, `contained` or `template`.
     pub relation: String,
     /// Why.
     pub why: String,
