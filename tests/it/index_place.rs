@@ -56,7 +56,9 @@ impl Nights {
         let mut command = crate::kit::program();
         command.arg("run").arg(self.at(&format!("in/{night}.parquet"))).arg("--out").arg(self.out(night));
         command.arg("--index").arg(self.at("index")).args(["--algorithms", &self.algorithms, "--no-report"]);
-        command.args(["--no-progress", "--threads", "2", "--memory", "512MiB", "--max-template-share", "1"]).env("DUPSIFT_STOP_AT", step);
+        command
+            .args(["--no-progress", "--threads", "2", "--memory", "512MiB", "--max-template-share", "1"])
+            .env("DUPSIFT_STOP_AT", step);
         Ran::of(command.output().unwrap())
     }
 
