@@ -128,7 +128,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
 /// Writes the folders that `corpus` asks for, by what was decided and rejected, and cut. Only attributes/ needs `known`.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_by(
     session: &Session<'_>,
     stage: &Stage,
