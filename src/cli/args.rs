@@ -293,7 +293,7 @@ pub struct ApplyArguments {
     /// in attributes/; several with commas between
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
-    /// Decide again by this rule, pair or contained:T[:N] [default: that of the run]
+    /// Decide again by this rule, pair, contained:T or contained:T:N [default: that of the run]
     #[arg(long, value_name = "RULE", value_parser = words_of("remove-if"), hide_possible_values = true)]
     pub remove_if: Option<String>,
     /// Decide again by pairs of at least this similarity, of the algorithm with this label; may be given several times

@@ -86,6 +86,7 @@ fn opening_large_inputs_is_interrupted() {
     typed(&["purify", "a.jsonl.gz", "--out", "out"]);
     std::fs::write(folder.path().join("items.jsonl"), "{\"question\": \"One question of some words?\"}\n").unwrap();
     typed(&["contaminated", "a.jsonl.gz", "--out", "out", "--against", "items.jsonl", "--item-column", "question"]);
+    std::fs::remove_file(folder.path().join("items.jsonl")).unwrap();
     typed(&["purify", "a.jsonl.gz", "--out", "out", "--train", "topic"]);
     // A look at a run whose corpus has become so large since.
     let docs = folder.path().join("docs");
