@@ -54,7 +54,7 @@ impl Separator {
     /// Parses one character, or `tab`.
     ///
     /// # Errors
-    /// [`Error::Usage`](dupsift_core::error::Error::Usage) for anything else.
+    /// [`Error::Usage`] for anything else.
     pub fn parse(typed: &str) -> Result<Separator> {
         let byte = match typed.as_bytes() {
             b"tab" | b"\\t" => Some(b'\t'),
