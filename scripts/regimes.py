@@ -78,12 +78,12 @@ FLOORS = {
     ("ru", "plain"): {"f1": 0.942, "right": 1465, "lost": 0.0034},
     ("ru", "thin 10 %"): {"f1": 0.894, "right": 144, "lost": 0.0037},
     ("ru", "thin 2 %"): {"f1": 0.742, "right": 28, "lost": 0.0028},
-    ("ru", "twice"): {"f1": 0.941, "right": 4996, "lost": 0.0028},
+    ("ru", "twice"): {"f1": 0.941, "right": 4995, "lost": 0.0028},
     ("en", "plain"): {"f1": 0.989, "right": 911, "lost": 0.0035},
     ("en", "thin 10 %"): {"f1": 0.997, "right": 95, "lost": 0.0035},
     ("en", "thin 2 %"): {"f1": 0.987, "right": 15, "lost": 0.0035},
     ("en", "twice"): {"f1": 0.989, "right": 1948, "lost": 0.0001},
-    ("mixed", "planted"): {"recall": 0.902, "whole": 0.820, "right": 397, "lost": 0.0058},
+    ("mixed", "planted"): {"recall": 0.902, "whole": 0.820, "right": 397, "lost": 0.0060},
 }  # fmt: skip
 
 
