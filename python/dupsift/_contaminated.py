@@ -26,6 +26,8 @@ PathLike = os.PathLike[str]
 
 # The columns of an evaluation set, each with its usual name.
 _OF_ITEMS = {"item_column": "question", "item_id_column": "id", "answer_column": "answer", "suite_column": "suite"}
+# Keywords of the search, which name no column.
+_OF_SEARCH = ("ngram", "threshold", "cut_spans")
 
 
 class Contamination(Output):
@@ -74,14 +76,14 @@ def _is_frame(data: object) -> bool:
 
 @with_keywords("contaminated", but=("out", "against"))
 def contaminated(
-    corpus: object,
+    documents: object,
     against: object,
     out: str | PathLike | None = None,
     **options: Unpack[ContaminatedOptions],
 ) -> Contamination:
     """Finds the documents of a corpus that contain items of an evaluation set.
 
-    ``corpus`` and ``against`` are each files, folders or globs, or a frame (polars, pandas, pyarrow, DuckDB, one split of a Hugging Face
+    ``documents`` and ``against`` are each files, folders or globs, or a frame (polars, pandas, pyarrow, DuckDB, one split of a Hugging Face
     dataset). The evaluation set is held in memory, the corpus is read once. Neither is changed; with ``corpus="keep"`` the clean corpus is
     written to ``clean/``. Without ``out``, which is allowed for frames, the result lives as long as the object that is returned.
 
@@ -95,21 +97,22 @@ def contaminated(
     beside = options.get("work") or (Path(out).absolute().parent if out is not None else None)
     frames: list[Corpus] = []
 
-    def files(data: object, columns: list[tuple[str, str | None]]) -> list[str]:
+    def files(data: object, columns: list[tuple[str, str | None]], every: bool) -> list[str]:
         if not _is_frame(data):
             if not isinstance(data, (str, os.PathLike, Iterable)):
                 raise TypeError(f"expected paths, globs or a frame, got {type(data).__name__}")
             return inputs_of(data)
-        frames.append(Corpus(data, columns, beside))
+        frames.append(Corpus(data, columns, every, beside))
         return [os.fspath(frames[-1].path)]
 
-    inputs = files(corpus, columns_of(settings, {}))
+    of_corpus = {name: value for name, value in settings.items() if name not in (*_OF_ITEMS, *_OF_SEARCH)}
+    inputs = files(documents, *columns_of(of_corpus, {}))
     items: list[tuple[str, str | None]] = []
     for keyword, usual in _OF_ITEMS.items():
         given = settings.get(keyword)
         required = given is not None or keyword == "item_column"
         items.append((usual if given is None else str(given), keyword if required else None))
-    settings["against"] = files(against, items)
+    settings["against"] = files(against, items, False)
     if out is None and not frames:
         raise TypeError("out= is missing: expected the folder of the result, which only frames can do without")
     settings["out"] = out if out is not None else frames[0].folder / "out"

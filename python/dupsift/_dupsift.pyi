@@ -22,6 +22,7 @@ __all__ = [
     "contaminated_summary",
     "evaluate",
     "explain",
+    "frame_columns",
     "kept_mask",
     "leave",
     "main",

@@ -134,6 +134,7 @@ class ContaminatedOptions(TypedDict, total=False):
     max_rejected_share: float
     whole_files: bool
     encoding: str
+    separator: str
     quotes: Literal["double", "none"]
     text_column: str | Sequence[str]
     html_column: str

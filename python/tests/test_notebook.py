@@ -39,7 +39,7 @@ class Notebook(Case):
         client = self.client("import dupsift\nresult = " + run)
         client.execute()
         told = [one["text"] for one in client.nb.cells[0].outputs if one["output_type"] == "stream" and one["name"] == "stderr"]
-        self.assertRegex("".join(told), r"\rsign: +\d+%\|")
+        self.assertRegex("".join(told), r"\rstage \d of \d: sign: +\d+%\|")
 
     def test_ctrl_c_leaves_the_kernel_alive(self) -> None:
         corpus = self.endless()
