@@ -9,7 +9,7 @@ pub const NGRAM: u32 = 5;
 /// An item of fewer tokens is too short: a phrase of four words says little about where it comes from.
 pub const LEAST_TOKENS: usize = 5;
 
-/// What a hash is multiplied with for each token, as for shingles.
+/// The factor of the rolling hash of an n-gram, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// No token of any item.

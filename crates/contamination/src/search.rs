@@ -55,7 +55,7 @@ pub const LEAST_SHARE: usize = 3;
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
-    /// By token number: the last text that has it, and how many have it.
+    /// For each token number, the last text that contains the token, and how many texts contain it.
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,

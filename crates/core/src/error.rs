@@ -116,7 +116,7 @@ pub enum Error {
         column: String,
         /// What the page takes, as the user reads sizes.
         bytes: String,
-        /// What was asked for, and what that leaves for a page.
+        /// The memory limit, and how much of it is left for a page.
         asked: Box<[String; 2]>,
         /// The least budget that is accepted.
         least: String,

@@ -1,6 +1,6 @@
 //! Containment (Broder 1997): how much of what one text says stands in another.
 //!
-//! What a text says is taken as its distinct 3-grams (of words; Han: of characters) and its distinct numbers, with digits in groups
+//! A text is compared by its distinct 3-grams (of words; Han: of characters) and its distinct numbers, with digits in groups
 //! or not. O(|A| + |B|) a comparison; a text takes 8 bytes a distinct gram.
 //!
 //! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So the numbers of a long text that

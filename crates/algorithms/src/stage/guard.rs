@@ -170,10 +170,10 @@ pub const AS_NEAR: f32 = 0.05;
 /// Fewer such removals tell nothing.
 const FEW_OF_TEMPLATE: u64 = 100;
 
-/// The share from which on such removals are told, though no guard fires.
+/// The share above which such removals are reported although no guard fires.
 const TOLD_SHARE: f64 = 0.1;
 
-/// What is said of fewer removals that look like pages of one template.
+/// Returns a note about removals that look like pages of one template, if they are fewer than a guard fires for.
 pub fn template_note(of_template: u64, removed: u64) -> Option<String> {
     (of_template >= FEW_OF_TEMPLATE && of_template as f64 > TOLD_SHARE * removed as f64).then(|| {
         format!(

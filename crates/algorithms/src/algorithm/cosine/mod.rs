@@ -11,8 +11,8 @@
 //! "a b c d" and "d c b e", all weights 1: 3 / 4
 //! ```
 //!
-//! `vector.rs` has the gap, the largest difference of one word's weight, which is this method's distance. `versions` (its own
-//! file) has the same signer with other parameters.
+//! The distance is the gap: the largest difference of one word's weight (`vector.rs`). `versions` uses the same signer with other
+//! parameters.
 //!
 //! `join=heavy` (`heavy_join.rs`) is not exact. Texts meet by two of their fifteen heaviest terms, 56 rows of 12 bytes a
 //! document, and are candidates if the signs of random projections differ in no more places than those of a pair do, 96 bytes a
