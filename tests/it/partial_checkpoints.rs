@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::kit::{Ran, assert_same_bytes, files_below, program, record, sample_docs};
 
 /// Members that sign in the first reading or in a second one, that count, keep words, sketches and evidence.
-const ALGORITHMS: &str = "exact,minhash,versions,simhash,lsi,imatch,shingles,long_sent";
+const ALGORITHMS: &str = "exact,minhash,versions,simhash,lsi:dimensions=16,passes=1,as=lsi,imatch,shingles,long_sent";
 /// Members that sign from the words that are kept in the first reading, so that there is no second one.
 const OF_WORDS: &str = "exact,versions,tf_idf";
 

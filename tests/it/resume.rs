@@ -12,8 +12,9 @@ use arrow::compute::take_record_batch;
 
 use crate::kit::{Numbers, Ran, Table, assert_same_bytes, names_in, program, record, samples, write_columns};
 
-/// Members of every kind: with counts or without, with a model, kept words, a check, evidence, sketches, a rule over all pairs.
-const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi,repeats,shingles,near_page,\
+/// Algorithms of every kind: with counts or without, with a model (a small one, for the tests run often), kept words, a check, evidence,
+/// sketches, a rule over all pairs.
+const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
 /// A folder in which runs write to `out`, and another with their corpus: every third document of the samples, for these tests run often.

@@ -208,6 +208,59 @@ fn one_document_of_each_cluster_is_kept_by_the_order_of_preference() {
     }
 }
 
+/// The values of a column of strings of a table in one file.
+fn strings(table: &Path, column: &str) -> Vec<String> {
+    let batches = TableReader::open(&table.join("part-00000.parquet"), &[column]).unwrap();
+    let cast =
+        |array: &dyn arrow::array::Array| arrow::compute::cast(array, &arrow::datatypes::DataType::Utf8).unwrap();
+    let values = |batch: Result<RecordBatch>| -> Vec<String> {
+        cast(batch.unwrap().column(0)).as_string::<i32>().iter().map(|value| value.unwrap().to_string()).collect()
+    };
+    batches.flat_map(values).collect()
+}
+
+#[test]
+fn each_pair_is_verified_on_its_own_two_texts() {
+    // So many that one thread verifies several.
+    let text = |own: u64| (0..40).map(|word| format!("word{own}x{word}")).collect::<Vec<_>>().join(" ");
+    let texts: Vec<String> = (0..400).map(|doc| format!("{} end{}", text(doc / 2), doc % 2)).collect();
+    let corpus = Corpus::of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let watch = Watch::default();
+    corpus.run(&[("algorithms", "cosine,decomposition")], &watch).unwrap();
+    let expected: Vec<Both> = (0..200).map(|pair| (2 * pair, 2 * pair + 1)).collect();
+    for (label, pairs) in watch.pairs.lock().unwrap().iter() {
+        let mut pairs = pairs.clone();
+        pairs.sort_unstable();
+        assert_eq!(pairs, expected, "{label}");
+    }
+}
+
+/// With `--chain remove` a document may be removed for one that it is no pair with.
+#[test]
+fn a_whole_chain_leaves_the_document_that_is_preferred() {
+    let step = |text: &str, from: &str, to: &str| text.replace(from, to);
+    let second = step(FERRY, "eight in the morning", "nine on weekdays");
+    let third = step(&second, "harbor office and on board", "big blue kiosk by the pier");
+    let corpus = Corpus::of(&[FERRY, &second, &third, &third]);
+    let given = [
+        ("algorithms", "exact,shingles:join=exact,threshold=0.62"),
+        ("remove-if", "pair"),
+        ("chain", "remove"),
+        ("keep", "doc asc"),
+    ];
+    let watch = Watch::default();
+    corpus.run(&given, &watch).unwrap();
+    assert_eq!(watch.pairs.lock().unwrap()["shingles"], [(0, 1), (1, 2)], "a chain: 0 and 2 are no pair");
+    let removed = corpus.out().join("removed");
+    assert_eq!(numbers(&removed, "doc"), [1, 2, 3]);
+    assert_eq!(numbers(&removed, "kept_doc"), [0, 0, 0]);
+    assert_eq!(strings(&removed, "reason"), ["pair", "chain", "chain"]);
+    let plain =
+        [("algorithms", "exact,shingles:join=exact,threshold=0.62"), ("remove-if", "pair"), ("overwrite", "true")];
+    corpus.run(&plain, &Watch::default()).unwrap();
+    assert_eq!(strings(&removed, "reason").iter().filter(|reason| *reason == "copy").count(), 1);
+}
+
 #[test]
 fn the_share_of_the_first_document_stands_in_the_column_of_the_first() {
     let longer = format!("{FERRY} Dogs travel free.");
@@ -223,6 +276,17 @@ fn the_share_of_the_first_document_stands_in_the_column_of_the_first() {
         assert_eq!(whole, [Some(1.0)], "all of the shorter text stands in the longer one");
         assert!(matches!(part[..], [Some(share)] if share < 1.0), "{part:?}");
     }
+}
+
+#[test]
+fn guards_compare_a_run_with_the_one_before() {
+    let (first, second) = (Corpus::of(&[FERRY, GARDEN, FERRY]), Corpus::of(&[FERRY; 1100]));
+    let options = [("algorithms", "exact"), ("max-pairs-factor", "2"), ("max-removed-share", "1")];
+    first.run(&options, &Watch::default()).unwrap();
+    let before = first.out().display().to_string();
+    let report = second.run(&[&options[..], &[("previous", before.as_str())]].concat(), &Watch::default()).unwrap();
+    let fired: Vec<&str> = report.guards.iter().map(|guard| guard.name.as_str()).collect();
+    assert!(fired.contains(&"max-pairs-factor"), "{fired:?}");
 }
 
 #[test]
