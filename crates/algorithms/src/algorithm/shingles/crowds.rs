@@ -111,7 +111,7 @@ pub fn own_key(bits: &[u64], head: &[u64], from: usize) -> u64 {
         let mut own = bits[at] & !head[at];
         while own != 0 && left > 0 {
             left -= 1;
-            key |= ((at * 64) as u64 + u64::from(own.trailing_zeros()) & 0xFFFF) << (16 * left);
+            key |= ((at as u64 * 64 + u64::from(own.trailing_zeros())) & 0xFFFF) << (16 * left);
             own &= own - 1;
         }
         if left == 0 {
