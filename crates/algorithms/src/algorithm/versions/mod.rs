@@ -72,7 +72,7 @@ const FACTS: Facts = Facts {
 /// Documents from which on a run names what the threshold leaves out.
 const NOTED: u64 = 1_000;
 /// What finds it.
-const CONTAINED: &str = "exact,versions,shingles:preset=contained";
+const CONTAINED: &str = "shingles:preset=contained";
 
 impl Algorithm for VersionsOfTexts {
     fn facts(&self) -> &'static Facts {
@@ -95,7 +95,7 @@ impl Algorithm for VersionsOfTexts {
         let rule = rule(params, params.real("threshold"))?;
         let note = (corpus.documents >= NOTED).then(|| {
             format!(
-                "texts inside much longer ones, such as mails quoted in full, may lie below the cosine of {} and are not compared then; `algorithms={CONTAINED}` finds them",
+                "texts inside much longer ones may be missed (cosine below {}); {CONTAINED} finds them",
                 params.real("threshold")
             )
         });
