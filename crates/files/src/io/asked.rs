@@ -57,7 +57,9 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
             if may_have_more {
                 return Ok(());
             }
-            let has = |asked: &Asked| columns.iter().any(|column| column.name == asked.column && column.is_plain());
+            let fits =
+                |column: &Shown, asked: &Asked| column.is_plain() || (column.is_texts && asked.option == "text-column");
+            let has = |asked: &Asked| columns.iter().any(|column| column.name == asked.column && fits(column, asked));
             missing.retain(|asked| !has(asked) || (asked.plain && lists.contains(&asked.column)));
             for mut column in columns {
                 if lists.contains(&column.name) {

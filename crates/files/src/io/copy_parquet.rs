@@ -9,7 +9,7 @@ use super::edits::Edits;
 use super::format::Stretch;
 use super::page_headers;
 use super::page_memory::{Column, stretches};
-use super::parquet::{check_plain, guarded, unread};
+use super::parquet::{check_plain, guarded, turn, unread};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::bloom_filter::Sbbf;
 use ::parquet::column::writer::ColumnCloseResult;
@@ -36,6 +36,7 @@ const ENCODINGS: [Encoding; 4] = [
 
 /// Checks that each column can be read and written; gives the first page that does not fit.
 pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
+    let _turn = turn(file, u64::MAX)?;
     let metadata = load(file)?;
     let name = |leaf: usize| metadata.file_metadata().schema_descr().column(leaf).path().string();
     check_plain(file, &metadata)?;
@@ -63,6 +64,8 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     let stop = Stop::default();
     let out = Output::create(copying.out, &stop)?;
     let done = guarded(|| {
+        // A large footer stays in memory until the copy is complete, so such files are copied one at a time.
+        let _turn = turn(&file, u64::MAX).map_err(ParquetError::General)?;
         let metadata = load(&file).map_err(ParquetError::General)?;
         let file = Arc::new(Bounded::new(file)?);
         Copy { file, metadata: &metadata, copying, stop: &stop }.all(out)

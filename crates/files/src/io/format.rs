@@ -216,6 +216,8 @@ pub struct Opened {
     pub id_note: Option<String>,
     /// Which of [`Columns::others`] it has.
     pub others: Vec<String>,
+    /// Whether texts are joined from lists.
+    pub is_joined: bool,
     /// Where it can be cut: the pieces follow each other and hold all rows.
     pub pieces: Vec<Piece>,
     /// The bytes of the longest line that can be a row, of JSON lines; of the longest block that may be held, of web archives.

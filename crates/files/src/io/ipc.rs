@@ -7,6 +7,7 @@
 use super::format::Piece;
 use super::rest::Lost;
 use super::schema::Shown;
+use crate::tables::lists::is_texts;
 use arrow::array::RecordBatch;
 use arrow::buffer::{Buffer, MutableBuffer};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -221,6 +222,7 @@ impl Layout {
             name: field.name().clone(),
             data_type: plain(field.data_type()),
             says: field.data_type().to_string(),
+            is_texts: is_texts(field.data_type()),
         });
         shown.collect()
     }
@@ -362,7 +364,20 @@ fn as_bytes(data_type: &DataType) -> DataType {
         DataType::LargeUtf8 => DataType::LargeBinary,
         DataType::Utf8View => DataType::BinaryView,
         DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(as_bytes(values))),
+        DataType::List(item) if is_texts(data_type) => DataType::List(item_of_bytes(item)),
+        DataType::LargeList(item) if is_texts(data_type) => DataType::LargeList(item_of_bytes(item)),
         other => other.clone(),
+    }
+}
+
+fn item_of_bytes(item: &Field) -> Arc<Field> {
+    let field = |field: &Field| field.clone().with_data_type(as_bytes(field.data_type()));
+    match item.data_type() {
+        DataType::Struct(fields) => {
+            let fields = fields.iter().map(|inner| field(inner)).collect();
+            Arc::new(item.clone().with_data_type(DataType::Struct(fields)))
+        }
+        _ => Arc::new(field(item)),
     }
 }
 

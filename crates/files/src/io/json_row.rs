@@ -7,6 +7,7 @@ use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
 use super::json_walk::{By, Plain, Walk, skip_list};
 use super::schema::Columns;
+use crate::tables::lists::TEXT_FIELDS;
 use crate::tables::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -108,7 +109,20 @@ impl<'de> Filled<'_, 'de> {
         let (columns, by_path) = (self.columns, !self.depths.is_empty());
         while let Some(field) = map.next_key_seed(FieldSeed { columns, before, by_path })? {
             match field {
-                Field::Text if self.wins(0, depth) => match map.next_value_seed(By(ReadScalar))? {
+                Field::Text if !columns.html && self.wins(0, depth) => match map.next_value_seed(By(ReadText))? {
+                    Read::Plain(Scalar::Text(text)) => self.row.text = Some(text),
+                    Read::Plain(Scalar::Null) => self.row.text = None,
+                    Read::Joined(text) => self.row.text = Some(Cow::Owned(text)),
+                    Read::Plain(other) => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
+                    Read::Strange(what) => {
+                        let detail = format!(
+                            "the field {:?} is a list with {what} in it; expected strings, or objects with \"content\" or \"text\"",
+                            columns.text
+                        );
+                        self.row.bad = Some(Rejection::new(RejectReason::WrongType, detail));
+                    }
+                },
+                Field::Text if columns.html && self.wins(0, depth) => match map.next_value_seed(By(ReadScalar))? {
                     Scalar::Text(text) => self.row.text = Some(text),
                     Scalar::Null => self.row.text = None,
                     other => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
@@ -309,6 +323,136 @@ impl<'de> Walk<'de> for ReadScalar {
     }
 }
 
+/// A text, or the texts of a list.
+enum Read<'l> {
+    Plain(Scalar<'l>),
+    Joined(String),
+    /// A list with something in it that is no text.
+    Strange(&'static str),
+}
+
+/// Reads a [`Scalar`] or the texts of a list: strings, and objects that have one of [`TEXT_FIELDS`].
+struct ReadText;
+
+impl<'de> Walk<'de> for ReadText {
+    type Value = Read<'de>;
+
+    fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<Read<'de>, E> {
+        ReadScalar.plain(value).map(Read::Plain)
+    }
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Read<'de>, A::Error> {
+        let (mut text, mut strange) = (String::new(), None);
+        while let Some(item) = list.next_element_seed(By(Item { text: &mut text }))? {
+            strange = strange.or(item);
+        }
+        Ok(strange.map_or(Read::Joined(text), Read::Strange))
+    }
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Read<'de>, A::Error> {
+        ReadScalar.object(object).map(Read::Plain)
+    }
+}
+
+/// Appends what a list holds to a text; returns what it is if it is no text.
+struct Item<'t> {
+    text: &'t mut String,
+}
+
+impl Item<'_> {
+    fn push(self, part: &str) {
+        if !part.is_empty() && !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(part);
+    }
+}
+
+impl<'de> Walk<'de> for Item<'_> {
+    type Value = Option<&'static str>;
+
+    fn plain<E>(self, value: Plain<'de, '_>) -> Result<Option<&'static str>, E> {
+        match value {
+            Plain::Null => return Ok(None),
+            Plain::Borrowed(part) => self.push(part),
+            Plain::Unescaped(part) => self.push(part),
+            Plain::Bool(_) => return Ok(Some("true or false")),
+            Plain::Int(_) | Plain::UInt(_) | Plain::Float(_) => return Ok(Some("a number")),
+        }
+        Ok(None)
+    }
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Option<&'static str>, A::Error> {
+        skip_list(list).map(|()| Some("a list"))
+    }
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<&'static str>, A::Error> {
+        // The first of the fields that is there, whatever their order is.
+        let mut found: Option<(usize, String, Option<&'static str>)> = None;
+        while let Some(name) = object.next_key::<Cow<'_, str>>()? {
+            let place = TEXT_FIELDS.iter().position(|field| *field == name);
+            match place.filter(|place| found.as_ref().is_none_or(|found| *place <= found.0)) {
+                Some(place) => {
+                    let mut text = String::new();
+                    let strange = object.next_value_seed(By(Content { text: &mut text }))?;
+                    found = Some((place, text, strange));
+                }
+                None => _ = object.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok(match found {
+            Some((_, _, Some(strange))) => Some(strange),
+            Some((_, text, None)) => {
+                self.push(&text);
+                None
+            }
+            None => Some("an object without them"),
+        })
+    }
+}
+
+/// The content of a message: a string, or a list of parts, of which those without a text, such as images, are left out.
+struct Content<'t> {
+    text: &'t mut String,
+}
+
+impl<'de> Walk<'de> for Content<'_> {
+    type Value = Option<&'static str>;
+
+    fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<Option<&'static str>, E> {
+        Item { text: self.text }.plain(value)
+    }
+    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Option<&'static str>, A::Error> {
+        while list.next_element_seed(By(Part { text: &mut *self.text }))?.is_some() {}
+        Ok(None)
+    }
+    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<&'static str>, A::Error> {
+        ReadScalar.object(object).map(|_| Some("an object as content"))
+    }
+}
+
+/// A part of the content of a message.
+struct Part<'t> {
+    text: &'t mut String,
+}
+
+impl<'de> Walk<'de> for Part<'_> {
+    type Value = ();
+
+    fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<(), E> {
+        Item { text: self.text }.plain(value).map(|_| ())
+    }
+    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
+        skip_list(list)
+    }
+    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        while let Some(name) = object.next_key::<Cow<'_, str>>()? {
+            if name == "text" {
+                object.next_value_seed(By(Item { text: &mut *self.text }))?;
+            } else {
+                object.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,6 +464,34 @@ mod tests {
     fn columns() -> Columns {
         let others = vec!["title".into(), "score".into()];
         Columns { text: "text".into(), id: "id".into(), others, ..Columns::default() }
+    }
+
+    #[test]
+    fn lists_are_joined() {
+        let text = |line: &str| {
+            let row = parse(line.as_bytes(), &columns()).expect("JSON");
+            row.bad.map_or_else(|| row.text.map(Cow::into_owned), |bad| Some(format!("!{bad}")))
+        };
+        let is = |line: &str, expected: &str| assert_eq!(text(line).as_deref(), Some(expected), "{line}");
+        is(r#"{"text":["One.",null,"","T\u0077o."]}"#, "One.\nTwo.");
+        is(r#"{"text":[]}"#, "");
+        is(r#"{"text":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]}"#, "Hi\nHello");
+        is(r#"{"text":[{"text":"no","content":"yes"},{"content":"yes","text":"no"},{"text":"too"}]}"#, "yes\nyes\ntoo");
+        is(
+            r#"{"text":[{"content":[{"type":"text","text":"See"},{"type":"image_url","image_url":{}},{"type":"text","text":"it"}]}]}"#,
+            "See\nit",
+        );
+        for (line, what) in [
+            (r#"{"text":["a",1]}"#, "a number in it"),
+            (r#"{"text":[["a"]]}"#, "a list in it"),
+            (r#"{"text":[{"role":"user"}]}"#, "an object without them in it"),
+            (r#"{"text":{"content":"a"}}"#, "is an object"),
+        ] {
+            assert!(text(line).is_some_and(|said| said.starts_with('!') && said.contains(what)), "{:?}", text(line));
+        }
+        // Pages are no lists.
+        let html = Columns { html: true, ..columns() };
+        assert!(parse(br#"{"text":["a"]}"#, &html).expect("JSON").bad.is_some());
     }
 
     #[test]
@@ -344,7 +516,7 @@ mod tests {
             Err(why) => why.to_string(),
         };
         assert!(why(br#"{"text":5}"#).contains("is an integer; expected a string"));
-        assert!(why(br#"{"text":["a"]}"#).contains("is a list"));
+        assert!(why(br#"{"text":["a",true]}"#).contains("is a list with true or false in it"));
         assert!(why(br#"{"text":"a","id":1.5}"#).contains("not an integer; expected a string or integer"));
         assert!(why(br#"{"text":"a","id":{"a":1}}"#).contains("an object"));
         assert!(why(b"{\"text\":\"a\xFF\"}").contains("not UTF-8: byte 10"));

@@ -50,6 +50,8 @@ pub(super) struct Scan {
     fields: BTreeSet<String>,
     found_text: bool,
     found_id: bool,
+    /// Whether the first text is a list.
+    pub is_joined: bool,
     /// Lines that are too long to be rows, up to the last one that was looked into.
     too_long: u64,
     /// Whether some line is an object.
@@ -167,6 +169,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
     scan.objects = true;
     for path in paths {
         let (is_text, is_id) = (columns.is_text(&path.name), path.name == columns.id);
+        scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
         // Enough for a message; a file whose field names are data would fill the memory.

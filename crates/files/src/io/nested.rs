@@ -1,5 +1,6 @@
 //! Plain columns out of structs: `doc.text` of the rows of a Parquet file. A value is null where any level above it is.
 
+use crate::tables::lists;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, make_array};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{Field, Schema};
@@ -20,6 +21,19 @@ pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Res
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).map_err(failed())
+}
+
+/// The batch with columns of lists as texts, see [`lists`].
+pub(super) fn joined(batch: RecordBatch) -> Result<RecordBatch> {
+    let failed = || Error::columns("join the texts of lists");
+    let (mut columns, mut any) = (Vec::with_capacity(batch.num_columns()), false);
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+        let joined = lists::joined(column).map_err(failed())?;
+        any |= joined.is_some();
+        let column = joined.map_or_else(|| column.clone(), |texts| Arc::new(texts) as ArrayRef);
+        columns.push((field.name().clone(), column, true));
+    }
+    if any { RecordBatch::try_from_iter_with_nullable(columns).map_err(failed()) } else { Ok(batch) }
 }
 
 /// The column at a path; none where the batch does not have it.

@@ -6,9 +6,10 @@
 
 use super::format::Piece;
 use super::schema::{Columns, Shown};
+use crate::tables::lists::TEXT_FIELDS;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
-use ::parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
+use ::parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     ColumnChunkMetaData, FileMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
@@ -148,12 +149,13 @@ fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<Describ
         field.get_fields().iter().for_each(|child| describe_below(&path, child, described));
         return;
     }
+    let is_texts = texts_below(field).is_some();
     let (data_type, says) = match data_type(field) {
         Some(Ok(data_type)) => (Some(data_type.clone()), data_type.to_string()),
         Some(Err(_)) => (None, "of an unknown type".to_owned()),
         None => (None, "a list".to_owned()),
     };
-    described.push(Described { shown: Shown { name: path.join("."), data_type, says }, path });
+    described.push(Described { shown: Shown { name: path.join("."), data_type, says, is_texts }, path });
 }
 
 /// Whether it is a group of columns with one value a row each, and neither a list nor a map.
@@ -168,17 +170,37 @@ fn is_repeated(field: &TypePtr) -> bool {
     info.has_repetition() && info.repetition() == Repetition::REPEATED
 }
 
-/// The fields from the root to the plain column of that name or path. A column whose own name has the dot wins.
-fn resolve(fields: &[TypePtr], name: &str) -> Option<Vec<TypePtr>> {
+/// The fields from the root to the plain column of that name or path. A column whose own name has the dot wins. If it may be a list of
+/// texts, the fields lead to the strings in it.
+fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
-        return data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
+        let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
+        return plain.or_else(|| texts_below(field).filter(|_| or_texts));
     }
     fields.iter().filter(|field| is_struct(field)).find_map(|field| {
         let rest = name.strip_prefix(field.name())?.strip_prefix('.')?;
-        let mut path = resolve(field.get_fields(), rest)?;
+        let mut path = resolve(field.get_fields(), rest, or_texts)?;
         path.insert(0, field.clone());
         Some(path)
     })
+}
+
+/// Returns the fields from a list of strings, or of structs with a text, to these strings; `None` for any other field.
+fn texts_below(list: &TypePtr) -> Option<Vec<TypePtr>> {
+    let info = list.get_basic_info();
+    let is_list = info.logical_type_ref() == Some(&LogicalType::List) || info.converted_type() == ConvertedType::LIST;
+    if !list.is_group() || !is_list || is_repeated(list) {
+        return None;
+    }
+    let [repeated] = list.get_fields() else { return None };
+    let [item] = repeated.is_group().then(|| repeated.get_fields())? else { return None };
+    let is_text = |field: &TypePtr| matches!(data_type(field), Some(Ok(DataType::Utf8 | DataType::Binary)));
+    let mut path = vec![list.clone(), repeated.clone(), item.clone()];
+    if is_struct(item) {
+        let field = |name: &&str| item.get_fields().iter().find(|field| field.name() == *name);
+        path.push(TEXT_FIELDS.iter().find_map(field)?.clone());
+    }
+    path.last().is_some_and(is_text).then_some(path)
 }
 
 /// The Arrow type of a plain column; none for a nested or repeated one.
@@ -212,13 +234,15 @@ pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: 
 fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let schema = metadata.file_metadata().schema_descr();
     let fields = schema.root_schema().get_fields();
-    let leaf = resolve(fields, text).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lost a column")?;
+    let leaf = resolve(fields, text, true).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lost a column")?;
     let mut pieces = Vec::with_capacity(metadata.num_row_groups());
     for (at, group) in metadata.row_groups().iter().enumerate() {
         let wrong = |what: &str| format!("row group {at} of the footer {what}");
         let rows = u64::try_from(group.num_rows()).map_err(|_| wrong("has a negative number of rows"))?;
         let chunk = group.columns().get(leaf).ok_or_else(|| wrong("has too few columns"))?;
-        if chunk.num_values() != group.num_rows() {
+        // A list has a value at least, be it none.
+        let is_list = chunk.column_descr().max_rep_level() > 0 && chunk.num_values() > group.num_rows();
+        if chunk.num_values() != group.num_rows() && !is_list {
             return Err(wrong(&format!("says {rows} rows, but column {text:?} has {} values", chunk.num_values())));
         }
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()).min(chunk.data_page_offset());
@@ -278,7 +302,8 @@ impl Footer {
             .names()
             .into_iter()
             .filter_map(|name| {
-                let path = resolve(fields, name)?;
+                let is_text = name == columns.text && columns.parts.is_empty() && !columns.html;
+                let path = resolve(fields, name, is_text)?;
                 let leaf = leaf_of(schema, &path)?;
                 Some(Chosen { name: name.to_owned(), path, leaf })
             })
@@ -313,7 +338,12 @@ impl Footer {
         let arrow = Schema::new(as_views(parquet_to_arrow_schema(&schema, None)?.fields()));
         let options = ArrowReaderOptions::new().with_schema(Arc::new(arrow));
         let metadata = ArrowReaderMetadata::try_new(Arc::new(ParquetMetaData::new(file, groups)), options)?;
-        let path = |chosen: &Chosen| chosen.path.iter().map(|field| field.name().to_owned()).collect();
+        // What stands in a list is one column with it.
+        let path = |chosen: &Chosen| {
+            let list = chosen.path.iter().position(|field| field.is_group() && !is_struct(field));
+            let column = &chosen.path[..list.map_or(chosen.path.len(), |list| list + 1)];
+            column.iter().map(|field| field.name().to_owned()).collect()
+        };
         let columns = chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect();
         let is_string = |chosen: &&Chosen| chosen.path.last().is_some_and(is_string);
         let strings = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
@@ -332,7 +362,10 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
             continue;
         }
         kept_fields.push(if field.is_group() {
-            let group = Type::group_type_builder(field.name()).with_repetition(field.get_basic_info().repetition());
+            let info = field.get_basic_info();
+            let group = Type::group_type_builder(field.name()).with_repetition(info.repetition());
+            let group =
+                group.with_logical_type(info.logical_type_ref().cloned()).with_converted_type(info.converted_type());
             Arc::new(group.with_fields(kept(field.get_fields(), &below)?).build()?)
         } else if is_string(field) {
             let bytes = Type::primitive_type_builder(field.name(), PhysicalType::BYTE_ARRAY);
@@ -386,6 +419,14 @@ mod tests {
         let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
+        // Those that are copied as well: this one cannot be read, but not before the turn is free.
+        let held = turn(&file, u64::MAX).expect("room");
+        let again = file.try_clone().expect("a handle");
+        let copied = std::thread::spawn(move || crate::io::copy_parquet::check(&again, &|_, _| true).map(drop));
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(!copied.is_finished(), "a copy took no turn");
+        drop(held);
+        assert!(copied.join().expect("no panic").is_err());
         assert!(unread(&file, "why").starts_with("the footer of the Parquet file cannot be read (1048588 bytes)"));
         assert!(unread(&file_of(&bytes[..99]), "why").starts_with("not a whole Parquet file (99 bytes)"));
     }

@@ -3,7 +3,7 @@
 
 use super::page_headers;
 use super::page_memory::{Column, stretches};
-use super::parquet::{Footer, load};
+use super::parquet::{Footer, load, turn};
 use super::parquet_read::{self, Plan};
 use super::schema::Columns;
 use super::want::MAX_BATCH_ROWS;
@@ -24,7 +24,9 @@ const BATCH_BYTES: usize = 1 << 20;
 /// # Errors
 /// Why the file cannot be read.
 pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, String> {
+    let turn = turn(file, u64::MAX)?;
     let footer = Footer::new(&load(file)?, &Columns { others: names.to_vec(), ..Columns::default() })?;
+    drop(turn);
     let groups = footer.metadata.metadata().row_groups().iter().enumerate();
     let mut longest = 0;
     for (at, group) in groups {

@@ -52,6 +52,8 @@ pub struct Shown {
     pub data_type: Option<DataType>,
     /// The type as a message says it, empty where there is none.
     pub(super) says: String,
+    /// Whether it holds lists that are texts, such as paragraphs or messages of a chat: see [`crate::tables::lists`].
+    pub(super) is_texts: bool,
 }
 
 /// What can be told of the columns of a file.
@@ -92,6 +94,8 @@ pub(super) struct Has {
     pub id: Option<IdKind>,
     pub id_note: Option<String>,
     pub others: Vec<String>,
+    /// Whether texts are joined from lists.
+    pub is_joined: bool,
 }
 
 const TEXT_NAMES: [&str; 7] = ["text", "content", "raw_content", "contents", "body", "document", "page_body"];
@@ -121,6 +125,7 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
             }
         }
         Some(column) if column.may_be_text() => {}
+        Some(column) if column.is_texts && !columns.html => {}
         Some(column) => {
             let way_out = likely(&columns.text, option, usual, there, Shown::may_be_text);
             let expected = if columns.html { "strings or binary" } else { "strings, or binary that holds UTF-8" };
@@ -144,13 +149,14 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         None => (None, None),
     };
     let others = columns.others.iter().filter(|name| named(name).is_some_and(|column| column.is_plain())).cloned();
-    Ok(Has { id, id_note, others: others.collect() })
+    let is_joined = columns.parts.is_empty() && named(&columns.text).is_some_and(|column| column.is_texts);
+    Ok(Has { id, id_note, others: others.collect(), is_joined })
 }
 
 impl Shown {
     /// A column of which no more than the name is known.
     pub(super) fn named(name: &str) -> Shown {
-        Shown { name: name.to_owned(), data_type: None, says: String::new() }
+        Shown { name: name.to_owned(), data_type: None, says: String::new(), is_texts: false }
     }
 
     /// Whether it has one value a row.
@@ -242,7 +248,7 @@ mod tests {
 
     fn shown(name: &str, data_type: Option<DataType>) -> Shown {
         let says = data_type.as_ref().map_or("a list".to_owned(), DataType::to_string);
-        Shown { name: name.to_owned(), data_type, says }
+        Shown { name: name.to_owned(), data_type, says, is_texts: false }
     }
 
     fn columns(text: &str, id: &str, id_required: bool) -> Columns {

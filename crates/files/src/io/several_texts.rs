@@ -169,6 +169,70 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_paragraphs_and_messages_are_texts_in_every_format() {
+        use arrow::array::Array as _;
+        use arrow::array::builder::{ListBuilder, StringBuilder};
+        use arrow::array::{BinaryArray, ListArray, StructArray};
+        use arrow::buffer::{NullBuffer, OffsetBuffer};
+        use arrow::datatypes::Field;
+        let folder = tempfile::tempdir().unwrap();
+        let write_arrow = |path: &Path, rows: &arrow::array::RecordBatch| {
+            let file = std::fs::File::create(path).unwrap();
+            let mut writer = arrow::ipc::writer::FileWriter::try_new(file, &rows.schema()).unwrap();
+            writer.write(rows).and_then(|()| writer.finish()).unwrap();
+        };
+        let mut paragraphs = ListBuilder::new(StringBuilder::new());
+        for row in 0..3000 {
+            match row % 4 {
+                0 => paragraphs.append_value([Some(format!("{row} one")), None, Some("two".to_owned())]),
+                1 => paragraphs.append_value([Some(format!("{row} alone"))]),
+                2 => paragraphs.append_value(Vec::<Option<String>>::new()),
+                _ => paragraphs.append_null(),
+            }
+        }
+        let expected = |row: usize| match row % 4 {
+            0 => Some(format!("{row} one\ntwo")),
+            1 => Some(format!("{row} alone")),
+            2 => Some(String::new()),
+            _ => None,
+        };
+        let expected: Vec<_> = (0..3000).map(expected).collect();
+        let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..3000));
+        let rows = batch(vec![("id", ids), ("text", Arc::new(paragraphs.finish()) as ArrayRef)]);
+        let (parquet, arrow) = (folder.path().join("a.parquet"), folder.path().join("a.arrow"));
+        let small = || WriterProperties::builder().set_data_page_row_count_limit(100).set_write_batch_size(50);
+        for dictionary in [false, true] {
+            let properties =
+                small().set_dictionary_enabled(dictionary).set_max_row_group_row_count(Some(1_100)).build();
+            write_parquet(&parquet, &rows, properties);
+            assert_eq!(texts(&parquet, "text").unwrap(), expected);
+        }
+        write_arrow(&arrow, &rows);
+        assert_eq!(texts(&arrow, "text").unwrap(), expected);
+        // Messages of a chat, of which one is no UTF-8; the other fields are not read.
+        let contents = BinaryArray::from(vec![Some(&b"Hi"[..]), Some(b"Hello"), Some(b"\xFF"), None]);
+        let roles = strings(&[Some("user"), Some("assistant"), Some("user"), None]);
+        let field = |name: &str, column: &ArrayRef| Arc::new(Field::new(name, column.data_type().clone(), true));
+        let contents: ArrayRef = Arc::new(contents);
+        let structs = StructArray::from(vec![(field("role", &roles), roles), (field("content", &contents), contents)]);
+        let item = Arc::new(Field::new_list_field(structs.data_type().clone(), true));
+        let nulls = NullBuffer::from(vec![true, true, true, false]);
+        let lengths = OffsetBuffer::from_lengths([2, 1, 1, 0]);
+        let lists: ArrayRef = Arc::new(ListArray::new(item, lengths, Arc::new(structs), Some(nulls)));
+        let rows = batch(vec![("messages", lists)]);
+        write_parquet(&parquet, &rows, WriterProperties::default());
+        write_arrow(&arrow, &rows);
+        for path in [&parquet, &arrow] {
+            let read = texts(path, "messages").unwrap();
+            assert_eq!((read[0].as_deref(), read[2].as_deref(), &read[3]), (Some("Hi\nHello"), Some(""), &None));
+            assert!(read[1].as_ref().is_some_and(|why| why.contains("UTF-8")), "{:?}", read[1]);
+        }
+        std::fs::write(folder.path().join("b.jsonl"), "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}\n")
+            .unwrap();
+        assert_eq!(texts(&folder.path().join("b.jsonl"), "messages").unwrap(), [Some("Hi".to_owned())]);
+    }
+
+    #[test]
     fn a_column_of_exactly_that_name_wins() {
         let folder = tempfile::tempdir().unwrap();
         let rows = vec![

@@ -66,6 +66,8 @@ pub struct InputFile {
     pub(super) partitions: Vec<Partition>,
     /// Whether its texts are put together from several columns.
     pub(super) has_several: bool,
+    /// Whether its texts are joined from lists.
+    pub(super) is_joined: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
     /// How its bytes were to become those of texts before it was looked at.
@@ -186,7 +188,7 @@ fn look(
     let several = has_several(found, columns)?;
     let asked = if several { columns.apart() } else { columns.clone() };
     let asked = Columns { id_required: required, ..asked };
-    let Opened { id, id_note, mut others, pieces, longest, coding, notes, lost, archived, written } =
+    let Opened { id, id_note, mut others, is_joined, pieces, longest, coding, notes, lost, archived, written } =
         found.format.open(file, found.coding, &asked, repacking)?;
     for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
         if !others.contains(&partition.name) {
@@ -213,6 +215,7 @@ fn look(
         lost,
         partitions,
         has_several: several,
+        is_joined,
         longest,
         stamp,
         given: found.coding,
@@ -386,6 +389,11 @@ impl Source {
     /// Whether some file's texts are pages.
     pub fn has_pages(&self) -> bool {
         self.files.iter().any(|file| file.html)
+    }
+
+    /// Whether texts are joined from lists, as far as opening the files tells.
+    pub fn has_joined_texts(&self) -> bool {
+        self.files.iter().any(|file| file.is_joined)
     }
 
     /// Whether texts are put together from several columns.

@@ -14,6 +14,7 @@ pub mod flag;
 pub mod id;
 pub mod id_column;
 pub mod judged;
+pub mod lists;
 pub mod look_up;
 pub mod model;
 pub mod page;

@@ -163,6 +163,8 @@ pub(super) struct VectorSigner<'c> {
     /// What tells versions from forms, where that is asked for.
     rule: Option<Versions>,
     weighing: Weighing<'c>,
+    /// What the run says of the algorithm.
+    notes: Vec<String>,
 }
 
 impl<'c> VectorSigner<'c> {
@@ -182,7 +184,13 @@ impl<'c> VectorSigner<'c> {
         };
         let heavy = || HeavyJoin::new(terms, params.count(PROJECTIONS.name) as u64);
         let heavy = (params.word(JOIN.name) == "heavy").then(heavy);
-        VectorSigner { rules, threshold, heavy, rule, weighing }
+        VectorSigner { rules, threshold, heavy, rule, weighing, notes: Vec::new() }
+    }
+
+    /// Returns the signer with one more note.
+    pub(super) fn with_note(mut self, note: Option<String>) -> VectorSigner<'c> {
+        self.notes.extend(note);
+        self
     }
 
     /// Rows of a vector; the counts hold the text so many times.
@@ -200,6 +208,7 @@ impl<'c> VectorSigner<'c> {
 impl Signer for VectorSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
         let scheme = SignatureScheme {
+            notes: self.notes.clone(),
             rules: self.rules,
             equal: Score { similarity: 1.0, distance: Some(0.0) },
             ..SignatureScheme::new(RowShape::KEY64)
@@ -224,7 +233,7 @@ impl Signer for VectorSigner<'_> {
             sketch_words: heavy.sketch_words(),
             // The signs, without the prints of terms.
             index_words: sign_sketch::WORDS,
-            notes: (self.threshold < LEAST_HEAVY).then(note).into_iter().collect(),
+            notes: (self.threshold < LEAST_HEAVY).then(note).into_iter().chain(self.notes.iter().cloned()).collect(),
             ..scheme
         }
     }

@@ -5,9 +5,12 @@
 //! block in it: so the rows of a pair of blocks are compared with each other, and every two documents meet in one place.
 //! The rows carry the [`bitmap`] of the document's set, cut into pieces that fit a row.
 //!
+//! Documents of one template are compared with the nearest of their [crowd](super::crowds).
+//!
 //! Cost: n^2 / 2 comparisons of bitmaps, and as many rows a document as there are blocks, times the pieces of its bitmap.
 
 use super::bitmap::{self, Folded, words_of};
+use super::crowds::{Crowds, FIRST, Finding, NEAREST, own_key};
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
@@ -94,7 +97,8 @@ impl AllPairs {
         }
     }
 
-    /// The pairs of a window whose sets may have at least `need` elements in common. `out` bounds the comparisons.
+    /// The pairs of a window whose sets may have at least `need` elements in common, in [crowds](super::crowds) the nearest. `out`
+    /// bounds the comparisons.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
         let mut documents = gather(window);
         let Some(first) = documents.first().map(|document| document.block) else { return };
@@ -106,34 +110,143 @@ impl AllPairs {
         };
         // Those with small bitmaps come first: each is compared with all behind it, folded to its size.
         documents.sort_by_key(|document| (document.bits.len(), document.block, document.doc));
-        let (mut compared, cpu) = (0, Level::best());
+        let mut crowds = Crowds::new(documents.len());
+        let mut meeting = Meeting { within, cpu: Level::best(), need, compared: 0, out };
         let (mut from, mut folded) = (0, Vec::new());
         while from < documents.len() {
             let width = documents[from].bits.len();
             let small = documents[from..].partition_point(|document| document.bits.len() == width);
             folded.clear();
             documents[from..].iter().for_each(|document| bitmap::fold(&document.bits, width, &mut folded));
-            let sets: Vec<(&Document, Folded<'_>)> = documents[from..]
+            let sets: Vec<Set<'_>> = documents[from..]
                 .iter()
                 .zip(folded.chunks_exact(width))
                 .map(|(document, bits)| (document, Folded::new(bits, document.size.distinct)))
                 .collect();
-            for (at, (x, x_bits)) in sets[..small].iter().enumerate() {
-                let others = sets[at + 1..].iter().filter(|(other, _)| within || other.block != x.block);
-                for (y, y_bits) in others.take((out.max_candidates - compared) as usize) {
-                    compared += 1;
-                    let need = need(x.size, y.size);
-                    // Sizes alone decide many pairs.
-                    let possible = f64::from(x.size.distinct.min(y.size.distinct)) >= need;
-                    if possible && f64::from(x_bits.most_common(y_bits, cpu)) >= need {
-                        out.push(Pair::new(x.doc, y.doc, Score::EQUAL, 1));
+            for at in 0..small {
+                let mut finding = Finding::new(from + at);
+                for other in at + 1..sets.len() {
+                    if crowds.mask(from + at) & crowds.mask(from + other) == 0
+                        && meeting.compare(&sets[at], &sets[other])
+                    {
+                        finding.add(from + other, &mut crowds);
                     }
+                }
+                if let Some(crowd) = finding.crowd() {
+                    // Documents of its own block are compared in another window; here they belong to the crowd.
+                    for other in at + 1..sets.len() {
+                        if !meeting.meet(&sets[at], &sets[other])
+                            && meeting.likeness(&sets[at], &sets[other]) == Likeness::Similar
+                        {
+                            crowds.join(crowd, from + other);
+                        }
+                    }
+                    let members = crowds.members(crowd).filter(|&place| place > from + at);
+                    let members: Vec<&Set<'_>> = members.map(|place| &sets[place - from]).collect();
+                    meeting.within_crowd(&sets[at], members);
                 }
             }
             from += small;
         }
+        let compared = meeting.compared;
         out.compared += compared;
-        out.left_out += all - compared;
+        let beyond = if compared < out.max_candidates { &mut out.far } else { &mut out.left_out };
+        *beyond += all.saturating_sub(compared);
+    }
+}
+
+/// A document with its bitmap as it is compared.
+type Set<'d> = (&'d Document, Folded<'d>);
+
+/// What bitmaps say of two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Likeness {
+    /// They are no pair.
+    Different,
+    /// They may be one.
+    Possible,
+    /// They may be one, and have more in common than by chance.
+    Similar,
+}
+
+/// The comparisons of a window.
+struct Meeting<'m, 'p, N> {
+    within: bool,
+    cpu: Level,
+    need: N,
+    compared: u64,
+    out: &'m mut Pairs<'p>,
+}
+
+impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
+    /// Whether this is the window in which two documents are compared.
+    fn meet(&self, x: &Set<'_>, y: &Set<'_>) -> bool {
+        self.within || x.0.block != y.0.block
+    }
+
+    fn likeness(&self, (x, x_bits): &Set<'_>, (y, y_bits): &Set<'_>) -> Likeness {
+        let need = (self.need)(x.size, y.size);
+        // Sizes alone decide many pairs.
+        if f64::from(x.size.distinct.min(y.size.distinct)) < need {
+            return Likeness::Different;
+        }
+        let most = x_bits.most_common(y_bits, self.cpu);
+        if f64::from(most) < need {
+            Likeness::Different
+        } else if 2.0 * x_bits.beyond_chance(y_bits, most) < need {
+            Likeness::Possible
+        } else {
+            Likeness::Similar
+        }
+    }
+
+    /// Compares two documents, if they meet here and the bound allows it; returns whether they are similar.
+    fn compare(&mut self, x: &Set<'_>, y: &Set<'_>) -> bool {
+        if !self.meet(x, y) || self.compared >= self.out.max_candidates {
+            return false;
+        }
+        self.compared += 1;
+        let likeness = self.likeness(x, y);
+        if likeness != Likeness::Different {
+            self.out.push(Pair::new(x.0.doc, y.0.doc, Score::EQUAL, 1));
+        }
+        likeness == Likeness::Similar
+    }
+
+    /// Compares the documents of a crowd that are near each other, and all of them with its first ones. There are as many windows
+    /// as pairs of blocks, so documents of two blocks have fewer comparisons.
+    fn within_crowd(&mut self, head: &Set<'_>, members: Vec<&Set<'_>>) {
+        let (nearest, firsts) = if self.within { (NEAREST, FIRST) } else { (1, 1) };
+        let mut near: Vec<(u64, &Set<'_>)> =
+            members.into_iter().map(|set| (own_key(set.1.bits(), head.1.bits(), 0), set)).collect();
+        near.sort_unstable_by_key(|(key, set)| (*key, set.0.doc));
+        for (at, (key, x)) in near.iter().enumerate() {
+            let followers = near[at + 1..].iter().take(2 * NEAREST);
+            // Of another block only those that have something of their own in common.
+            let followers = followers.take_while(|(other, _)| self.within || key >> 32 == other >> 32).map(|(_, y)| *y);
+            let followers: Vec<&Set<'_>> = followers.filter(|y| self.meet(x, y)).take(nearest).collect();
+            followers.into_iter().for_each(|y| {
+                self.compare(x, y);
+            });
+        }
+        // The first of each block. The head has met all that it meets here.
+        near.push((0, head));
+        near.sort_unstable_by_key(|(_, set)| set.0.doc);
+        let mut blocks: Vec<u32> = near.iter().map(|(_, set)| set.0.block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        for block in blocks {
+            let of_block = near.iter().enumerate().filter(|(_, (_, set))| set.0.block == block);
+            let firsts: Vec<usize> = of_block.map(|(at, _)| at).take(firsts).collect();
+            let is_head = |at: usize| near[at].1.0.doc == head.0.doc;
+            for (number, &first) in firsts.iter().enumerate().filter(|(_, first)| !is_head(**first)) {
+                for (at, (_, other)) in near.iter().enumerate() {
+                    if !firsts[..=number].contains(&at) && !is_head(at) {
+                        self.compare(near[first].1, other);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -194,6 +307,12 @@ mod tests {
 
     /// What meets and passes the bound, and the comparisons made and left out.
     fn meet(sets: &[BTreeSet<u64>], blocks: u64, most: u64) -> (BTreeMap<(u64, u64), u32>, u64, u64) {
+        let (met, [compared, far, left_out]) = meet_all(sets, blocks, most);
+        assert_eq!(far, 0);
+        (met, compared, left_out)
+    }
+
+    fn meet_all(sets: &[BTreeSet<u64>], blocks: u64, most: u64) -> (BTreeMap<(u64, u64), u32>, [u64; 3]) {
         let scheme = AllPairs::of_blocks(blocks);
         let layout = RowLayout::new(scheme.shape(), sets.len() as u64);
         let mut rows = Vec::new();
@@ -217,8 +336,8 @@ mod tests {
             let need = |a: Size, b: Size| f64::from(a.distinct + b.distinct) / 6.0;
             scheme.pairs(&Window::new(layout, &group.concat()), &mut out, need);
         }
-        let counts = (out.compared, out.left_out);
-        (met, counts.0, counts.1)
+        let counts = [out.compared, out.far, out.left_out];
+        (met, counts)
     }
 
     #[test]
@@ -241,6 +360,33 @@ mod tests {
             }
             // The bound leaves little that is not alike.
             assert!(alike > 100 && met.len() < alike + 50, "{alike} alike, {} met", met.len());
+        }
+    }
+
+    /// Pages of one template: 60 elements of all, and ten of a few pages each.
+    #[test]
+    fn pages_of_a_template_are_compared_in_proportion() {
+        let page = |n: u64| -> BTreeSet<u64> {
+            let own = (0..10).map(|at| splitmix64(9 + n % (1 << 20) / 3, at));
+            (0..60).map(|at| splitmix64(1, at)).chain(own).collect()
+        };
+        let run = |count: u64, blocks| meet_all(&(0..count).map(page).collect::<Vec<_>>(), blocks, u64::MAX);
+        let mut before = 0;
+        for (count, blocks) in [(1_500, 1), (3_000, 2), (6_000, 4)] {
+            let (met, [compared, far, left_out]) = run(count, blocks);
+            assert_eq!((compared + far, left_out), (count * (count - 1) / 2, 0));
+            assert!(compared < 24 * count, "{compared} of {count}");
+            assert!(before == 0 || 5 * compared < 14 * before, "{compared} after {before}");
+            before = compared;
+            // Pages of the same few elements are found, and each page is found similar to the first.
+            let together = (0..count / 3).filter(|group| {
+                let pairs = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| (group * 3 + a, group * 3 + b));
+                pairs.iter().all(|pair| met.contains_key(pair))
+            });
+            let together = together.count() as u64;
+            assert!(blocks > 1 || together == count / 3, "{together} of {} in {blocks} blocks", count / 3);
+            assert!(2 * together > count / 3, "{together} of {} in {blocks} blocks", count / 3);
+            assert!((1..count).all(|other| met.contains_key(&(0, other))), "{blocks}");
         }
     }
 

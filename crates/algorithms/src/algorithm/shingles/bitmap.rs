@@ -45,6 +45,8 @@ pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
 #[derive(Clone, Copy, Debug)]
 pub struct Folded<'b> {
     bits: &'b [u64],
+    /// Bits that are set.
+    set: u32,
     /// Elements that share a bit with another of their set.
     hidden: u32,
 }
@@ -53,12 +55,24 @@ impl<'b> Folded<'b> {
     /// A bitmap, folded or not, of so many different elements.
     pub fn new(bits: &'b [u64], distinct: u32) -> Folded<'b> {
         let set: u32 = bits.iter().map(|word| word.count_ones()).sum();
-        Folded { bits, hidden: distinct.saturating_sub(set) }
+        Folded { bits, set, hidden: distinct.saturating_sub(set) }
     }
 
     /// The most elements that two sets can have in common; both bitmaps have the same size.
     pub fn most_common(&self, other: &Folded<'_>, level: Level) -> u32 {
         common_bits(level, self.bits, other.bits) + self.hidden.min(other.hidden)
+    }
+
+    /// Returns how many bits more than by chance two sets have in common, if they have at most `most` elements in common. Bitmaps of
+    /// large sets are so full that any two of them have many bits in common.
+    pub fn beyond_chance(&self, other: &Folded<'_>, most: u32) -> f64 {
+        let both = most - self.hidden.min(other.hidden);
+        f64::from(both) - f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64
+    }
+
+    /// Returns the bits.
+    pub fn bits(&self) -> &'b [u64] {
+        self.bits
     }
 }
 

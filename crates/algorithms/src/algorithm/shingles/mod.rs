@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A band of more than 256 documents, of pages of one template, is not compared all with all: each document is compared with its
-//! nearest in the order of the next four bands, and with the first documents of all.
+//! nearest in the order of the next four bands, and with the first documents of all. The other joins bound what more than 256
+//! documents cost that are similar to one (`crowds.rs`).
 //!
 //! Limits: at .2 two pages of one template are alike. White space counts as one character, see `spaces`. `seed_code` repeats
 //! the code beside the article, for comparison only: Dice in place of Jaccard, the last window lost, repeated windows of
@@ -21,6 +22,7 @@
 
 mod all_pairs;
 mod bitmap;
+mod crowds;
 mod rarest;
 mod shingle_set;
 
@@ -155,6 +157,9 @@ impl Algorithm for Shingles {
     }
 }
 
+/// What `join=exact` and `join=rarest` promise.
+const COMPLETE: &str = "complete, but for groups of more than 256 documents that are similar to one of them";
+
 enum Join<'c> {
     /// All with all.
     Exact(AllPairs),
@@ -180,12 +185,12 @@ impl Signer for ShinglesSigner<'_> {
                 rows_per_document: 1_000,
                 sketch_words: rarest.sketch_words(),
                 growth: Growth::MayBeQuadratic { instead: "join=lsh or a higher threshold" },
-                notes: vec!["those compared of which one has a rarest shingle of the other; complete".into()],
+                notes: vec![format!("those compared of which one has a rarest shingle of the other; {COMPLETE}")],
                 ..scheme(rarest.shape())
             },
             Join::Exact(all) => SignatureScheme {
                 growth: Growth::Quadratic { rows: all.blocks(), instead: "join=lsh" },
-                notes: vec![format!("all compared with all, in {} blocks; complete", all.blocks())],
+                notes: vec![format!("all compared with all, in {} blocks; {COMPLETE}", all.blocks())],
                 ..scheme(all.shape())
             },
             Join::Lsh { bands, rows, .. } => {
@@ -322,7 +327,7 @@ mod tests {
         assert!(of("seed_code=true,sketch=min_s").err().unwrap().to_string().contains("seed_code=true"));
         assert!(of("measure=containment,sketch=min_s").err().unwrap().to_string().contains("mod_m"));
         assert!(of("").unwrap().scheme().notes[0].contains("about 0.927 are found"));
-        assert!(of("exact_limit=30000").unwrap().scheme().notes[0].contains("20 blocks; complete"));
+        assert!(of("exact_limit=30000").unwrap().scheme().notes[0].contains("20 blocks; complete, but for groups"));
         assert!(of("join=exact").unwrap().scheme().notes[0].contains("complete"));
         assert!(of("join=rarest").err().unwrap().to_string().contains("measure=containment"));
         assert!(

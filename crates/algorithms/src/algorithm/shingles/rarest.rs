@@ -16,9 +16,12 @@
 //! ```
 //!
 //! An element of one document makes no row, and a window without a document that asks costs nothing.
+//!
+//! Documents of one template share most of the elements that they ask by, and form a [crowd](super::crowds) in each of these
+//! windows. Which of them are compared there is decided in a few windows only: each document marks four elements that it asks by
+//! and many others have, the same ones in documents that have the same elements.
 
-use std::ops::Range;
-
+use super::crowds::{Crowds, FIRST, Finding, NEAREST, WHOLE, own_key};
 use crate::algorithm::kit::prefix::{Term, rare_first};
 use crate::algorithm::params::Params;
 use dupsift_core::hash::mix64;
@@ -31,11 +34,21 @@ const FOLLOWERS: usize = 4;
 /// Bytes of the sketch of a row: the bits of those that follow.
 const SKETCH: usize = FOLLOWERS * 2;
 /// The sketch of a row that does not ask.
-const SILENT: [u16; FOLLOWERS] = [u16::MAX; FOLLOWERS];
+const SILENT: [u16; FOLLOWERS] = [BITS; FOLLOWERS];
 /// In place of a bit: a group that is smaller.
-const NONE: u16 = u16::MAX - 1;
+const NONE: u16 = BITS - 1;
+/// What a follower takes of two bytes.
+const BITS: u16 = 0x3FFF;
+/// In the first of those that follow: the document takes part in the comparisons of a crowd.
+const MARK: u16 = 0x8000;
+/// Elements that a document marks.
+const MARKED: usize = 4;
 /// Documents whose bitmaps stand in memory at once, 1 MB; and those that ask them.
 const BLOCK: usize = 1 << 10;
+/// Similar documents from which on one may be about to head a crowd.
+const FOUND: usize = 16;
+/// Documents that ask at once while crowds are looked for.
+const FEW: usize = 256;
 
 /// From this threshold on join=auto takes the rarest shingles: below it most of a text would have to ask, common ones too.
 const LEAST_RAREST: f64 = 0.5;
@@ -83,6 +96,11 @@ impl RarestJoin {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
         let order = u32::try_from(size).unwrap_or(u32::MAX);
+        // Those that many documents have; without counts, any.
+        let mut marks: Vec<(bool, u64)> =
+            elements[..groups.min(size)].iter().map(|term| (term.df <= WHOLE, mix64(term.hash))).collect();
+        marks.sort_unstable();
+        let last_mark = marks.get(MARKED.min(marks.len()) - 1).copied();
         let mut pushed = false;
         for (at, element) in elements.iter().enumerate() {
             // One row there must be, by which the document is known as signed.
@@ -93,6 +111,8 @@ impl RarestJoin {
             if at < groups {
                 let next = |which: usize| elements.get(at + (which + 1) * groups).map_or(NONE, |term| bit(term.hash));
                 followers = std::array::from_fn(next);
+                let is_marked = last_mark.is_some_and(|last| (element.df <= WHOLE, mix64(element.hash)) <= last);
+                followers[0] |= if is_marked { MARK } else { 0 };
             }
             let mut sketch = [0; SKETCH];
             sketch.as_chunks_mut::<2>().0.iter_mut().zip(followers).for_each(|(to, bit)| *to = bit.to_le_bytes());
@@ -104,64 +124,156 @@ impl RarestJoin {
         elements.iter().for_each(|element| set(bitmap, bit(element.hash)));
     }
 
-    /// The candidates of a window. `out` bounds the comparisons: where they are more, each document that asks is compared with
-    /// those of the next larger sizes only, and what that leaves out is counted.
+    /// The candidates of a window, in crowds the nearest. `out` bounds the comparisons: where they may be more, each document that
+    /// asks is compared with its share of those of the next larger sizes, and what that leaves out is counted.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
-        let asks = |at: usize| followers(window.row(at).sketch) != SILENT;
-        let (mut asking, mut all) = (0, 0);
-        (0..rows).filter(|&at| asks(at)).for_each(|at| {
-            asking += 1;
-            all += (rows - at - 1) as u64;
-        });
+        let asking: Vec<usize> = (0..rows).filter(|&at| followers(window.row(at).sketch).0 != SILENT).collect();
+        let all: u64 = asking.iter().map(|at| (rows - at - 1) as u64).sum();
         if all == 0 {
             return;
         }
-        let reach = if all <= out.max_candidates { rows } else { (out.max_candidates / asking).max(1) as usize };
-        let end = |at: usize| (at + 1).saturating_add(reach).min(rows);
-        let (sketches, mut compared) = (out.sketches(), 0);
-        let mut meet = |asking: &[Asking], own: &Bitmaps, others: Range<usize>, held: &Bitmaps| {
-            for (number, one) in asking.iter().enumerate() {
-                let (from, to) = (others.start.max(one.at + 1), others.end.min(end(one.at)));
-                for at in from..to {
-                    let place = at - others.start;
-                    if held.has_all(place, &one.followers) && held.may_hold(place, own.bitmap(number), one.may_miss) {
-                        out.push(Pair::new(one.doc, held.docs[at - others.start], Score::EQUAL, 1));
+        let share =
+            if all <= out.max_candidates { rows } else { (out.max_candidates / asking.len() as u64).max(1) as usize };
+        let crowds = Crowds::new(rows);
+        let (own, held) = (Bitmaps::default(), Bitmaps::default());
+        let mut meeting = Meeting { join: self, window, share, crowds, compared: 0, left_out: 0, own, held, out };
+        // Those that stand in no crowd yet, a few at a time; then those of each crowd with the documents outside of it.
+        let (mut next, mut later) = (0, Vec::new());
+        let at_once = if meeting.crowds.is_open() { FEW } else { BLOCK };
+        let mut list: Vec<usize> = Vec::with_capacity(BLOCK.min(rows));
+        while next < asking.len() {
+            list.clear();
+            while next < asking.len() && list.len() < at_once {
+                let to = if meeting.crowds.mask(asking[next]) == 0 { &mut list } else { &mut later };
+                to.push(asking[next]);
+                next += 1;
+            }
+            meeting.ask(&list, 0);
+        }
+        later.sort_by_key(|&at| (meeting.crowds.mask(at), at));
+        let mut at = 0;
+        while at < later.len() {
+            let mask = meeting.crowds.mask(later[at]);
+            let end = later[at..].iter().take(BLOCK).take_while(|place| meeting.crowds.mask(**place) == mask).count();
+            meeting.ask(&later[at..at + end.max(1)], mask);
+            at += end.max(1);
+        }
+        let (compared, left_out) = (meeting.compared, meeting.left_out);
+        out.compared += compared;
+        out.left_out += left_out;
+        out.far += all.saturating_sub(compared + left_out);
+    }
+}
+
+/// The comparisons of a window.
+struct Meeting<'m, 'p, 'w> {
+    join: RarestJoin,
+    window: &'m Window<'w>,
+    /// Comparisons of a document that asks and heads no crowd.
+    share: usize,
+    crowds: Crowds,
+    compared: u64,
+    left_out: u64,
+    own: Bitmaps,
+    held: Bitmaps,
+    out: &'m mut Pairs<'p>,
+}
+
+impl Meeting<'_, '_, '_> {
+    /// Compares the documents of some rows with those of larger sets that have the element, but for those of the crowds in `mask`, in
+    /// which all that ask stand.
+    fn ask(&mut self, list: &[usize], mask: u64) {
+        let Some(&first) = list.first() else { return };
+        let mut asking: Vec<Asking> = list.iter().map(|&at| Asking::new(self.join, self.window, at)).collect();
+        let sketches = self.out.sketches();
+        self.own.of(asking.iter().map(|one| one.doc), sketches);
+        let others: Vec<usize> =
+            (first + 1..self.window.len()).filter(|&at| self.crowds.mask(at) & mask == 0).collect();
+        for others in others.chunks(BLOCK) {
+            self.held.of(others.iter().map(|&at| self.window.row(at).doc), sketches);
+            for (number, one) in asking.iter_mut().enumerate() {
+                let from = others.partition_point(|at| *at <= one.at);
+                for (place, &at) in others.iter().enumerate().skip(from) {
+                    if self.crowds.mask(one.at) & self.crowds.mask(at) != 0 {
+                        continue;
+                    }
+                    if one.compared >= self.share && one.finding.crowd().is_none() {
+                        self.left_out += (others.len() - place) as u64;
+                        break;
+                    }
+                    (self.compared, one.compared) = (self.compared + 1, one.compared + 1);
+                    // Similar documents may lack a follower of this element; such documents belong to the crowd as well.
+                    let has_all = self.held.has_all(place, &one.followers);
+                    if (has_all || one.finding.found() >= FOUND)
+                        && self.held.may_hold(place, self.own.bitmap(number), one.may_miss)
+                    {
+                        one.finding.add(at, &mut self.crowds);
+                        // The head is compared with its crowd in the windows that they mark.
+                        let is_told = one.finding.crowd().is_none() || followers(self.window.row(at).sketch).1;
+                        if has_all && is_told {
+                            self.out.push(Pair::new(one.doc, self.held.docs[place], Score::EQUAL, 1));
+                        }
                     }
                 }
-                compared += to.saturating_sub(from) as u64;
-            }
-        };
-        let (mut held, mut own) = (Bitmaps::default(), Bitmaps::default());
-        let mut list: Vec<Asking> = Vec::with_capacity(BLOCK.min(rows));
-        let mut at = 0;
-        while at < rows {
-            list.clear();
-            while at < rows && list.len() < BLOCK {
-                let row = window.row(at);
-                let followers = followers(row.sketch);
-                if followers != SILENT {
-                    let size = row.order as usize;
-                    list.push(Asking {
-                        at,
-                        doc: row.doc,
-                        followers,
-                        may_miss: size - least(self.threshold, size).min(size),
-                    });
-                }
-                at += 1;
-            }
-            let Some(first) = list.first() else { break };
-            own.of(list.iter().map(|one| one.doc), sketches);
-            let last = list.iter().map(|one| end(one.at)).max().unwrap_or(0);
-            for start in (first.at + 1..last).step_by(BLOCK) {
-                let others = start..last.min(start + BLOCK);
-                held.of(others.clone().map(|at| window.row(at).doc), sketches);
-                meet(&list, &own, others, &held);
             }
         }
-        out.compared += compared;
-        out.left_out += all - compared;
+        for (number, one) in asking.iter().enumerate() {
+            if let Some(crowd) = one.finding.crowd() {
+                let head = self.own.bitmap(number).copied();
+                self.within_crowd(one.at, crowd, head);
+            }
+        }
+    }
+
+    /// Compares the documents of a crowd that mark this element: those that are near each other, and all of them with the first ones.
+    fn within_crowd(&mut self, head: usize, crowd: u64, head_bits: Option<Bitmap>) {
+        let window = self.window;
+        let marked = |at: &usize| *at != head && followers(window.row(*at).sketch).1;
+        let members: Vec<usize> = self.crowds.members(crowd).filter(marked).collect();
+        let sketches = self.out.sketches();
+        let key_of_window = window.row(0).key as usize % WORDS;
+        let mut near: Vec<(u64, usize)> = Vec::with_capacity(members.len());
+        for members in members.chunks(BLOCK) {
+            self.held.of(members.iter().map(|&at| window.row(at).doc), sketches);
+            near.extend(members.iter().enumerate().map(|(place, &at)| {
+                let bits = self.held.bitmap(place).zip(head_bits.as_ref());
+                (bits.map_or(0, |(bits, head)| own_key(bits, head, key_of_window)), at)
+            }));
+        }
+        near.sort_unstable();
+        let mut block: Vec<usize> = Vec::with_capacity(BLOCK);
+        for start in (0..near.len()).step_by(BLOCK - NEAREST) {
+            block.clear();
+            block.extend(near[start..].iter().take(BLOCK).map(|(_, at)| *at));
+            self.held.of(block.iter().map(|&at| window.row(at).doc), sketches);
+            for x in 0..block.len().min(BLOCK - NEAREST) {
+                for y in x + 1..block.len().min(x + 1 + NEAREST) {
+                    self.compare(&block, x, y);
+                }
+            }
+        }
+        let mut by_doc = members;
+        by_doc.sort_unstable_by_key(|&at| window.row(at).doc);
+        let (firsts, others) = by_doc.split_at(FIRST.min(by_doc.len()));
+        for others in others.chunks(BLOCK - FIRST) {
+            block.clear();
+            block.extend(firsts.iter().chain(others));
+            self.held.of(block.iter().map(|&at| window.row(at).doc), sketches);
+            for x in 0..firsts.len() {
+                (firsts.len()..block.len()).for_each(|y| self.compare(&block, x, y));
+            }
+        }
+    }
+
+    /// Compares two documents of a block, the smaller with the larger.
+    fn compare(&mut self, block: &[usize], x: usize, y: usize) {
+        let (small, large) = if block[x] < block[y] { (x, y) } else { (y, x) };
+        self.compared += 1;
+        let one = Asking::new(self.join, self.window, block[small]);
+        if self.held.may_hold(large, self.held.bitmap(small), one.may_miss) {
+            self.out.push(Pair::new(one.doc, self.held.docs[large], Score::EQUAL, 1));
+        }
     }
 }
 
@@ -180,11 +292,13 @@ fn set(bitmap: &mut [u64], bit: u16) {
     bitmap[usize::from(bit / 64)] |= 1 << (bit % 64);
 }
 
-/// The bits of a row's sketch.
-fn followers(sketch: &[u8]) -> [u16; FOLLOWERS] {
+/// The bits of a row's sketch, and whether the document marks the element.
+fn followers(sketch: &[u8]) -> ([u16; FOLLOWERS], bool) {
     let mut bits = SILENT;
     bits.iter_mut().zip(sketch.as_chunks::<2>().0).for_each(|(bit, bytes)| *bit = u16::from_le_bytes(*bytes));
-    bits
+    let is_marked = bits[0] & MARK != 0;
+    bits[0] &= BITS;
+    (bits, is_marked)
 }
 
 /// A document that asks which others have a group of its elements.
@@ -194,6 +308,18 @@ struct Asking {
     followers: [u16; FOLLOWERS],
     /// Elements that a set may lack that contains it.
     may_miss: usize,
+    compared: usize,
+    finding: Finding,
+}
+
+impl Asking {
+    fn new(join: RarestJoin, window: &Window<'_>, at: usize) -> Asking {
+        let row = window.row(at);
+        let size = row.order as usize;
+        let (followers, _) = followers(row.sketch);
+        let may_miss = size - least(join.threshold, size).min(size);
+        Asking { at, doc: row.doc, followers, may_miss, compared: 0, finding: Finding::new(at) }
+    }
 }
 
 /// The documents of some rows of a window, with their bitmaps.
@@ -321,7 +447,7 @@ mod tests {
         let mut elements: Vec<Term> = (1..=10).map(|hash| Term { hash, weight: 1.0, df: 2 }).collect();
         let mut out = Signatures::default();
         RarestJoin::new(0.8).push(&mut elements, 1, &mut out);
-        let asked: Vec<_> = out.rows(0).map(|row| (row.key as u64, row.order, followers(row.sketch))).collect();
+        let asked: Vec<_> = out.rows(0).map(|row| (row.key as u64, row.order, followers(row.sketch).0)).collect();
         let bits = |elements: [u64; 4]| elements.map(|element| if element == 0 { NONE } else { bit(element) });
         assert_eq!(
             asked[..3],
@@ -354,17 +480,39 @@ mod tests {
 
     #[test]
     fn windows_of_many_documents_are_worked_through_in_blocks() {
-        // Every document has the same rarest element: each asks all of its size and larger ones.
+        // Every document has the same rarest elements, and few others have enough in common.
         let count = BLOCK as u64 + 300;
-        let sets: Vec<BTreeSet<u64>> = (0..count).map(|n| [1, 2, 10 + n].into()).collect();
-        let (met, compared, left_out, rows) = meet(&sets, 0.6, (true, true), u64::MAX);
-        let all = count * (count - 1) / 2;
-        assert_eq!((met.len() as u64, left_out, rows as u64), (all, 0, 2 * count));
-        // Two groups of one and two elements; the own one makes no row, so one window is asked.
-        assert_eq!(compared, all);
-        let (met, compared, left_out, _) = meet(&sets, 0.6, (true, true), 10 * count);
-        assert_eq!((compared + left_out, met.len() as u64), (all, compared));
-        assert!(left_out > 0 && compared >= 10 * count - 100);
+        let set = |n: u64| -> BTreeSet<u64> { [1, 2].into_iter().chain((0..8).map(|at| 100 * (n / 3) + at)).collect() };
+        let sets: Vec<BTreeSet<u64>> = (1..=count).map(set).collect();
+        let (met, compared, left_out, _) = meet(&sets, 0.6, (true, false), u64::MAX);
+        let expected = contained(&sets, 0.6);
+        assert!(expected.len() as u64 > count - 4 && expected.iter().all(|pair| met.contains_key(pair)));
+        assert!(left_out == 0 && compared > count * (count - 1) / 2);
+        let (_, fewer, left_out, _) = meet(&sets, 0.6, (true, false), 10 * count);
+        assert!(left_out > 0 && fewer < compared / 10, "{fewer} and {left_out} of {compared}");
+    }
+
+    #[test]
+    fn crowds_are_compared_in_proportion() {
+        // Sixty elements of all pages, of which each lacks one and has a few of its own instead, as two others have.
+        let page = |n: u64| -> BTreeSet<u64> {
+            let own = (0..3).map(move |at| (n / 3) << 8 | at);
+            (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()
+        };
+        let mut before = 0;
+        for count in [900, 1_800, 3_600] {
+            let sets: Vec<_> = (0..count).map(page).collect();
+            let (met, compared, left_out, rows) = meet(&sets, 0.8, (true, true), u64::MAX);
+            assert!(left_out == 0 && compared < 8 * rows as u64, "{compared} of {rows} rows");
+            assert!(before == 0 || 10 * compared < 26 * before, "{compared} after {before}");
+            before = compared;
+            let pushed: u64 = met.values().map(|times| u64::from(*times)).sum();
+            assert!(pushed <= 80 * count, "{pushed} candidates of {count} pages");
+            assert!(
+                (0..count).all(|n| n % 3 == 2 || met.contains_key(&(n, n + 1))),
+                "those with the same own elements"
+            );
+        }
     }
 
     #[test]

@@ -69,6 +69,11 @@ const FACTS: Facts = Facts {
     revision: 1,
 };
 
+/// Documents from which on a run names what the threshold leaves out.
+const NOTED: u64 = 1_000;
+/// What finds it.
+const CONTAINED: &str = "shingles:preset=contained";
+
 impl Algorithm for VersionsOfTexts {
     fn facts(&self) -> &'static Facts {
         &FACTS
@@ -88,7 +93,13 @@ impl Algorithm for VersionsOfTexts {
             idf: Some(idf(corpus.stats)),
         };
         let rule = rule(params, params.real("threshold"))?;
-        Ok(Box::new(VectorSigner::new(&["versions"], params, weighing, rule)))
+        let note = (corpus.documents >= NOTED).then(|| {
+            format!(
+                "texts inside much longer ones may be missed (cosine below {}); {CONTAINED} finds them",
+                params.real("threshold")
+            )
+        });
+        Ok(Box::new(VectorSigner::new(&["versions"], params, weighing, rule).with_note(note)))
     }
 }
 

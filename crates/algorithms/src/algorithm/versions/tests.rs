@@ -7,6 +7,22 @@ use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
 use crate::measure::cosine;
 use dupsift_core::hash::hash64;
 
+/// From a thousand documents on the run says what the threshold leaves out, and what finds it.
+#[test]
+fn texts_inside_of_much_longer_ones_are_named() {
+    let stats = crate::corpus::CorpusStats::none();
+    let params = crate::algorithm::kit::examples::params(&VersionsOfTexts, "");
+    let notes =
+        |documents| VersionsOfTexts.signer(&params, &Corpus::new(documents, &stats)).expect("a signer").scheme().notes;
+    assert!(notes(999).is_empty());
+    let notes = notes(1_000);
+    assert_eq!(notes.len(), 1);
+    assert!(
+        notes[0].contains("cosine below 0.6") && notes[0].contains("; shingles:preset=contained finds"),
+        "{notes:?}"
+    );
+}
+
 /// Against (1 - H) cosine + H cosine of the first lines, with weights over the whole corpus.
 #[test]
 fn the_share_of_the_first_line_keeps_the_join_exact() {

@@ -111,6 +111,9 @@ pub fn check_editing(session: &Session<'_>, option: &'static str) -> Result<()> 
     if session.source.has_several_texts() {
         return refused("passages of texts from several columns cannot be cut; name one column with `text-column`");
     }
+    if session.source.has_joined_texts() {
+        return refused("passages of texts from lists cannot be cut; write the texts as strings first");
+    }
     match session.options.corpus.keep {
         true => session.source.files.iter().try_for_each(InputFile::check_editing),
         false => Ok(()),

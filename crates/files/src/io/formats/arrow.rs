@@ -4,9 +4,11 @@ use super::broken_ids;
 use crate::io::coding::Coding;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Stretch, Unusable};
 use crate::io::ipc::{self, Layout, batches};
+use crate::io::nested;
 use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns};
 use crate::io::want::MAX_BATCH_ROWS;
+use crate::tables::lists::is_texts;
 use crate::tables::{Documents, IdRef, read_as};
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
@@ -70,6 +72,7 @@ impl Format for Arrow {
             id: has.id,
             id_note: has.id_note,
             others: has.others,
+            is_joined: has.is_joined,
             pieces: layout.pieces,
             lost: layout.lost,
             ..Opened::default()
@@ -99,7 +102,7 @@ impl Format for Arrow {
         let part = (reading.part.from, reading.part.to);
         let strings = strings(&layout);
         batches(file, &layout, part, places, &|why| reading.bad(why), &mut |batch| {
-            let batch = as_views(&batch)?;
+            let batch = nested::joined(as_views(&batch)?)?;
             let first = row;
             row += batch.num_rows() as u64;
             let mut hand_on = |from: u64, rows: usize| {
@@ -206,7 +209,8 @@ fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usiz
 /// The names of the columns of strings.
 fn strings(layout: &Layout) -> Vec<String> {
     let fields = layout.schema.iter().flat_map(|schema| schema.fields().iter());
-    fields.filter(|field| ipc::is_string(field.data_type())).map(|field| field.name().clone()).collect()
+    let holds_strings = |data_type: &DataType| ipc::is_string(data_type) || is_texts(data_type);
+    fields.filter(|field| holds_strings(field.data_type())).map(|field| field.name().clone()).collect()
 }
 
 /// The batch with strings and bytes as views of bytes, as a reading of Parquet hands them on.

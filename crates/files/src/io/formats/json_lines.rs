@@ -77,6 +77,7 @@ impl Format for JsonLines {
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
             id: scan.id,
+            is_joined: scan.is_joined,
             others: columns.others.clone(),
             pieces: scan.pieces,
             longest: scan.longest,

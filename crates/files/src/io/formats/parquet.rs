@@ -94,7 +94,14 @@ impl Format for Parquet {
         for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {
             piece.held = group.columns().iter().map(Column::bytes_of).fold(0, u64::saturating_add);
         }
-        Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, ..Opened::default() })
+        Ok(Opened {
+            id: has.id,
+            id_note: has.id_note,
+            others: has.others,
+            is_joined: has.is_joined,
+            pieces,
+            ..Opened::default()
+        })
     }
 
     fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
@@ -199,6 +206,7 @@ impl Format for Parquet {
     }
 
     fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        let _turn = turn(&file, u64::MAX)?;
         let metadata = load(&file)?;
         let fields = metadata.file_metadata().schema().get_fields().iter();
         Ok(Some(fields.map(|field| field.name().to_owned()).collect()))
@@ -297,7 +305,9 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     }
     let read = || {
         let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
-        Some(page_headers::look(file.try_clone().ok()?, chunk))
+        let looked = page_headers::look(file.try_clone().ok()?, chunk);
+        // Headers count the values of lists, and not the rows.
+        Some(looked.map(|pages| pages.filter(|_| chunk.column_descr().max_rep_level() == 0)))
     };
     let pages: Known = match read() {
         Some(Ok(pages)) => Ok(pages.unwrap_or_default().into()),
