@@ -66,10 +66,12 @@ class Result(Pairs):
     index ``doc`` counts on from the nights before, and ``kept_mask`` and ``kept_rows`` do not.
     """
 
-    def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None, reference: Corpus | None = None) -> None:
         super().__init__(path)
         self._corpus: Corpus | None = corpus
         """The frame's file, which goes with the result."""
+        self._reference: Corpus | None = reference
+        """The file of a reference that was a frame, which explain reads."""
         if corpus is not None and corpus.folder in self.path.parents:
             # A folder that goes with the result is nothing to look into.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
