@@ -448,6 +448,29 @@ class Frames(Case):
         del result
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["corpus.jsonl", "out"])
 
+    @needs("datasets", "polars", "pandas", "pyarrow", "duckdb")
+    def test_readers_know_the_algorithm_of_a_pair(self) -> None:
+        import datasets
+        import duckdb
+        import pandas as pd
+        import polars as pl
+        import pyarrow.parquet as pq
+
+        out, cache = self.folder / "out", str(self.folder / "cache")
+        result = ds.dedup(TEXTS, out=out, algorithms="exact,minhash", no_report=True)
+        pairs = datasets.load_dataset(str(out), "pairs", cache_dir=cache)
+        self.assertEqual({name: len(pairs[name]) for name in pairs}, {"exact": 2, "minhash": 2})
+        for name, rows in [("removed", 2), ("rejected", 1)]:
+            self.assertEqual(datasets.load_dataset(str(out), name, split="train", cache_dir=cache).num_rows, rows)
+        self.assertEqual(set(datasets.load_dataset(str(out), "clusters", cache_dir=cache)), {"exact", "minhash"})
+        folder = str(out / "pairs")
+        both = ["exact", "exact", "minhash", "minhash"]
+        self.assertEqual(sorted(pl.read_parquet(folder)["algorithm"]), both)
+        self.assertEqual(sorted(pd.read_parquet(folder)["algorithm"]), both)
+        self.assertEqual(sorted(pq.read_table(folder)["algorithm"].to_pylist()), both)
+        self.assertEqual(sorted(row[0] for row in duckdb.execute(f"select algorithm from '{folder}/*/*.parquet'").fetchall()), both)
+        self.assertIn("algorithm", result.pairs().columns)
+
     @needs("polars")
     def test_labels_are_a_frame(self) -> None:
         import polars as pl
