@@ -153,9 +153,10 @@ pub fn survivors(
     folder: PathBuf,
     remove_if: Option<String>,
     thresholds: Vec<(String, f64)>,
+    input: Option<PathBuf>,
 ) -> PyResult<(Column, Column, Column)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
         let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
         let asked = ApplyOptions { remove_if, thresholds, ..ApplyOptions::default() };
@@ -179,9 +180,10 @@ pub fn apply(
     out: Option<PathBuf>,
     remove_if: Option<String>,
     thresholds: Vec<(String, f64)>,
+    input: Option<PathBuf>,
 ) -> PyResult<String> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
         let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
         let asked = ApplyOptions { corpus: CorpusFiles::parse(&corpus)?, remove_if, thresholds, out };
