@@ -384,8 +384,8 @@ fn an_output_is_known_as_ours() {
     let inside = place.at("out/clean");
     let items = files_below(&inside);
     let mut command = program();
-    command.arg("contaminated").arg(place.at("items")).arg("--against").arg(&inside).arg("--item-column").arg("text");
-    command.args(["--overwrite", "--no-progress", "--out"]).arg(place.at("out"));
+    command.arg("contaminated").arg(place.at("items")).arg("--against").arg(&inside).args(["--item-column", "text"]);
+    command.args(["--text-column", "question", "--overwrite", "--no-progress", "--out"]).arg(place.at("out"));
     Ran::of(command.output().unwrap()).ends_with(2).says(&["is to be replaced", "lies in it"]);
     assert!(!items.is_empty() && files_below(&inside) == items);
     std::fs::write(place.at("out/clean/notes.txt"), b"mine").unwrap();
