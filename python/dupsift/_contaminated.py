@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import _dupsift
 from ._dupsift import Column
-from ._frames import Corpus, columns_of
+from ._frames import Corpus, columns_of, is_frame
 from ._options import given_of, inputs_of, with_keywords
 from ._output import Output
 from ._progress import shown
@@ -70,10 +70,6 @@ class Contamination(Output):
         return self._table("rejected")
 
 
-def _is_frame(data: object) -> bool:
-    return any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
-
-
 @with_keywords("contaminated", but=("out", "against"))
 def contaminated(
     documents: object,
@@ -98,7 +94,7 @@ def contaminated(
     frames: list[Corpus] = []
 
     def files(data: object, columns: list[tuple[str, str | None]], every: bool) -> list[str]:
-        if not _is_frame(data):
+        if not is_frame(data):
             if not isinstance(data, (str, os.PathLike, Iterable)):
                 raise TypeError(f"expected paths, globs or a frame, got {type(data).__name__}")
             return inputs_of(data)

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,6 +38,25 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
         f"frame: expected a table of Arrow, such as a frame of polars, pandas, pyarrow, DuckDB or Hugging Face datasets, "
         f"got {type(frame).__module__}.{type(frame).__name__}{way}"
     )
+
+
+def is_frame(data: object) -> bool:
+    """Whether this is a frame, or texts of a library of frames, rather than paths."""
+    return any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
+
+
+def texts_of(data: Any) -> Iterable[str | None] | None:
+    """The texts of a list, a tuple, a Series or an array, with None for a missing one; None if it is something else."""
+    if isinstance(data, (list, tuple)):
+        return data
+    root = type(data).__module__.partition(".")[0].lstrip("_")
+    if root == "pandas" and type(data).__name__ == "Series":
+        return data.astype(object).where(data.notna(), None)  # type: ignore[no-any-return]
+    if root == "polars" and type(data).__name__ == "Series":
+        return data  # type: ignore[no-any-return]
+    if root == "pyarrow" and hasattr(data, "type") and hasattr(data, "to_pylist"):
+        return (value.as_py() for value in data)
+    return None
 
 
 def names_of(frame: Any) -> list[str] | None:
@@ -136,6 +155,9 @@ def filtered(given: F, mask: Any) -> F:
 
 def _filtered(frame: Any, mask: Any) -> Any:
     root = type(frame).__module__.partition(".")[0].lstrip("_")
+    if isinstance(frame, (list, tuple)):
+        _same_rows(len(frame), mask)
+        return type(frame)(one for one, is_kept in zip(frame, mask) if is_kept)
     if root == "datasets":
         _same_rows(len(frame), mask)
         return frame.select(mask.rows())
@@ -154,13 +176,14 @@ def _filtered(frame: Any, mask: Any) -> Any:
 
         _same_rows(len(frame), mask)
         return frame.filter(polars.Series(mask))
-    if root == "pyarrow" and hasattr(frame, "num_rows"):
+    if root == "pyarrow" and hasattr(frame, "filter") and hasattr(frame, "__len__"):
         import pyarrow
 
-        _same_rows(frame.num_rows, mask)
+        _same_rows(len(frame), mask)
         return frame.filter(pyarrow.array(mask))
     raise TypeError(
-        f"frame: expected a frame of polars or pandas, a table of pyarrow, a relation of DuckDB or a split of Hugging Face datasets, "
+        f"frame: expected a frame of polars or pandas, a table of pyarrow, a relation of DuckDB, a split of Hugging Face datasets, "
+        f"or a list or Series of texts, "
         f"got {type(frame).__module__}.{type(frame).__name__}"
     )
 
@@ -171,13 +194,24 @@ def _same_rows(rows: int, mask: Any) -> None:
 
 
 class Corpus:
-    """A frame as a Parquet file in a folder that goes with this object."""
+    """A frame, or texts, as a Parquet file in a folder that goes with this object."""
 
-    def __init__(self, frame: object, columns: list[tuple[str, str | None]], every: bool, beside: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self,
+        frame: object,
+        columns: list[tuple[str, str | None]],
+        every: bool,
+        beside: str | os.PathLike[str] | None,
+        name: str = "frame",
+    ) -> None:
         if beside is not None:
             os.makedirs(beside, exist_ok=True)
         self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)).absolute()
         weakref.finalize(self, _remove, self.folder, os.getpid())
-        self.path: Path = self.folder / "frame.parquet"
+        self.path: Path = self.folder / f"{name}.parquet"
+        texts = texts_of(frame)
+        if texts is not None:
+            self.rows: int = _dupsift.write_texts(texts, os.fspath(self.path))
+            return
         stream = stream_of(frame, None if every else needed_of(frame, columns))
-        self.rows: int = _dupsift.write(stream, columns, every, os.fspath(self.path))
+        self.rows = _dupsift.write(stream, columns, every, os.fspath(self.path))

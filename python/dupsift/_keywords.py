@@ -87,7 +87,8 @@ class _Publishing(TypedDict, total=False):
     min_chars_left: int
     stats: str | os.PathLike[str]
     index: str | os.PathLike[str]
-    reference: str | os.PathLike[str]
+    # A path or a frame; frames of all libraries have no type in common.
+    reference: object
     batch: str
     planned_documents: int
 

@@ -182,7 +182,19 @@ class Told:
 
 
 class Explanation(Told):
-    """Why two documents are a pair, or none: ``print`` shows it, ``record`` has all signatures and scores."""
+    """Why two documents are a pair, or none: ``print`` shows it, ``record`` has all signatures and scores.
+
+    A cell of a notebook shows the two texts side by side, with what differs marked.
+    """
+
+    def __init__(self, record: str, text: str, marked: str) -> None:
+        super().__init__(record, text)
+        self._marked: str = marked
+
+    def _repr_html_(self) -> str:
+        answer, _, _ = self._text.partition("\n\n")
+        everything = f"<details><summary>scores and signatures</summary><pre>{html.escape(self._text)}</pre></details>"
+        return f"<pre>{html.escape(answer)}</pre>{self._marked}{everything}"
 
 
 class Evaluation(Told):

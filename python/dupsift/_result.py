@@ -15,23 +15,25 @@ from ._output import Pairs
 from ._table import Table
 
 Corpora = str | Sequence[str]
+PathLike = str | os.PathLike[str]
 F = TypeVar("F")
 
 
-def _write(folder: Path, out: str | os.PathLike[str] | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float]) -> Path:
+def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: PathLike | None) -> Path:
     words = corpus if isinstance(corpus, str) else ",".join(corpus)
     there = None if out is None else os.fspath(out)
-    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()))
+    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), None if input is None else os.fspath(input))
     return folder if out is None else Path(out).absolute()
 
 
 class Survivors:
     """Which rows are kept by another rule."""
 
-    def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float]) -> None:
+    def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float], input: PathLike | None) -> None:
         self._result: Result = result
         self._remove_if: str | None = remove_if
         self._thresholds: dict[str, float] = thresholds
+        self._input: PathLike | None = input
         self.kept_mask: Column = columns[0]
         """A truth value for each row of the corpus: whether it is kept."""
         self.removed_rows: Column = columns[1]
@@ -53,7 +55,7 @@ class Survivors:
 
         ``corpus`` and the errors are those of ``Result.write``.
         """
-        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds)
+        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input)
 
     def __repr__(self) -> str:
         return f"<dupsift.Survivors: {self.kept_mask.sum():,} of {len(self.kept_mask):,} rows>"
@@ -66,10 +68,12 @@ class Result(Pairs):
     index ``doc`` counts on from the nights before, and ``kept_mask`` and ``kept_rows`` do not.
     """
 
-    def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None, reference: Corpus | None = None) -> None:
         super().__init__(path)
         self._corpus: Corpus | None = corpus
         """The frame's file, which goes with the result."""
+        self._reference: Corpus | None = reference
+        """The file of a reference that was a frame, which explain reads."""
         if corpus is not None and corpus.folder in self.path.parents:
             # A folder that goes with the result is nothing to look into.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
@@ -104,11 +108,11 @@ class Result(Pairs):
         """
         return filtered(frame, self.kept_mask)
 
-    def apply(self, *, remove_if: str | None = None, **thresholds: float) -> Survivors:
+    def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
         """Returns which rows are kept by another rule, without another run: a rule of ``remove_if``, or pairs of at least these similarities.
 
         Thresholds are named by the labels of algorithms, and can only rise: the run does not know what it did not find. The corpus has to
-        be where it was, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64 bytes each.
+        be where it was, or in ``input``, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64 bytes each.
         Nothing is written; ``apply(...).write(out)`` writes the corpus by this rule.
 
         ValueError for a label that the run does not have, for a threshold below what it knows, and if the rule depends on a document that
@@ -117,21 +121,21 @@ class Result(Pairs):
             result.apply(minhash=0.9).kept_rows
             result.apply(minhash=0.9).write("strict/")
         """
-        columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()))
-        return Survivors(self, columns, remove_if, thresholds)
+        columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()), None if input is None else os.fspath(input))
+        return Survivors(self, columns, remove_if, thresholds, input)
 
-    def write(self, out: str | os.PathLike[str] | None = None, *, corpus: Corpora = "keep") -> Path:
+    def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None) -> Path:
         """Writes the corpus without another run, like ``dupsift apply``; returns the folder that ``deduped/`` is in.
 
         ``corpus`` is one or several of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and
         ``annotate`` (a row of marks for each row, in ``attributes/``). The files are those of a run with this ``corpus``. They are added to
-        the folder of the run, or written into the new folder ``out``.
+        the folder of the run, or written into the new folder ``out``. ``input`` says where the corpus is now, if it was moved.
 
         ValueError for a corpus that has changed since the run, and for a folder that is there already.
 
             result.write("clean/")
         """
-        return _write(self.path, out, corpus, None, {})
+        return _write(self.path, out, corpus, None, {}, input)
 
     def passages(self) -> Table:
         """The repeated passages that ``cut`` found, in order of their documents.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from . import _dupsift
-from ._frames import Corpus, columns_of
+from ._frames import Corpus, columns_of, is_frame, texts_of
 from ._options import given_of, inputs_of, with_keywords
 from ._output import Comparison, Evaluation, Output, Pages
 from ._progress import Progress, shown
@@ -30,6 +30,21 @@ def _told(output: Output) -> None:
             warnings.warn(f"the result is held back in {output.path}: {guard['sentence']}", UserWarning, stacklevel=3)
 
 
+def _of_reference(options: dict[str, object], beside: object) -> Corpus | None:
+    """Writes the reference to a file if it is a frame, and names the file in the options. It has the columns of the corpus."""
+    reference = options.get("reference")
+    if isinstance(reference, (list, tuple)):
+        raise TypeError("reference=: expected a path or a frame, got a list; pass texts as a Series, or as a column of a frame")
+    if not is_frame(reference):
+        return None
+    columns, _ = columns_of({name: value for name, value in options.items() if name not in ("reference", "corpus")}, {})
+    # The run reports any other column that it needs.
+    wanted = [(name, keyword if keyword in ("text_column", "html_column") else None) for name, keyword in columns]
+    corpus = Corpus(reference, wanted, False, beside, "reference")  # type: ignore[arg-type]
+    options["reference"] = corpus.path
+    return corpus
+
+
 @with_keywords("run", but=("out",))
 def run(
     inputs: str | PathLike | Iterable[str | PathLike],
@@ -43,6 +58,8 @@ def run(
     ``inputs`` are files, folders or globs. The same corpus and the same options give the same bytes in ``pairs/``, ``clusters/`` and
     ``removed/`` as ``dupsift run``. Folders appear whole or not at all; nothing is deleted from the corpus.
 
+    ``reference`` may be a frame with the columns of the corpus, too; its file lives as long as the result.
+
     ``progress`` is a function that is called with a ``Progress``, in the place of a bar; an exception in it stops the run.
 
     A result that a guard holds back, so that it does not replace an earlier one, stands beside ``out``: a UserWarning says so, and
@@ -53,10 +70,12 @@ def run(
 
         result = dupsift.run("data/*.parquet", out="dedup/", preset="strict", memory="8GiB")
     """
-    given = given_of({**options, "out": out})
+    settings: dict[str, object] = dict(options)
+    reference = _of_reference(settings, options.get("work") or Path(out).absolute().parent)
+    given = given_of({**settings, "out": out})
     with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.run(inputs_of(inputs), given, told)
-    result = Result(folder)
+    result = Result(folder, None, reference)
     _told(result)
     return result
 
@@ -81,7 +100,9 @@ def dedup(
     DuckDB), or one split of a Hugging Face dataset. ``text`` names the column of texts, or several that make one text, ``id`` that of ids ("id", if there is
     such a column). The columns that are read are written to a file first, in the folder of ``work``, else beside ``out``, else where
     the system keeps files for a while: so a frame may be larger than ``memory``. Row numbers of the result are those of the frame.
-    With ``corpus`` all columns are written, so that ``deduped/frame.parquet`` has them.
+    With ``corpus`` all columns are written, so that ``deduped/frame.parquet`` has them. ``reference`` may be a frame, too.
+
+    ``frame`` may also be a list of strings, a Series or an array of strings, with None for a missing text. It has no columns to name.
 
     Without ``out`` the result lives as long as the object that is returned.
 
@@ -89,22 +110,26 @@ def dedup(
 
         result = dupsift.dedup(frame, text="body", id="url", algorithms="exact,minhash")
         clean = frame.filter(polars.Series(result.kept_mask))
+        clean = dupsift.dedup(texts).filter(texts)
     """
     for named, ours in (("text_column", "text"), ("id_column", "id")):
         if named in options:
             raise ValueError(f"dedup names the columns of a frame by text= and id=: expected {ours}=, got {named}=")
+    if texts_of(frame) is not None and (text != "text" or id is not None):
+        raise ValueError("text=, id=: texts have no columns; expected a frame, or neither of the two")
     settings: dict[str, object] = {"checkpoint": "never", **options}
     if settings.get("html_column") is None:
         settings["text_column"] = text
     if id is not None:
         settings["id_column"] = id
-    columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
     beside = settings.get("work") or (Path(out).absolute().parent if out is not None else None)
+    reference = _of_reference(settings, beside)
+    columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
     corpus = Corpus(frame, columns, every, beside)  # type: ignore[arg-type]
     settings["out"] = out if out is not None else corpus.folder / "out"
     with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), told)
-    result = Result(folder, corpus)
+    result = Result(folder, corpus, reference)
     _told(result)
     return result
 
@@ -165,7 +190,7 @@ def purify(
 
 def evaluate(
     result: Output | str | PathLike,
-    truth: str | PathLike | Sequence[str | PathLike],
+    truth: object,
     *,
     full: bool = False,
     corpus: str | PathLike | None = None,
@@ -175,13 +200,15 @@ def evaluate(
 ) -> Evaluation:
     """Holds a result against labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
-    ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet, JSON lines or separated values.
-    The corpus has to be where it was, or in ``corpus``. What is undefined is None. ``print`` shows five columns, or with ``full`` all of them; ``record`` has all
+    ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet, JSON lines or separated values,
+    or one frame with these columns. The corpus has to be where it was, or in ``corpus``. What is undefined is None. ``print`` shows five columns, or with ``full`` all of them; ``record`` has all
     figures of each algorithm, of the pairs that decide (``run``) and of what is removed (``removed``). The record is also left in ``evaluation/`` of the output.
 
     Raises ValueError for labels that cannot be understood and for a corpus that is gone or another by now.
     """
     folder = result.path if isinstance(result, Output) else Path(result)
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
-    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options, full, None if corpus is None else os.fspath(corpus))
+    labels = Corpus(truth, [], True, None, "labels") if is_frame(truth) else None
+    files = inputs_of(truth) if labels is None else [os.fspath(labels.path)]  # type: ignore[arg-type]
+    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, None if corpus is None else os.fspath(corpus))
     return Evaluation(record, text)

@@ -5,7 +5,9 @@ use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, new_null_array};
+use arrow::array::{
+    ArrayRef, BinaryViewBuilder, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, new_null_array,
+};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
@@ -16,7 +18,7 @@ use dupsift::io::several_texts::several;
 use dupsift::tables::read_as;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods};
+use pyo3::types::{PyBytes, PyCapsule, PyCapsuleMethods, PyString};
 
 use crate::call::call;
 use crate::error::raised;
@@ -25,6 +27,9 @@ use crate::stream_out::refused;
 
 /// Rows that are converted and written at a time.
 const ROWS: usize = 8192;
+
+/// Bytes of texts after which they are written.
+const TEXT_BYTES: usize = 8 << 20;
 
 /// A column that is asked for: its name, and the keyword that named it where it has to be there.
 pub type Asked = (String, Option<String>);
@@ -93,6 +98,48 @@ pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: Pat
     let batches = batches(frame)?;
     let written = call(frame.py(), None, move |cancel, _| write_parquet(batches, &columns, all, &path, cancel));
     written.map_err(|error| interrupted(frame.py(), error))
+}
+
+/// Writes texts, each a string or None, as the column `text` of a new Parquet file; returns the number of rows.
+///
+/// # Errors
+/// TypeError for a value that is neither, with its row; a full disk; what the iterator raises.
+#[pyfunction]
+pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
+    let py = texts.py();
+    let schema = Schema::new(vec![Field::new("text", DataType::Utf8View, true)]);
+    let mut table = TableWriter::create_of_bytes(&path, &schema).map_err(|error| raised(py, error))?;
+    let mut column = BinaryViewBuilder::new();
+    let (mut bytes, mut rows) = (0, 0_u64);
+    for text in texts.try_iter()? {
+        let text = text?;
+        if text.is_none() {
+            column.append_null();
+        } else if let Ok(text) = text.cast::<PyString>() {
+            // A string with half of a surrogate pair is not UTF-8: its row is rejected when the file is read.
+            let value = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+            let value = value.cast::<PyBytes>()?.as_bytes();
+            column.append_value(value);
+            bytes += value.len();
+        } else {
+            let kind = text.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("row {rows}: expected a text or None, got {kind}")));
+        }
+        rows += 1;
+        if bytes >= TEXT_BYTES || rows.is_multiple_of(ROWS as u64) {
+            py.check_signals()?;
+            write_column(&mut table, &mut column).map_err(|error| raised(py, error))?;
+            bytes = 0;
+        }
+    }
+    write_column(&mut table, &mut column).map_err(|error| raised(py, error))?;
+    table.close().map(|(rows, _)| rows).map_err(|error| raised(py, error))
+}
+
+fn write_column(table: &mut TableWriter, column: &mut BinaryViewBuilder) -> Result<()> {
+    let values: ArrayRef = std::sync::Arc::new(column.finish());
+    let rows = RecordBatch::try_from_iter_with_nullable([("text", values, true)]);
+    table.write(&rows.map_err(Error::table("write the texts"))?)
 }
 
 /// Returns the exception that a frame raised if that was a request to stop. Arrow hands over its text alone.

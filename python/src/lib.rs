@@ -29,6 +29,7 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(call::leave, module)?)?;
     module.add_function(wrap_pyfunction!(columns::kept_mask, module)?)?;
     module.add_function(wrap_pyfunction!(frame::write, module)?)?;
+    module.add_function(wrap_pyfunction!(frame::write_texts, module)?)?;
     module.add_function(wrap_pyfunction!(frame::frame_columns, module)?)?;
     module.add_function(wrap_pyfunction!(settings::options, module)?)?;
     module.add_function(wrap_pyfunction!(facts::algorithms, module)?)?;

@@ -119,7 +119,8 @@ pub fn evaluate(
     })
 }
 
-/// Tells why two documents are a pair, or none, or of one why it goes: the record as JSON, and what a person reads of it.
+/// Tells why two documents are a pair, or none, or of one why it is removed: the record as JSON, the text for people, and the marked
+/// difference as HTML.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -131,14 +132,14 @@ pub fn explain(
     b: Option<String>,
     rows: bool,
     corpus: Option<PathBuf>,
-) -> PyResult<(String, String)> {
+) -> PyResult<(String, String, String)> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
         let asked: Vec<String> = std::iter::once(a).chain(b).collect();
         let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;
         let screen = Screen { width: WIDTH, colours: false, full: false };
-        Ok((json(&explained)?, report::explanation(&explained, screen)))
+        Ok((json(&explained)?, report::explanation(&explained, screen), report::marked(&explained)))
     })
 }
 
@@ -152,9 +153,10 @@ pub fn survivors(
     folder: PathBuf,
     remove_if: Option<String>,
     thresholds: Vec<(String, f64)>,
+    input: Option<PathBuf>,
 ) -> PyResult<(Column, Column, Column)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
         let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
         let asked = ApplyOptions { remove_if, thresholds, ..ApplyOptions::default() };
@@ -178,9 +180,10 @@ pub fn apply(
     out: Option<PathBuf>,
     remove_if: Option<String>,
     thresholds: Vec<(String, f64)>,
+    input: Option<PathBuf>,
 ) -> PyResult<String> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?;
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
         let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
         let asked = ApplyOptions { corpus: CorpusFiles::parse(&corpus)?, remove_if, thresholds, out };

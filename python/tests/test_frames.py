@@ -304,14 +304,17 @@ class Frames(Case):
         import pyarrow as pa
 
         table = pa.table(COLUMNS)
-        with self.assertRaisesRegex(TypeError, "expected a table of Arrow.*got builtins.list"):
-            ds.dedup([1, 2])
+        with self.assertRaisesRegex(TypeError, "expected a table of Arrow.*got builtins.dict"):
+            ds.dedup({"text": ["a"]})
+        with self.assertRaisesRegex(TypeError, "row 1: expected a text or None, got int"):
+            ds.dedup(["a", 2])
         with self.assertRaisesRegex(ValueError, 'text="boddy": the frame has no such column; did you mean "body"'):
             ds.dedup(table, text="boddy")
         with self.assertRaisesRegex(ValueError, "keep=.*the frame has no such column"):
             ds.dedup(table, text="body", keep="score desc")
-        with self.assertRaises(ValueError):
-            ds.dedup(table["body"], text="body")
+        for named in [{"text": "body"}, {"id": "url"}]:
+            with self.assertRaisesRegex(ValueError, "texts have no columns"):
+                ds.dedup(table["body"], **named)
 
     @needs("pyarrow")
     def test_tables_and_streams_keep_what_they_read(self) -> None:
@@ -389,8 +392,119 @@ class Frames(Case):
         self.assertEqual(result.apply(remove_if="pair").filter(table)["url"].to_pylist(), stays)
         with self.assertRaisesRegex(ValueError, "it has 5 rows, and the run had 6"):
             result.filter(table[:5])
-        with self.assertRaisesRegex(TypeError, "got builtins.list"):
+        with self.assertRaisesRegex(ValueError, "it has 2 rows, and the run had 6"):
             result.filter([1, 2])
+        with self.assertRaisesRegex(TypeError, "got builtins.dict"):
+            result.filter({})
+
+    def test_texts_are_a_corpus(self) -> None:
+        result = ds.dedup(TEXTS, algorithms="exact", no_report=True)
+        self.assertEqual(list(result.kept_mask), KEPT)
+        self.assertEqual(result.filter(TEXTS), [text for text, kept in zip(TEXTS, KEPT) if kept])
+        self.assertEqual(list(ds.dedup(tuple(TEXTS), algorithms="exact", no_report=True).kept_rows), [0, 1, 3, 4])
+        self.assertEqual(len(ds.dedup(["half of a pair \ud800", "a text"], algorithms="exact", no_report=True, accept=True).rejected()), 1)
+        # More than one batch.
+        many = [f"text number {row % 9000}" for row in range(20_000)]
+        self.assertEqual(list(ds.dedup(many, algorithms="exact", no_report=True).kept_rows), list(range(9000)))
+
+    @needs("polars", "pandas", "pyarrow")
+    def test_a_series_is_a_corpus(self) -> None:
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        stays = [text for text, kept in zip(TEXTS, KEPT) if kept]
+        chunked = pa.chunked_array([TEXTS[:2], TEXTS[2:]])
+        for texts in [pl.Series(TEXTS), pd.Series(TEXTS, index=list("fedcba")), pd.Series(TEXTS, dtype=object), pa.array(TEXTS), chunked]:
+            with self.subTest(type(texts).__name__):
+                result = ds.dedup(texts, algorithms="exact", no_report=True)
+                self.assertEqual(list(result.kept_mask), KEPT)
+                self.assertEqual((len(result.rejected()), [str(row["id"]) for row in result.removed()]), (1, ["frame.parquet#2", "frame.parquet#5"]))
+                kept = [text.as_py() if hasattr(text, "as_py") else text for text in result.filter(texts)]
+                self.assertEqual([text for text in kept if isinstance(text, str)], [text for text in stays if text is not None])
+                self.assertEqual(len(kept), 4)
+
+    @needs("polars")
+    def test_a_reference_is_a_frame(self) -> None:
+        import polars as pl
+
+        frame = pl.DataFrame(COLUMNS)
+        options: Any = {"text": "body", "id": "url", "algorithms": "exact", "no_report": True}
+        reference = pl.DataFrame({"body": [TEXTS[4], "another text"], "url": ["r0", "r1"], "other": [7, 8], "odd": [[1], None]})
+        result = ds.dedup(frame, reference=reference, keep="other desc", **options)
+        self.assertEqual(list(result.kept_rows), [2, 3, 5])
+        removed = {row["id"]: row["kept_id"] for row in result.removed()}
+        self.assertEqual(removed["u4"], "r0")
+        with self.assertRaisesRegex(ValueError, '"other", which no input file has'):
+            ds.dedup(frame, reference=reference.drop("other"), keep="other desc", **options)
+        with self.assertRaisesRegex(TypeError, "reference=: expected a path or a frame, got a list"):
+            ds.dedup(frame, reference=["a"], **options)
+        # Files, and the texts alone.
+        corpus = self.lines(*TEXTS)
+        result = ds.run(corpus, self.folder / "out", reference=pl.DataFrame({"text": [TEXTS[0]]}), algorithms="exact", no_report=True)
+        self.assertEqual(list(result.kept_rows), [1, 3, 4])
+        result = ds.dedup(TEXTS, reference=pl.Series([TEXTS[0], None]), algorithms="exact", no_report=True, accept=True)
+        self.assertEqual(list(result.kept_rows), [1, 3, 4])
+        del result
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["corpus.jsonl", "out"])
+
+    @needs("datasets", "polars", "pandas", "pyarrow", "duckdb")
+    def test_readers_know_the_algorithm_of_a_pair(self) -> None:
+        import datasets
+        import duckdb
+        import pandas as pd
+        import polars as pl
+        import pyarrow.parquet as pq
+
+        out, cache = self.folder / "out", str(self.folder / "cache")
+        result = ds.dedup(TEXTS, out=out, algorithms="exact,minhash", no_report=True)
+        pairs = datasets.load_dataset(str(out), "pairs", cache_dir=cache)
+        self.assertEqual({name: len(pairs[name]) for name in pairs}, {"exact": 2, "minhash": 2})
+        for name, rows in [("removed", 2), ("rejected", 1)]:
+            self.assertEqual(datasets.load_dataset(str(out), name, split="train", cache_dir=cache).num_rows, rows)
+        self.assertEqual(set(datasets.load_dataset(str(out), "clusters", cache_dir=cache)), {"exact", "minhash"})
+        folder = str(out / "pairs")
+        both = ["exact", "exact", "minhash", "minhash"]
+        self.assertEqual(sorted(pl.read_parquet(folder)["algorithm"]), both)
+        self.assertEqual(sorted(pd.read_parquet(folder)["algorithm"]), both)
+        self.assertEqual(sorted(pq.read_table(folder)["algorithm"].to_pylist()), both)
+        self.assertEqual(sorted(row[0] for row in duckdb.execute(f"select algorithm from '{folder}/*/*.parquet'").fetchall()), both)
+        self.assertIn("algorithm", result.pairs().columns)
+
+    @needs("polars")
+    def test_labels_are_a_frame(self) -> None:
+        import polars as pl
+
+        result = ds.dedup(pl.DataFrame(COLUMNS), text="body", id="url", algorithms="exact", no_report=True)
+        pairs = ds.evaluate(result, pl.DataFrame({"id_a": ["u0"], "id_b": ["u2"], "note": ["same"]}))
+        figures = pairs.record["algorithms"][0]
+        clusters = ds.evaluate(result, pl.DataFrame({"id": IDS[:3] + IDS[4:], "cluster": [1, 2, 1, 3, 2]}))
+        self.assertIn("precision", str(clusters))
+        self.assertNotEqual(figures, clusters.record["algorithms"][0])
+        with self.assertRaisesRegex(ValueError, "there are: a"):
+            ds.evaluate(result, pl.DataFrame({"a": ["u0"]}))
+
+    @needs("polars")
+    def test_a_notebook_shows_rows_and_marks(self) -> None:
+        import polars as pl
+
+        texts = [f"text {row}" for row in range(12)] * 2
+        ids = ["<b>", "a\u202eb", "x" * 200] + [f"d{row}" for row in range(21)]
+        result = ds.dedup(pl.DataFrame({"text": texts, "id": ids}), algorithms="exact", no_report=True)
+        shown = result.pairs()._repr_html_()
+        self.assertEqual(shown.count("<tr>"), 11)
+        self.assertIn("12 rows, the first 10 are shown", shown)
+        self.assertIn("&lt;b&gt;", shown)
+        self.assertIn("a\ufffdb", shown)
+        self.assertIn("x" * 100 + "…<", shown)
+        self.assertTrue(result.rejected()._repr_html_().endswith("<p>0 rows</p>"))
+        day, night = (f"The cat sleeps on the <window> all {time} long, and nobody minds. It eats at noon." for time in ("day", "night"))
+        result = ds.dedup([day, night, "Something else."], algorithms="minhash:threshold=0.5", remove_if="pair", no_report=True)
+        marked = result.explain(0, 1, rows=True)._repr_html_()
+        self.assertIn("<del>day</del>", marked)
+        self.assertIn("<ins>night</ins>", marked)
+        self.assertIn("&lt;window&gt;", marked)
+        self.assertNotIn("<window>", marked)
 
     @needs("pyarrow")
     def test_columns_are_arrays(self) -> None:

@@ -34,6 +34,21 @@ class Notebook(Case):
         self.assertIn("report.html", data["text/html"])
         self.assertIn("<pre>2,455 documents in 3 files", data["text/html"])
 
+    def test_tables_and_differences_are_shown(self) -> None:
+        rest = "Nobody minds, for it is an old cat that has always lived in this house. It eats at noon and goes out in the evening."
+        texts = [f"The cat sleeps on the window all {time} long. {rest}" for time in ("day", "night")]
+        client = self.client(
+            f"import dupsift\nr = dupsift.dedup({texts!r}, algorithms='minhash:threshold=0.5', remove_if='pair')",
+            "r.pairs()",
+            "r.explain(0, 1, rows=True)",
+        )
+        client.execute()
+        pairs, difference = (cell.outputs[-1]["data"]["text/html"] for cell in client.nb.cells[1:])
+        self.assertIn("<th>similarity</th>", pairs)
+        self.assertIn("<p>1 row</p>", pairs)
+        self.assertIn("all <del>day</del> long", difference)
+        self.assertIn("all <ins>night</ins> long", difference)
+
     def test_bars_are_shown_and_go(self) -> None:
         run = f"dupsift.run({str(self.endless())!r}, out='out', algorithms='exact,minhash', threads=1, no_report=True)"
         client = self.client("import dupsift\nresult = " + run)

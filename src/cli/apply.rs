@@ -23,7 +23,7 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
         out: arguments.out.clone(),
     };
     let settings = arguments.options.settings()?;
-    let finished = Finished::open(&arguments.dir)?;
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
     let options = finished.options(&settings)?;
     let (_, progress) = log::start(&settings);
     ignore_file_size_signal();

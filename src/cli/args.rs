@@ -299,6 +299,9 @@ pub struct ApplyArguments {
     /// Decide again by pairs of at least this similarity, of the algorithm with this label; may be given several times
     #[arg(long, value_name = "LABEL=T")]
     pub threshold: Vec<String>,
+    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    #[arg(long, value_name = "DIR")]
+    pub input: Option<PathBuf>,
     /// A new folder for the result; another rule needs one [default: OUT]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -338,7 +341,7 @@ mod tests {
         ("accept", &["reason"]),
         ("clean", &[]),
         ("index", &[]),
-        ("apply", &["corpus", "out", "remove-if", "threshold"]),
+        ("apply", &["corpus", "input", "out", "remove-if", "threshold"]),
         ("evaluate", &["corpus", "full", "json", "truth"]),
         ("show", &[]),
         ("report", &["corpus"]),

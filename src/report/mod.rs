@@ -26,7 +26,7 @@ pub use evaluation::evaluation;
 pub use explanation::explanation;
 pub use finished::finished;
 pub use losses::{guarded, once_accepted, other_inputs, rejections, rejections_of};
-pub use page::{accepted_page, contamination_page, page};
+pub use page::{accepted_page, contamination_page, marked, page};
 pub use pages::{pages, training};
 pub use plan::plan;
 pub use summary::{applied, summary};

@@ -71,8 +71,8 @@ fn folders(corpus: &CorpusReport) -> String {
 
 /// Returns the command that writes the corpus, if the run wrote none and there is one to write.
 fn next(report: &RunReport, out: &Path) -> String {
-    let is_of_files = report.inputs.iter().all(|input| input.path != DASH);
-    if report.removal.is_none() || report.corpus.is_some() || report.is_held() || !is_of_files {
+    let can_be_written = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
+    if report.removal.is_none() || report.corpus.is_some() || report.is_held() || !can_be_written {
         return String::new();
     }
     let out = out.display().to_string();

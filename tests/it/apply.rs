@@ -218,6 +218,18 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
         &["--remove-if", "pair", "-o", text(&at("new"))],
         &["what is cut depends on which documents are kept"],
     );
+    // Thresholds are of algorithms that decide, one each, and chains know no other rule.
+    let new = at("new");
+    let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
+    run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
+    refused(&at("by"), &["--threshold", "minhash=0.9", "-o", text(&at("new"))], &["minhash do not decide", "exact"]);
+    run(&[&input], &at("both"), &["--algorithms", "exact,minhash"]).ends_with(0);
+    refused(&at("both"), &twice, &["minhash has two thresholds"]);
+    let chains = ["--algorithms", "exact,minhash", "--chain", "remove", "--remove-if", "pair"];
+    run(&[&input], &at("chains"), &chains).ends_with(0);
+    let other = ["--remove-if", "contained:0.9:1", "-o", text(&new)];
+    refused(&at("chains"), &other, &["`remove-if`", "complete chains"]);
+    assert!(!at("new").exists());
     let compared_in = at("compared");
     let compared = ["compare", text(&input), "--out", text(&compared_in), "--algorithms", "exact", "--no-progress"];
     Ran::of(program().args(compared).output().unwrap()).ends_with(0);
@@ -250,6 +262,49 @@ fn a_batch_of_an_index_is_written_by_its_own_removals() {
     assert_eq!(ids("n2/dropped"), removed);
     assert_eq!(ids("n2/dropped").len() + ids("n2/deduped").len(), 40);
     apply(&at("n2"), &["--corpus", "annotate"]).ends_with(2).says(&["was matched against the index"]);
+}
+
+#[test]
+fn folders_that_get_no_file_are_not_made_and_stop_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    // Nothing is removed, so that dropped/ stays empty.
+    fs::write(at("a.jsonl"), json_lines(&[docs(8).swap_remove(3), docs(8).swap_remove(7)])).unwrap();
+    let input = at("a.jsonl");
+    let with = run(&[&input], &at("with"), &["--algorithms", "exact", "--corpus", ALL]).ends_with(0);
+    run(&[&input], &at("out"), &["--algorithms", "exact"]).ends_with(0);
+    apply(&at("out"), &["--corpus", ALL]).ends_with(0);
+    assert_eq!(of_corpus(&at("out")), of_corpus(&at("with")), "{}", with.stdout);
+    assert_eq!(at("out/dropped").exists(), at("with/dropped").exists());
+    assert!(at("out/deduped/a.jsonl").is_file() && at("out/applied.json").is_file());
+    // What is there already is what a second call meets.
+    apply(&at("out"), &["--corpus", "keep"]).ends_with(2).says(&["deduped is already there"]);
+}
+
+#[test]
+fn files_that_cannot_be_written_back_are_not_promised() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_docs(&at("a.parquet"), &docs(20), 7);
+    let told = run(&[&at("a.parquet")], &at("parquet"), &["--algorithms", "exact"]).ends_with(0).stdout;
+    assert!(told.contains("dupsift apply"), "{told}");
+    write_arrow(&at("a.arrow"), &docs(20));
+    let told = run(&[&at("a.arrow")], &at("arrow"), &["--algorithms", "exact"]).ends_with(0).stdout;
+    assert!(!told.contains("dupsift apply"), "{told}");
+    assert_eq!(show(&at("arrow")).ends_with(0).stdout.matches("dupsift apply").count(), 0);
+    apply(&at("arrow"), &[]).ends_with(2).says(&["Arrow files are not copied"]);
+}
+
+/// Writes the documents as an Arrow file.
+fn write_arrow(path: &Path, docs: &[Doc]) {
+    use arrow::array::{ArrayRef, RecordBatch, StringArray};
+    let column = |of: fn(&Doc) -> &String| -> ArrayRef {
+        std::sync::Arc::new(StringArray::from_iter_values(docs.iter().map(of)))
+    };
+    let batch = RecordBatch::try_from_iter([("id", column(|doc| &doc.id)), ("text", column(|doc| &doc.text))]).unwrap();
+    let mut writer = arrow::ipc::writer::FileWriter::try_new(fs::File::create(path).unwrap(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
 }
 
 /// A summary without the line of times, which are taken again for the record.
@@ -323,4 +378,13 @@ fn a_corpus_that_was_moved_is_found() {
         assert_ne!(nowhere.code, 0, "{verb:?}");
         assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
     }
+    // `apply` calls the folder of files of the corpus otherwise, for it has `--corpus keep`.
+    assert_ne!(apply(&out, &[]).code, 0);
+    let place = at("new/place");
+    apply(&out, &["--input", text(&place), "--corpus", ALL]).ends_with(0);
+    run(&[&place.join("corpus")], &at("with"), &["--algorithms", "exact", "--corpus", ALL]).ends_with(3);
+    assert_eq!(of_corpus(&out), of_corpus(&at("with")));
+    let pairs = at("pairs");
+    let strict = ["--remove-if", "pair", "--input", text(&place), "-o", text(&pairs)];
+    apply(&out, &strict).ends_with(0);
 }

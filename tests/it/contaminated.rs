@@ -380,6 +380,14 @@ fn an_output_is_known_as_ours() {
     place.search("out", &["--corpus", "keep"]).ends_with(0);
     place.search("out", &[]).ends_with(2).says(&["is already there"]);
     place.search("out", &["--corpus", "keep", "--overwrite"]).ends_with(0);
+    // An evaluation set in the output is never replaced with it.
+    let inside = place.at("out/clean");
+    let items = files_below(&inside);
+    let mut command = program();
+    command.arg("contaminated").arg(place.at("items")).arg("--against").arg(&inside).args(["--item-column", "text"]);
+    command.args(["--text-column", "question", "--overwrite", "--no-progress", "--out"]).arg(place.at("out"));
+    Ran::of(command.output().unwrap()).ends_with(2).says(&["is to be replaced", "lies in it"]);
+    assert!(!items.is_empty() && files_below(&inside) == items);
     std::fs::write(place.at("out/clean/notes.txt"), b"mine").unwrap();
     place.search("out", &["--overwrite"]).ends_with(2).says(&["notes.txt"]);
     std::fs::rename(place.at("out"), place.at("corpus/out")).unwrap();

@@ -320,7 +320,8 @@ fn work_files_go_where_asked_and_are_gone_after_the_run() {
     run(&[samples()], &out, &["--algorithms", ALL, "--work", &work.to_string_lossy()]).ends_with(0);
     assert_same_bytes(&plain.out(), &out, "--work");
     assert_eq!((names_in(&work), names_in(folder.path())), (vec![], vec!["deep".to_string(), "out".to_string()]));
-    let tables = ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json", "stats"];
+    let tables =
+        ["README.md", "_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json", "stats"];
     assert_eq!(names_in(&out), tables);
 }
 

@@ -545,7 +545,7 @@ fn what_cannot_be_evaluated_is_refused() {
     assert!(!done.out().join("evaluation").exists());
     assert_eq!(
         names_in(&done.out()),
-        ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
+        ["README.md", "_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
     );
     // A folder of the user's in its place stays.
     std::fs::create_dir(done.out().join("evaluation")).unwrap();

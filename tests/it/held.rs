@@ -192,7 +192,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     assert_eq!(night.names(), ["corpus", "out"]);
     assert_eq!(
         names_in(&night.at("out")),
-        ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
+        ["README.md", "_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
     );
     let accepted = record(&night.at("out"))["accepted"].clone();
     assert_eq!((&accepted["reason"], &accepted["output"]), (&"the \"new\" crawler".into(), &"out".into()));

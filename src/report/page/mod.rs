@@ -26,6 +26,7 @@ mod texts;
 mod threshold;
 
 pub use contamination::page as contamination_page;
+pub use pair::marked;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 

@@ -7,7 +7,7 @@ use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Held, Review, ShownText, Told};
+use dupsift_study::study::{Explanation, Held, Review, ShownText, Told};
 
 /// Characters of each text that are compared, from the first one on that differs.
 const COMPARED: usize = 3_000;
@@ -23,7 +23,7 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let texts = [a, b].map(|doc| review.texts.get(&doc));
     html! {
         (facts(report, review, a, b))
-        @if let [Some(one), Some(other)] = texts { (differences(one, other)) }
+        @if let [Some(one), Some(other)] = texts { (differences(one, other, ": type the line below to see all.")) }
         @if let Some(line) = explain_line(report, review, a, b) { p.line { code { (line) } } }
     }
 }
@@ -214,7 +214,7 @@ fn percent(share: f64) -> String {
 }
 
 /// The two texts, what differs marked.
-fn differences(a: &ShownText, b: &ShownText) -> Markup {
+fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     let same = same_beginning(&a.text, &b.text);
     let (rest_a, cut_a) = beginning(&a.text[same..]);
     let (rest_b, cut_b) = beginning(&b.text[same..]);
@@ -227,10 +227,36 @@ fn differences(a: &ShownText, b: &ShownText) -> Markup {
     html! {
         div.diff {
             @if same > 0 { p.same { "The first " (counted(a.text[..same].chars().count() as u64, "character")) " are the same" (context(&a.text[..same])) } }
-            (lines(&found.lines, languages))
+            (lines(&found.lines, languages, where_all_are))
             @if is_cut { p.same { "What follows is not shown here." } }
         }
     }
+}
+
+/// The styles of a marked difference on a page that is not ours; its colors fit light and dark pages.
+const STYLE: &str = "\
+.dupsift-diff .both { display: grid; grid-template-columns: 1fr 1fr; gap: 1em; border-top: 1px solid rgba(128, 128, 128, .4); }\n\
+.dupsift-diff .both > div { min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate; }\n\
+.dupsift-diff .same { opacity: .7; margin: .2em 0; }\n\
+.dupsift-diff del { background: rgba(220, 60, 60, .25); }\n\
+.dupsift-diff ins { background: rgba(50, 170, 80, .25); }\n";
+
+/// Returns the marked difference of two explained documents as HTML, with the styles that it needs.
+pub fn marked(explained: &Explanation) -> String {
+    let [a, b] = explained.documents.each_ref().map(|document| ShownText {
+        id: document.id.clone(),
+        text: document.text.clone(),
+        longer: false,
+    });
+    let id = |text: &ShownText| html! { bdi title=(plain(&text.id)) { (heading(&text.id)) } };
+    html! {
+        div.dupsift-diff {
+            style { (maud::PreEscaped(STYLE)) }
+            div.both { div { "a: " (id(&a)) } div { "b: " (id(&b)) } }
+            (differences(&a, &b, ", not shown here."))
+        }
+    }
+    .into_string()
 }
 
 /// The end of what is the same.
@@ -239,7 +265,7 @@ fn context(text: &str) -> Markup {
     html! { ": " span lang=(language(text)) { @if begin > 0 { "…" } (plain(text[begin..].trim())) } }
 }
 
-fn lines(lines: &[Line], languages: [&str; 2]) -> Markup {
+fn lines(lines: &[Line], languages: [&str; 2], where_all_are: &str) -> Markup {
     let mut rows = Vec::new();
     let (mut equal, mut left_out) = (Vec::new(), 0);
     let fold = |equal: &mut Vec<&String>, rows: &mut Vec<Markup>| {
@@ -272,7 +298,7 @@ fn lines(lines: &[Line], languages: [&str; 2]) -> Markup {
     fold(&mut equal, &mut rows);
     html! {
         @for row in rows { (row) }
-        @if left_out > 0 { p.same { (counted(left_out, "more sentence")) " with differences: type the line below to see all." } }
+        @if left_out > 0 { p.same { (counted(left_out, "more sentence")) " with differences" (where_all_are) } }
     }
 }
 
@@ -361,7 +387,7 @@ mod tests {
 
     fn shown(a: &str, b: &str) -> String {
         let text = |text: &str| ShownText { text: text.into(), ..ShownText::default() };
-        differences(&text(a), &text(b)).into_string()
+        differences(&text(a), &text(b), ".").into_string()
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //! ```text
 //! form=raw        "Кот."  != "кот"      the bytes of the text column
 //! form=canonical  "Кот."  == "кот"      its words joined by one space
+//! form=url        "https://www.a.org/?utm_source=x" == "http://a.org/"
 //! ```
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, SignatureScheme, Signer};
+use super::kit::address;
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Digest;
@@ -29,9 +31,10 @@ const FACTS: Facts = Facts {
     params: &[
         ParamSpec {
             name: "form",
-            kind: Kind::Choice(&["raw", "canonical"]),
+            kind: Kind::Choice(&["raw", "canonical", "url"]),
             default: "raw",
-            help: "raw: the bytes of the text; canonical: its words joined by one space, so case and punctuation do not count",
+            help: "raw: the bytes of the text; canonical: its words joined by one space, so case and punctuation do not count; \
+                   url: the text is a web address; scheme, www., default port, fragment, tracking parameters and their order do not count",
         },
         ParamSpec {
             name: "digest",
@@ -53,32 +56,43 @@ impl Algorithm for Exact {
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let digest = Digest::by_name(params.word("digest"))
             .ok_or_else(|| Error::Internal(format!("exact: no digest {:?}", params.word("digest"))))?;
-        Ok(Box::new(ExactSigner { digest, canonical: params.word("form") == "canonical" }))
+        let form = match params.word("form") {
+            "canonical" => Form::Canonical,
+            "url" => Form::Url,
+            _ => Form::Raw,
+        };
+        Ok(Box::new(ExactSigner { digest, form }))
     }
+}
+
+/// What the digest is of.
+enum Form {
+    Raw,
+    Canonical,
+    Url,
 }
 
 struct ExactSigner {
     digest: Digest,
-    canonical: bool,
+    form: Form,
 }
 
 impl KeySigner for ExactSigner {
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
-        if self.canonical {
-            if document.words().is_empty() {
-                return Err("no words");
+        match self.form {
+            Form::Canonical if document.words().is_empty() => Err("no words"),
+            Form::Canonical => Ok(self.digest.of(document.canonical().as_bytes()).into()),
+            Form::Url => {
+                let key = address::key(document.raw()).ok_or("no web address")?;
+                Ok(self.digest.of(key.as_bytes()).into())
             }
-            Ok(self.digest.of(document.canonical().as_bytes()).into())
-        } else {
-            if document.raw().trim_start().is_empty() {
-                return Err("empty text");
-            }
+            Form::Raw if document.raw().trim_start().is_empty() => Err("empty text"),
             // The run takes this hash of every document as well: it is computed once.
-            let key = match self.digest {
+            Form::Raw => Ok(match self.digest {
                 Digest::Xxh128 => document.raw_hash(),
                 digest => digest.of(document.raw().as_bytes()),
-            };
-            Ok(key.into())
+            }
+            .into()),
         }
     }
 
@@ -106,5 +120,13 @@ mod tests {
         assert_eq!(key(&Exact, "", " \n\t"), Err("empty text"));
         assert_eq!(key(&Exact, "form=canonical", "?!"), Err("no words"));
         assert!(key(&Exact, "", "?!").is_ok());
+        assert_eq!(key(&Exact, "form=url", "Кот."), Err("no web address"));
+    }
+
+    #[test]
+    fn addresses_of_one_page_are_equal() {
+        let of = |address| key(&Exact, "form=url", address);
+        assert_eq!(of("https://www.a.org/x?b=2&a=1&utm_source=s#top"), of("http://a.org:80/x?a=1&b=2"));
+        assert_ne!(of("http://a.org/x?a=1"), of("http://a.org/x?a=2"));
     }
 }

@@ -118,3 +118,25 @@ impl ContaminatedOptions {
         score.into() as f32 >= self.threshold as f32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Value, Verb};
+
+    #[test]
+    fn a_score_of_the_threshold_reaches_it_with_32_bits() {
+        let mut settings = Settings::default();
+        let given = [
+            ("against", Value::Texts(vec!["items".into()])),
+            ("threshold", Value::Real(0.7)),
+            ("out", Value::Path("out".into())),
+        ];
+        given.iter().for_each(|(name, value)| settings.give_by_name(Verb::Contaminated, name, value).unwrap());
+        let settings = settings.with_defaults(Verb::Contaminated).unwrap();
+        let options = ContaminatedOptions::resolve(Vec::new(), &settings).unwrap();
+        // 0.7 with 32 bits is less than with 64.
+        assert!(f64::from(0.7_f32) < 0.7 && options.reaches(0.7_f32) && options.reaches(0.7_f64));
+        assert!(!options.reaches(0.699_999_9_f32) && options.reaches(0.700_000_1_f32));
+    }
+}

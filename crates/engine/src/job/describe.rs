@@ -149,6 +149,7 @@ fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<Inpu
         stamp: file.seen().to_string(),
         contents: contents(at),
         encoding: file.coding.guessed.then(|| file.coding.encoding.to_string()),
+        not_copied: !file.can_be_copied(),
         removed: removals.by_file.get(at).copied().unwrap_or_default(),
         seen: removals.seen_by_file.get(at).copied().unwrap_or_default(),
         rejected: 0,

@@ -190,6 +190,9 @@ pub struct InputReport {
     /// The encoding that was found for it; none unless `--encoding auto` had to find one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
+    /// Whether its format cannot be written without some of its rows, so that `corpus` and `dupsift apply` refuse it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_copied: bool,
     /// Documents of it that are removed.
     pub removed: u64,
     /// Of these, exact copies of documents of the index.

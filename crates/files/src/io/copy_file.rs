@@ -25,6 +25,11 @@ impl InputFile {
         if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
     }
 
+    /// Returns whether its format can be written without some of its rows.
+    pub fn can_be_copied(&self) -> bool {
+        self.format.copies(self.coding).is_ok()
+    }
+
     /// Checks that rows can be left out of the file; gives the first page that does not fit, if there is one.
     ///
     /// # Errors

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 /// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
 /// and so does what the record of the output does not list, where it lists its files.
-const OUTPUT_FILES: [&str; 32] = [
+const OUTPUT_FILES: [&str; 33] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
     ".run.json.dupsift-accept",
+    "README.md",
     APPLIED,
     "clusters/algorithm=*/part-00000.parquet",
     "compare/comparison.json",

@@ -1,5 +1,6 @@
 //! Parts that several algorithms share. An algorithm imports these and the contract, never another algorithm.
 
+pub mod address;
 pub mod bits;
 pub mod blocks;
 pub mod bm25;

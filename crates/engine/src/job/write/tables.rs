@@ -129,8 +129,27 @@ impl Tables<'_> {
         )?;
         let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
         running.end(written.rows, written.rows, written.bytes);
+        let labels: Vec<&str> = self.members.iter().map(|member| member.bound.label.as_str()).collect();
+        stage.write_bytes("README.md", card(&labels, self.decided.is_some()).as_bytes())?;
         Ok(written)
     }
+}
+
+/// Returns the dataset card of the output: `datasets` of Hugging Face reads from it that each table is a configuration, and each algorithm
+/// a split. It ignores the names of folders, and the algorithm stands in no file, because pyarrow and pandas refuse a folder
+/// `algorithm=NAME` whose files have such a column as well.
+fn card(labels: &[&str], removes: bool) -> String {
+    let mut card = "---\nconfigs:\n".to_owned();
+    for kind in ["pairs", "clusters"] {
+        card += &format!("- config_name: {kind}\n  data_files:\n");
+        for label in labels {
+            card += &format!("  - split: {label}\n    path: {kind}/algorithm={label}/*.parquet\n");
+        }
+    }
+    for kind in removes.then_some("removed").into_iter().chain(["rejected"]) {
+        card += &format!("- config_name: {kind}\n  data_files: {kind}/*.parquet\n");
+    }
+    card + "---\n\nThe output of dupsift. `dupsift show` prints its summary, `report.html` shows it in a browser, and `run.json` is its record.\n"
 }
 
 /// Returns the path of the table `rejected/` in an output folder.

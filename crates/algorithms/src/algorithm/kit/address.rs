@@ -1,0 +1,141 @@
+//! Web addresses as keys: addresses that lead to one page in most cases have one key.
+//!
+//! ```text
+//! https://www.example.org:443/a?utm_source=x&b=2&a=1#top  ==  http://example.org/a?a=1&b=2
+//! ```
+
+use url::Url;
+
+/// Parameters that say where a visitor came from, and change no page. Those that begin with `utm_` are some, too.
+const TRACKING: [&str; 25] = [
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "_openstat",
+    "dclid",
+    "epik",
+    "fbclid",
+    "gbraid",
+    "gclid",
+    "gclsrc",
+    "igsh",
+    "igshid",
+    "li_fat_id",
+    "mc_cid",
+    "mc_eid",
+    "mkt_tok",
+    "msclkid",
+    "spm",
+    "srsltid",
+    "ttclid",
+    "twclid",
+    "wbraid",
+    "yclid",
+    "ysclid",
+];
+
+/// Returns the key of a web address; `None` if the text is none.
+///
+/// The address is parsed as browsers do, by the URL standard of WHATWG. Scheme, `www.`, default port, fragment, tracking parameters and
+/// the order of parameters are left out. An address without a scheme needs a dot within its host.
+pub fn key(text: &str) -> Option<String> {
+    let text = text.trim();
+    let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    let url = if begins("http://") || begins("https://") {
+        Url::parse(text).ok()?
+    } else if text.contains("://") {
+        return None;
+    } else {
+        let url = Url::parse(&format!("http://{}", text.trim_start_matches("//"))).ok()?;
+        let is_plain = url.username().is_empty() && url.password().is_none();
+        if !is_plain || !url.host_str()?.trim_end_matches('.').contains('.') {
+            return None;
+        }
+        url
+    };
+    let host = url.host_str()?;
+    let mut key = String::with_capacity(text.len());
+    if !url.username().is_empty() {
+        key += &format!("{}:{}@", url.username(), url.password().unwrap_or_default());
+    }
+    key += host.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(host);
+    if let Some(port) = url.port() {
+        key += &format!(":{port}");
+    }
+    key += url.path();
+    let mut parameters: Vec<&str> = url.query().unwrap_or_default().split('&').filter(|one| is_content(one)).collect();
+    parameters.sort_unstable();
+    if !parameters.is_empty() {
+        key.push('?');
+        key += &parameters.join("&");
+    }
+    Some(key)
+}
+
+/// Returns whether a parameter is there and may choose a page.
+fn is_content(parameter: &str) -> bool {
+    let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
+    !parameter.is_empty() && !name.starts_with("utm_") && TRACKING.binary_search(&&*name).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leads_to_one_page_has_one_key() {
+        for same in [
+            "http://example.org/a?a=1&b=2",
+            "https://www.example.org:443/a?utm_source=x&b=2&a=1#top",
+            "HTTP://WWW.Example.ORG:80/x/../a?b=2&&a=1&FBCLID=q",
+            "  example.org/a?b=2&a=1\n",
+            "//example.org/./a?a=1&b=2&_openstat=z",
+        ] {
+            assert_eq!(key(same).as_deref(), Some("example.org/a?a=1&b=2"), "{same}");
+        }
+        assert_eq!(key("https://example.org"), key("www.example.org/?gclid=1"));
+        assert_eq!(key("http://пример.рф/"), key("https://xn--e1afmkfd.xn--p1ai"));
+        assert_eq!(key("http://例え.jp/路"), key("http://例え.jp/%E8%B7%AF"));
+    }
+
+    #[test]
+    fn what_may_be_another_page_has_another_key() {
+        let all = [
+            "http://example.org/a",
+            "http://example.org/A",
+            "http://example.org/a/",
+            "http://example.org/a?a=1",
+            "http://example.org/a?a=2",
+            "http://example.org:8080/a",
+            "http://m.example.org/a",
+            "http://www.org/a",
+            "http://u:p@example.org/a",
+        ];
+        let keys: std::collections::BTreeSet<_> = all.iter().map(|address| key(address).expect("an address")).collect();
+        assert_eq!(keys.len(), all.len(), "{keys:?}");
+    }
+
+    #[test]
+    fn what_is_no_web_address_has_none() {
+        for none in [
+            "",
+            " ",
+            "word",
+            "Two words.",
+            "Кот.",
+            "?!",
+            "mailto:a@example.org",
+            "ftp://example.org/",
+            "http://",
+            "javascript:x",
+        ] {
+            assert_eq!(key(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn the_list_of_parameters_can_be_searched() {
+        assert!(TRACKING.is_sorted());
+    }
+}
