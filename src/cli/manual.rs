@@ -99,9 +99,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     }
     fs::create_dir_all(dir).with_context(cannot)?;
     if fs::read_dir(dir).with_context(cannot)?.next().is_some() {
-        return Err(
-            Error::usage(format!("{} is not empty; expected a new folder for the manual", dir.display())).into()
-        );
+        return Err(Error::usage(format!("{} is not empty; expected a new folder", dir.display())).into());
     }
     for (name, text) in PAGES {
         let path = dir.join(name);

@@ -34,6 +34,7 @@ pub mod run;
 pub mod signals;
 pub mod stream;
 mod suggest;
+mod two_lines;
 pub mod version;
 
 pub use exit::Exit;

@@ -7,11 +7,11 @@ use super::exit::ends_with;
 use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::report::{plan, summary};
+use crate::report::{Detail, plan, summary};
 use crate::start_with;
 use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
-use dupsift_engine::engine::{Leg, Progress};
+use dupsift_engine::engine::Leg;
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
@@ -27,27 +27,27 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let options = resolve(inputs, &settings)?;
     let (format, progress) = log::start_long(&settings);
-    work(&options, &called(&settings, &options), &progress, format, settings.switch("dry-run"))
-}
-
-fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
+    let called = called(&settings, &options);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
+    let dry_run = settings.switch("dry-run");
+    let options = &options;
     if dry_run { job::check_dry(options) } else { job::check(options) }?;
     let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
-    let (passes, legs) = tell_plan(called, options, &inputs, format)?;
+    let (passes, legs) = tell_plan(&called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
     progress.follow(legs);
-    let report = start_with(options, inputs, None, progress, &cancel)?;
+    let report = start_with(options, inputs, None, &progress, &cancel)?;
     let exit = Exit::of_report(&report);
     ends_with(exit);
     if format == LogFormat::Json {
         tell_end(&report, exit);
     }
-    Ok(tell(&summary(&report, &options.out), exit))
+    let detail = Detail::verbose(settings.switch("verbose"));
+    Ok(tell(&summary(&report, &options.out, detail), exit))
 }
 
 /// What the user calls that which is to be done: a preset, or algorithms.

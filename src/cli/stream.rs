@@ -67,7 +67,7 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
         ByteSize(report.filter_bytes).display().iec(),
         report.false_positives
     );
-    report.bad_inputs.iter().for_each(|file| text += &format!("set aside: {}: {}\n", file.file, file.why));
+    report.bad_inputs.iter().for_each(|file| text += &format!("skipped: {}: {}\n", file.file, file.why));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, &options.run.out);

@@ -324,7 +324,7 @@ fn what_cannot_be_read_of_the_items_is_counted_and_skipped() {
     for said in [
         "no rows of the corpus rejected",
         "against: 2 of 5 rows used; 3 rows rejected",
-        "against: set aside: b.parquet: ",
+        "against: skipped: b.parquet: ",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }

@@ -174,7 +174,7 @@ fn rest_of_header(bytes: &[u8]) -> usize {
     at + 2
 }
 
-/// Lengths that cannot be are found before memory is allocated for them: in a corpus the file is set aside, a result is refused.
+/// Lengths that cannot be are found before memory is allocated for them: in a corpus the file is skipped, a result is refused.
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     for (values, column, why) in [(false, 1, "unpacked, and all pages"), (true, 0, "values"), (true, 1, "values")] {

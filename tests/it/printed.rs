@@ -271,7 +271,7 @@ fn a_threshold_of_minhash_is_told_before_the_run_and_recorded_after_it() {
         (ran.stderr, record["algorithms"][0].clone())
     };
     let (lines, one) = run("a", &["--algorithms", "minhash", "--threshold", "0.8"]);
-    assert!(lines.contains("minhash: 13 bands of 7 rows; expected recall by similarity: 10 % at 0.5,"), "{lines}");
+    assert!(lines.contains("minhash: 13 bands of 7 rows; expected recall by similarity: 10% at 0.5,"), "{lines}");
     let expected = serde_json::json!({"0.7": 0.672829, "0.8": 0.953098, "0.9": 0.999788});
     assert_eq!(one["expected_recall"], expected);
     assert!(

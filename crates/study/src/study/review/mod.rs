@@ -20,7 +20,7 @@ mod told;
 pub use clusters::{ClusterReview, LargeCluster, Member};
 pub use crossing::Crossing;
 pub use held::Held;
-pub use removed::{Fate, RemovedReview, SHARES};
+pub use removed::{Fate, RemovalSample, RemovedReview, SHARES};
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
@@ -143,6 +143,7 @@ pub fn review(
     let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
     let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
+    docs.extend(removed.sample.iter().map(|one| one.doc));
     // Those are named, though they are not shown.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
@@ -154,7 +155,9 @@ pub fn review(
     };
     let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
     let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
-    let pairs: BTreeSet<(u64, u64)> = pairs.chain(large.iter().flat_map(LargeCluster::pairs)).collect();
+    let pairs = pairs.chain(large.iter().flat_map(LargeCluster::pairs));
+    let drawn = removed.sample.iter().map(|one| (one.doc.min(one.kept), one.doc.max(one.kept)));
+    let pairs: BTreeSet<(u64, u64)> = pairs.chain(drawn).collect();
     let held = held::hold(&read, bounds, pairs.iter().copied());
     let mut told = BTreeMap::new();
     for one in report.algorithms.iter().filter(|one| one.relations.is_some()) {
