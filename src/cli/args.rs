@@ -20,9 +20,9 @@ use dupsift_engine::reading::input_endings;
 /// What `run -h` ends with.
 const EXAMPLES: &str = "\
 Examples:
-  dupsift run docs.jsonl --out out                     find duplicates; your files are never changed
-  dupsift run crawl/ --out out/mon --corpus keep       also write the corpus without duplicates
-  dupsift run crawl/ --out out/tue --index seen        also match documents of earlier runs";
+  dupsift run docs.jsonl --out out
+  dupsift run crawl/ --out mon --corpus keep   # also write the corpus
+  dupsift run crawl/ --out tue --index seen    # also match earlier runs";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -170,7 +170,7 @@ fn short_inputs(verb: usize) -> &'static str {
     if verb == Of::Purify as usize {
         "Files, folders or globs: Parquet, JSON lines, CSV, Arrow, WARC"
     } else {
-        "Files, folders or globs: Parquet, JSON lines, CSV, Arrow, WARC; - reads JSON lines from stdin"
+        "Files, folders or globs: Parquet, JSON lines, CSV, ...; - is stdin"
     }
 }
 

@@ -378,7 +378,7 @@ fn an_output_is_known_as_ours() {
     let place = Place::new();
     small(&place);
     place.search("out", &["--corpus", "keep"]).ends_with(0);
-    place.search("out", &[]).ends_with(2).says(&["is already there"]);
+    place.search("out", &[]).ends_with(2).says(&["already exists"]);
     place.search("out", &["--corpus", "keep", "--overwrite"]).ends_with(0);
     std::fs::write(place.at("out/clean/notes.txt"), b"mine").unwrap();
     place.search("out", &["--overwrite"]).ends_with(2).says(&["notes.txt"]);

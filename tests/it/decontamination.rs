@@ -94,7 +94,7 @@ fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let more = ["--algorithms", ALGORITHMS, "--reference", text(&reference)];
     run(&[&place.at("b/corpus")], &place.at("none"), &more)
         .ends_with(2)
-        .says(&["its corpus is not there any more", "docs.parquet"]);
+        .says(&["its corpus no longer exists", "docs.parquet"]);
 }
 
 /// Rows and files of a reference that cannot be read are counted, listed, told and guarded as those of the corpus are.
@@ -193,7 +193,7 @@ fn a_reference_that_is_none_is_told() {
         run(&[&place.at("new")], &place.at("out"), &more).ends_with(2).says(&[says]);
     };
     refused(&["--reference", text(&place.at("nowhere"))], "nowhere");
-    refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "leave one of them out");
+    refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "remove one of them");
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
     refused(&["--reference", text(&place.at("other"))], "minhash here, and not there");
     drop(other);

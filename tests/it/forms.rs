@@ -251,7 +251,7 @@ fn two_rules_of_one_kind_are_refused() {
     let typed = ["run", "docs", "--out", "out", "--algorithms", "versions:margin=0.1"];
     Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
         .ends_with(2)
-        .says(&["margin= and relate= are two rules of one kind"]);
+        .says(&["margin= and relate= cannot be combined"]);
     let typed = ["run", "docs", "--out", "out", "--algorithms", "versions:near=0.5"];
     Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
         .ends_with(2)

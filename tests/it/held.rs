@@ -184,7 +184,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     // It can be looked at before, and the page needs no corpus to tell of the acceptance.
     Ran::of(program().arg("report").arg(night.at("out.held")).output().unwrap()).ends_with(0);
     let before = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
-    assert!(before.contains("(held back)") && !before.contains("accepted all the same"));
+    assert!(before.contains("(held back)") && !before.contains("accepted at "));
     std::fs::rename(night.at("corpus"), night.at("corpora")).unwrap();
     let said = night.accept(&["--reason", "the \"new\" crawler"]).ends_with(0).stdout;
     assert_eq!(said.trim_end(), night.at("out").canonicalize().unwrap().display().to_string());
@@ -200,7 +200,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     assert_eq!(tables.len(), tree(&night.at("out/removed")).len());
     let page = || std::fs::read_to_string(night.at("out/report.html")).unwrap();
     let accepted = page();
-    assert!(accepted.contains("accepted all the same") && !accepted.contains("(held back)"), "the page tells of it");
+    assert!(accepted.contains("accepted at ") && !accepted.contains("(held back)"), "the page tells of it");
     let texts = |page: &str| page.matches("of this night").count();
     assert!(texts(&accepted) == texts(&before), "the rest of the page is as it was");
     Ran::of(program().arg("report").arg(night.at("out")).output().unwrap()).ends_with(0);
@@ -449,7 +449,7 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
     assert_eq!(record(&night.at("model.held"))["guards"][0]["held"], true);
     // Nothing to learn from is an error, and what stands stays.
     write(0, 500);
-    train(&[]).ends_with(2).says(&["no labelled document"]);
+    train(&[]).ends_with(2).says(&["no labeled documents"]);
     assert!(before == tree(&out));
     write(400, 22);
     train(&["--max-rejected-share", "0.06"]).ends_with(3);

@@ -289,7 +289,7 @@ pub fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
             bytes.insert(name, std::fs::read(&file).unwrap());
         }
     }
-    assert!(bytes.len() >= 3, "{} holds no result", out.display());
+    assert!(bytes.len() >= 3, "{} is not a result that was held back", out.display());
     bytes
 }
 

@@ -149,7 +149,7 @@ fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
             &docs
         });
         command.args(&words[1..]).args(["--threads", "2"]).stdout(File::create("/dev/full").unwrap());
-        Ran::of(command.output().unwrap()).ends_with(0).says(&["is complete; what was to be printed about it is lost"]);
+        Ran::of(command.output().unwrap()).ends_with(0).says(&["is complete, but its summary could not be printed"]);
     };
     std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
     into_full(&["run", "--out", "run"]);

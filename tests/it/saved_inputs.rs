@@ -214,7 +214,7 @@ fn a_batch_with_another_text_is_not_published_already() {
     fs::set_permissions(docs.join("b.jsonl"), fs::Permissions::from_mode(0o600)).unwrap();
     night().ends_with(0).says(&["is published already"]);
     change(&docs.join("b.jsonl"), "\"id\":\"d", "\"id\":\"e", false);
-    night().ends_with(2).says(&["is in the index already, with other files"]);
+    night().ends_with(2).says(&["is already in the index, with other files"]);
 }
 
 /// A look at a result shows no texts that the run did not read.

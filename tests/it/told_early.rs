@@ -28,12 +28,12 @@ fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
     std::fs::write(at("users/notes"), b"mine").unwrap();
     std::fs::write(at("file"), b"mine").unwrap();
     for verb in MAKING {
-        told(verb, &["--out", &at("stands")], &["is already there", "`overwrite"]);
-        told(verb, &["--out", &at("users"), "--overwrite"], &["does not look like an earlier result"]);
+        told(verb, &["--out", &at("stands")], &["already exists", "`overwrite"]);
+        told(verb, &["--out", &at("users"), "--overwrite"], &["is not the output of an earlier run"]);
         told(verb, &["--out", &at("file/out")], &["is no folder"]);
         told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
     }
-    told("purify", &["--out", &at("stands"), "--train", "topic"], &["is already there"]);
+    told("purify", &["--out", &at("stands"), "--train", "topic"], &["already exists"]);
     assert!(!Path::new(&at("new")).exists());
 }
 
@@ -133,14 +133,14 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
         told(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 letters; expected at most 100"]);
     }
     told("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "expected at most", "`memory"]);
-    told("stream", &with(&["--algorithms", "exact,tf"]), &["takes one algorithm"]);
+    told("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
     told("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
     told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
     told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" is not there"]);
     told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" is not there"]);
     told("purify", &with(&["--stats", "nosuch"]), &["nosuch is no output of a finished run"]);
     told("purify", &with(&["--stats", "tests"]), &["tests is no output of a finished run"]);
-    told("purify", &with(&["--model", "nosuch"]), &["nosuch is no output of a training"]);
+    told("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
     let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
     told("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
     assert!(!Path::new("made-nowhere").exists());
@@ -163,7 +163,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     let out = ["--out", &out];
     told("stream", &[&out[..], &["--filter", &filter]].concat(), &["it holds keys of tf", "expected those of exact"]);
     told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no statistics of words"]);
-    told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["is of other words", "train again"]);
+    told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);
     // Each says what it is where another one is expected.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
         let says = format!("{} is an output of dupsift {verb}; expected the output folder of dupsift run", at(name));
@@ -192,7 +192,7 @@ fn a_truth_that_says_nothing_is_an_error() {
         Ran::of(ran).ends_with(2).says(parts);
         assert!(!done.out().join("evaluation").exists());
     };
-    evaluate("", &["there is no row in it"]);
+    evaluate("", &["it has no rows"]);
     evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in all)"]);
     evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
     evaluate("{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n", &["no pair of two documents", "1 names one document twice"]);
@@ -210,5 +210,5 @@ fn memory_beyond_that_of_the_machine_is_told_and_no_error() {
     let out = folder.path().join("out");
     let more = ["--memory", "1024TiB", "--algorithms", "exact"];
     let ran = crate::kit::run(&[&corpus(folder.path())], &out, &more).ends_with(0);
-    ran.says(&["`memory=1.0 PiB` is more than the", "that the machine or its cgroup allows"]);
+    ran.says(&["`memory=1.0 PiB` is more than the", "that the machine or its cgroup has"]);
 }

@@ -42,7 +42,7 @@ fn bar(title: &str, parts: &[Part], shown: &dyn Fn(u64) -> String) -> Markup {
     let parts = || parts.iter().filter(|part| part.2 > 0);
     html! {
         div.bar {
-            h3 { (title) ": " (shown(all)) }
+            div.name { (title) ": " (shown(all)) }
             div.track aria-hidden="true" { @for (class, _, size) in parts() { span class=(class) style=(width(*size)) {} } }
             ul { @for (class, name, size) in parts() {
                 li { span.key.(class) {} strong { (shown(*size)) } " " (name) " (" (percent(*size, all)) ")" }

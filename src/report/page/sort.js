@@ -84,7 +84,8 @@ if (browse) {
   const other = button('', () => save(true));
   const show = (to) => {
     at = Math.min(Math.max(to, 0), cards.length - 1);
-    cards.forEach((card, number) => { card.hidden = number !== at; card.open = number === at; });
+    cards[at].open = true;
+    browse.replaceChildren(steps, cards[at]);
     seen.add(cards[at]);
     update();
   };
@@ -111,6 +112,5 @@ if (browse) {
     if (event.key === 'j') show(at + 1);
     if (event.key === 'k') show(at - 1);
   });
-  browse.prepend(steps);
   show(0);
 }

@@ -9,8 +9,6 @@ use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
-/// Pairs that are unfolded when the page is opened.
-const OPEN: usize = 1;
 /// Characters that are shown of a text that stands by itself.
 const ALONE: usize = 300;
 
@@ -81,8 +79,8 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
 /// Pairs drawn from each bin.
 pub fn samples(report: &RunReport, review: &Review) -> Markup {
     let bins = review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty());
-    // Those that are not equal tell the most.
-    let mut open = OPEN;
+    // One pair of different texts is unfolded if the page shows no removal before.
+    let mut open = usize::from(review.removed.sample.is_empty());
     let mut opens = |bin: usize| {
         let opens = bin + 1 < SAMPLE_BINS.len() && open > 0;
         open -= usize::from(opens);

@@ -62,7 +62,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
         "What makes two texts duplicates: versions[:T], one text contains the share T (0.8 by default) of the other's \
          3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, 2 LCS / (a + b) of characters; \
-         words:T, the same of words; or jaccard:T")
+         words:T, the same of words; or jaccard:T. Characters are those of the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // Judging costs about as much as the run then, or less, and a share of the pairs is known to a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
@@ -101,7 +101,7 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(OUTPUT, MAKING, "out", "DIR", Kind::Path,
         "Output folder. It appears under this name only when it is complete")
-        .brief("Output folder, which appears only when it is complete")
+        .brief("Output folder")
         .field(|run, given| Ok(run.out = given.path()), |run| Some(run.out.clone().into())),
     OptionSpec::new(OUTPUT, MAKING, "overwrite", "", Kind::Switch, "Replace the output folder if it exists")
         .brief("Replace the output folder if it exists")
@@ -258,7 +258,7 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(DUPLICATES, FINDERS, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
         "Algorithms, such as three_plus_five,minhash:bands=20,rows=5, or all; see `dupsift algorithms`")
-        .brief("Algorithms, such as three_plus_five,minhash:bands=20,rows=5")
+        .brief("Algorithms, such as three_plus_five,minhash")
         .list()
         .default(in_words(DEFAULT_PRESET.algorithms, "those of `preset=balanced`"))
         .but(&[
@@ -278,7 +278,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
     OptionSpec::new(DUPLICATES, FINDERS, "preset", "NAME", Kind::Text(|typed| preset(typed).map(drop)),
         "A set of algorithms, instead of `algorithms`: balanced, strict, broad or fineweb; see `dupsift algorithms`")
-        .brief("A set of algorithms: balanced (default), strict, broad or fineweb")
+        .brief("Algorithms: balanced (default), strict, broad, fineweb")
         .but(&[(Verb::Compare, "A preset and its algorithms, instead of `algorithms`: balanced, strict, broad or fineweb", NONE)])
         .field(
             |run, given| Ok(run.recipe.algorithms = Recipe::parse_algorithms(preset(given.text())?.algorithms)?),
@@ -390,7 +390,7 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(KEPT, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
         "Which of several duplicates is kept: columns, length or doc, each with asc or desc")
-        .brief("Which of several duplicates is kept: columns, length or doc")
+        .brief("Which duplicate is kept: columns, length or doc")
         .list()
         .default(is("length desc"))
         .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc"))])
