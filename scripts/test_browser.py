@@ -113,7 +113,10 @@ def browser(chromium: str, driver: str, profile: str) -> webdriver.Chrome:
     for flag in [*FLAGS, f"--user-data-dir={profile}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(driver))
+    chrome = webdriver.Chrome(options=options, service=Service(driver))
+    # axe-core takes longer than the usual 30 s on a machine that is busy.
+    chrome.set_script_timeout(180)
+    return chrome
 
 
 def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) -> list[str]:
