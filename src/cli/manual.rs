@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 
 use super::args::Arguments;
-use super::{Exit, tell};
+use super::{Exit, print_result};
 use dupsift_core::error::Error;
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs;
@@ -108,7 +108,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let pages = counted(PAGES.len() as u64, "page");
-    Ok(tell(
+    Ok(print_result(
         &format!("{pages} of the manual, as Markdown; its contents: {}\n", dir.join("SUMMARY.md").display()),
         Exit::Done,
     ))

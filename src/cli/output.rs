@@ -33,7 +33,7 @@ pub fn say_styled(text: &str) -> io::Result<()> {
 
 /// Prints what there is to say of a result that stands, and gives the exit code. That tells of the result: where stdout takes nothing, that is a
 /// warning. With `--quiet` nothing is printed unless somebody should look.
-pub fn tell(text: &str, exit: Exit) -> Exit {
+pub fn print_result(text: &str, exit: Exit) -> Exit {
     ends_with(exit);
     if log::is_quiet() {
         // The last line of a JSON log has the exit code already.

@@ -27,7 +27,7 @@ pub fn program(typed: Vec<OsString>) -> Exit {
     let words: Vec<String> = typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let ended = match Arguments::try_parse_from(typed) {
         Ok(arguments) => verb(arguments.verb),
-        Err(told) if told.kind() == ErrorKind::DisplayVersion => tell_version(),
+        Err(told) if told.kind() == ErrorKind::DisplayVersion => print_version(),
         Err(told) => {
             answer(&told, &words);
             return if told.use_stderr() { Exit::Usage } else { Exit::Done };
@@ -88,7 +88,7 @@ fn verb(verb: Verb) -> Result<Exit> {
     }
 }
 
-fn tell_version() -> Result<Exit> {
+fn print_version() -> Result<Exit> {
     say(&version::version()?).context("cannot print the version")?;
     Ok(Exit::Done)
 }

@@ -271,7 +271,10 @@ fn show_prints_what_was_printed_at_the_end() {
     apply(&out, &["--corpus", "drop"]).ends_with(0);
     apply(&out, &[]).ends_with(0);
     let now = show(&out).ends_with(0).stdout;
-    assert!(now.contains("\ncorpus: deduped/ ") && now.contains(", dropped/ ") && !now.contains("dupsift apply"), "{now}");
+    assert!(
+        now.contains("\ncorpus: deduped/ ") && now.contains(", dropped/ ") && !now.contains("dupsift apply"),
+        "{now}"
+    );
     fs::remove_dir_all(out.join("dropped")).unwrap();
     assert!(!show(&out).ends_with(0).stdout.contains("dropped/"));
     let strict = apply(&out, &["--remove-if", "pair", "-o", text(&at("pairs"))]).ends_with(0).stdout;

@@ -317,6 +317,10 @@ fn wrong_numbers_names_and_places() {
     refused(&[&folder.path().join("none.parquet")], &[], &["none.parquet", "does not exist"]);
     refused(&[&folder.path().join("*.jsonl")], &[], &["nothing to read in", ".jsonl.zst"]);
     let work = file.join("work").to_string_lossy().into_owned();
-    refused(&[&file], &["--work", &work], &["`work=", "a.parquet/work`: cannot be looked at", "expected an existing folder"]);
+    refused(
+        &[&file],
+        &["--work", &work],
+        &["`work=", "a.parquet/work`: cannot be looked at", "expected an existing folder"],
+    );
     run(&[&file], &out, &["--memory", "48MiB"]).ends_with(0);
 }

@@ -7,7 +7,7 @@ use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Held, Review, ShownText, Told};
+use dupsift_study::study::{PairComparison, PairRelation, Review, ShownText};
 
 /// Characters of each text that are compared, from the first one on that differs.
 const COMPARED: usize = 3_000;
@@ -108,58 +108,58 @@ pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
 }
 
 /// What two documents have in common, in the order asked.
-fn held_of(review: &Review, a: u64, b: u64) -> Option<Held> {
-    if let Some(held) = review.held.get(&(a, b)) {
-        return Some(held.clone());
+fn compared(review: &Review, a: u64, b: u64) -> Option<PairComparison> {
+    if let Some(found) = review.compared.get(&(a, b)) {
+        return Some(found.clone());
     }
-    let mut held = review.held.get(&(b, a))?.clone();
-    held.contained.swap(0, 1);
-    held.numbers.swap(0, 1);
-    held.more_numbers.swap(0, 1);
-    held.stays.swap(0, 1);
-    Some(held)
+    let mut found = review.compared.get(&(b, a))?.clone();
+    found.contained.swap(0, 1);
+    found.numbers.swap(0, 1);
+    found.more_numbers.swap(0, 1);
+    found.stays.swap(0, 1);
+    Some(found)
 }
 
 fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
-    let held = held_of(review, a, b);
+    let found = compared(review, a, b);
     let named = |doc: u64| {
         let whole = review.texts.get(&doc).map(|text| plain(&text.id));
         html! { bdi title=[whole] { (id_of(review, doc)) } @if is_earlier(report, doc) { (of_night(report, doc)) } }
     };
-    let numbers = |at: usize, held: &Held| {
-        let more = held.more_numbers[at];
-        let told = held.numbers[at].iter().map(|number| plain(number).into_owned()).collect::<Vec<_>>().join(", ");
+    let numbers = |at: usize, found: &PairComparison| {
+        let more = found.more_numbers[at];
+        let told = found.numbers[at].iter().map(|number| plain(number).into_owned()).collect::<Vec<_>>().join(", ");
         if more > 0 { format!("{told} and {} more", thousands(more as u64)) } else { told }
     };
     html! {
         dl.pair {
             div { dt { "A" } dd { (named(a)) } }
             div { dt { "B" } dd { (named(b)) } }
-            @if let Some(held) = &held {
+            @if let Some(found) = &found {
                 div {
                     dt { "Contained in the other" }
-                    dd { (part(held.contained[0])) " of A in B, " (part(held.contained[1])) " of B in A" }
+                    dd { (part(found.contained[0])) " of A in B, " (part(found.contained[1])) " of B in A" }
                 }
                 @for (at, name) in [(0, "Numbers only in A"), (1, "Numbers only in B")] {
-                    @if !held.numbers[at].is_empty() { div { dt { (name) } dd { (numbers(at, held)) } } }
+                    @if !found.numbers[at].is_empty() { div { dt { (name) } dd { (numbers(at, found)) } } }
                 }
             }
-            @if let Some(told) = review.told.get(&(a.min(b), a.max(b))) { div { dt { "Relation" } dd { (relation(told, review.bounds.is_some())) } } }
+            @if let Some(told) = review.relations.get(&(a.min(b), a.max(b))) { div { dt { "Relation" } dd { (relation(told, review.bounds.is_some())) } } }
             @if let Some(fate) = fate(report, review, a, b) { div { dt { "Result" } dd { (fate) } } }
         }
     }
 }
 
 /// What the two are to each other, and whether titles keep both.
-fn relation(told: &Told, asks_titles: bool) -> String {
-    let what = match told.relation.as_str() {
+fn relation(pair: &PairRelation, asks_titles: bool) -> String {
+    let what = match pair.relation.as_str() {
         "version" => "two versions of one text",
         "contained" => "one text contained in the other",
         _ => "pages of one template with different facts: both are kept",
     };
     let titles =
-        if told.other_title && asks_titles { "; their titles name different things, so both are kept" } else { "" };
-    format!("{what} ({}){titles}", told.why)
+        if pair.other_title && asks_titles { "; their titles name different things, so both are kept" } else { "" };
+    format!("{what} ({}){titles}", pair.why)
 }
 
 /// How much of the text of one stands in the other.
@@ -175,7 +175,7 @@ fn part(contained: Contained) -> String {
 fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     report.removal.as_ref()?;
     let bounds = review.bounds;
-    let held = held_of(review, a, b);
+    let found = compared(review, a, b);
     let why = |reason: &str| match reason {
         "copy" => "they are exact copies".to_string(),
         "seen" => format!("{} has the same text", earlier(report)),
@@ -204,7 +204,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
             // Why it does not go for one that goes itself is no question.
-            None => match held.as_ref().and_then(|held| held.stays[at]).filter(|_| !goes_for(other, doc)) {
+            None => match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !goes_for(other, doc)) {
                 Some(reason) => html! { (name) " was kept (" (reason) "). " },
                 None => html! { (name) " was kept. " },
             },

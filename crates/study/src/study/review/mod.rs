@@ -6,25 +6,25 @@
 //! documents allow at most the root of 2 n.
 
 mod clusters;
+mod compared;
 mod crossing;
-mod held;
 mod lowest;
 mod places;
 mod preset;
+mod relations;
 mod removed;
 mod shown;
 mod sources;
 mod tally;
-mod told;
 
 pub use clusters::{ClusterReview, LargeCluster, Member};
+pub use compared::PairComparison;
 pub use crossing::Crossing;
-pub use held::Held;
+pub use relations::PairRelation;
 pub use removed::{Fate, RemovalSample, RemovedReview, SHARES};
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
-pub use told::Told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -68,10 +68,10 @@ pub struct Review {
     pub samples: Vec<Vec<PairSample>>,
     /// The documents of all these, by number.
     pub texts: BTreeMap<u64, ShownText>,
-    /// The pairs of all these held against each other, by the numbers of their documents.
-    pub held: BTreeMap<(u64, u64), Held>,
-    /// What those of them are that an algorithm classifies.
-    pub told: BTreeMap<(u64, u64), Told>,
+    /// All these pairs compared, by the numbers of their documents.
+    pub compared: BTreeMap<(u64, u64), PairComparison>,
+    /// The relations of the pairs that an algorithm classifies.
+    pub relations: BTreeMap<(u64, u64), PairRelation>,
     /// The removals; nothing where nothing may go.
     pub removed: RemovedReview,
     /// What removal asks of a document, where a pair is not enough.
@@ -158,10 +158,10 @@ pub fn review(
     let pairs = pairs.chain(large.iter().flat_map(LargeCluster::pairs));
     let drawn = removed.sample.iter().map(|one| (one.doc.min(one.kept), one.doc.max(one.kept)));
     let pairs: BTreeSet<(u64, u64)> = pairs.chain(drawn).collect();
-    let held = held::hold(&read, bounds, pairs.iter().copied());
-    let mut told = BTreeMap::new();
+    let compared = compared::compare_all(&read, bounds, pairs.iter().copied());
+    let mut relations = BTreeMap::new();
     for one in report.algorithms.iter().filter(|one| one.relations.is_some()) {
-        told.extend(told::told(finished, &one.label, &pairs, go_on)?);
+        relations.extend(relations::relations(finished, &one.label, &pairs, go_on)?);
     }
     let texts = read.into_iter().map(|(doc, read)| (doc, read.shown)).collect();
     Ok(Review {
@@ -179,8 +179,8 @@ pub fn review(
         least,
         samples,
         texts,
-        held,
-        told,
+        compared,
+        relations,
         removed,
         before: before(report),
         bounds,
