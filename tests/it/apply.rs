@@ -290,7 +290,7 @@ fn show_prints_what_was_printed_at_the_end() {
     let command = program().arg("compare").arg(&input).arg("-o").arg(&compared).args(arguments).output().unwrap();
     let told = Ran::of(command).ends_with(0).stdout;
     assert_eq!(timeless(&show(&compared).ends_with(0).stdout), timeless(&told));
-    show(folder.path()).ends_with(2).says(&["is no output of a finished run"]);
+    show(folder.path()).ends_with(2).says(&["is not the output of a finished run"]);
 }
 
 #[test]

@@ -532,7 +532,7 @@ fn what_cannot_be_evaluated_is_refused() {
         .ends_with(2)
         .says(&["there are: idA, id_b", "\"idA\" what should be called id_a"]);
     evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "is not there"]);
-    evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["no output of a finished run"]);
+    evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["not the output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");
     write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);
     let pairs = folder.path().join("pairs.jsonl");

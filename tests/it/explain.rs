@@ -265,7 +265,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     typed(&out, &["a.parquet#3", "кот-1"]).ends_with(2).says(&["FILE#ROW"]);
     typed(&out, &["--docs", "5", "0"]).ends_with(2).says(&["from 0 to 4", "\"5\""]);
     typed(&out, &["кот-1", "a.parquet#0"]).ends_with(2).says(&["the same document, number 0"]);
-    typed(folder.path(), &["a", "b"]).ends_with(2).says(&["no output of a finished run"]);
+    typed(folder.path(), &["a", "b"]).ends_with(2).says(&["not the output of a finished run"]);
 }
 
 /// Statistics of another corpus would give other signatures.

@@ -138,8 +138,8 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
     told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" is not there"]);
     told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" is not there"]);
-    told("purify", &with(&["--stats", "nosuch"]), &["nosuch is no output of a finished run"]);
-    told("purify", &with(&["--stats", "tests"]), &["tests is no output of a finished run"]);
+    told("purify", &with(&["--stats", "nosuch"]), &["nosuch is not the output of a finished run"]);
+    told("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
     told("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
     let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
     told("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
