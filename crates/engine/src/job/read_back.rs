@@ -197,7 +197,7 @@ fn record(dir: &Path) -> Result<RunReport> {
         _ => {
             return Err(wrong(
                 dir,
-                "it is no output of a finished run; expected the folder that dupsift run has written",
+                "it is not the output of a finished run; expected the output folder of dupsift run",
             ));
         }
     };

@@ -108,8 +108,7 @@ pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool],
     others.truncate(most);
     copies.truncate(most);
     others.append(&mut copies);
-    let all = others;
-    all
+    others
 }
 
 #[cfg(test)]
