@@ -52,7 +52,7 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_
         }
         told(verb, &["--out", "/proc/out"], &["nothing can be made in /proc", "can be written to"]);
         told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
-        told(verb, &["--out", &out, "--overwrite"], &[".held is where a result would be held back", "`accept"]);
+        told(verb, &["--out", &out, "--overwrite"], &[".held is needed for a result that must not replace", "`accept"]);
     }
     assert_eq!(std::fs::read(held.join("notes")).unwrap(), b"mine");
 }
@@ -64,7 +64,7 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
     std::fs::write(at("file"), b"mine").unwrap();
     let (out, wrok, file) = (at("out"), at("wrok"), at("file"));
     for verb in MAKING {
-        told(verb, &["--out", &out, "--work", &wrok], &["`work", "is not there", "mkdir -p"]);
+        told(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
         told(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
     }
     // A look at a run that is done.
@@ -74,7 +74,7 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
     std::fs::write(&truth, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
     for more in [&["explain", "d0", "d1"][..], &["evaluate", "--truth", &truth], &["report"]] {
         let ran = program().arg(more[0]).arg(done.out()).args(&more[1..]).args(["--work", &wrok]).output().unwrap();
-        Ran::of(ran).ends_with(2).says(&["`work", "is not there"]);
+        Ran::of(ran).ends_with(2).says(&["`work", "does not exist"]);
     }
     assert!(!Path::new(&wrok).exists());
 }
@@ -136,8 +136,8 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     told("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
     told("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
     told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
-    told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" is not there"]);
-    told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" is not there"]);
+    told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" does not exist"]);
+    told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" does not exist"]);
     told("purify", &with(&["--stats", "nosuch"]), &["nosuch is not the output of a finished run"]);
     told("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
     told("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
@@ -162,7 +162,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     let (out, filter) = (at("new"), at("stream/filter.bloom"));
     let out = ["--out", &out];
     told("stream", &[&out[..], &["--filter", &filter]].concat(), &["it holds keys of tf", "expected those of exact"]);
-    told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no statistics of words"]);
+    told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
     told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);
     // Each says what it is where another one is expected.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
