@@ -9,7 +9,8 @@ Each page is opened in light and in dark, as it comes and with all that folds un
 
 * axe-core finds nothing,
 * nothing is wider than the window but what scrolls in its own box,
-* tables sort by a click, and hold the same rows where scripts are off,
+* tables sort by a click, and hold the same rows if scripts are off,
+* j and k walk through the removals, and a tick moves a pair from the right to the wrong ones,
 * the browser reports no error, so that the policy lets the page's own script run,
 * the page of a small corpus is less than 6,000 pixels high at 1280 (`--small`),
 * printed it takes few sheets of paper, for what is folded stays folded there.
@@ -86,6 +87,24 @@ for (const table of document.querySelectorAll('table.sort')) {
 }
 return wrong;
 """
+# The removals one by one: keys, a tick, and what would be saved.
+BROWSE = """
+const browse = document.querySelector('.browse');
+if (!browse) return [];
+const wrong = [];
+const type = (key) => document.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
+const expect = (text) => { if (!browse.textContent.includes(text)) wrong.push('removals: no ' + text); };
+expect('1 of ');
+type('j');
+expect('2 of ');
+browse.querySelector('input[type=checkbox]').click();
+expect('Save 1 right as labels.csv');
+expect('Save 1 wrong as wrong.csv');
+type('k');
+expect('1 of ');
+if (browse.querySelectorAll('details').length !== 1) wrong.push('removals: more than one is shown');
+return wrong;
+"""
 
 
 def browser(chromium: str, driver: str, profile: str) -> webdriver.Chrome:
@@ -94,7 +113,10 @@ def browser(chromium: str, driver: str, profile: str) -> webdriver.Chrome:
     for flag in [*FLAGS, f"--user-data-dir={profile}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(driver))
+    chrome = webdriver.Chrome(options=options, service=Service(driver))
+    # axe-core takes longer than the usual 30 s on a machine that is busy.
+    chrome.set_script_timeout(180)
+    return chrome
 
 
 def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) -> list[str]:
@@ -127,6 +149,7 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
                 found += [f"too wide: {one}" for one in driver.execute_script(TOO_WIDE)]
                 wrong += [f"{where}{', unfolded' if unfolded else ''}: {one}" for one in found]
             wrong += [f"{where}: not sorted: {one}" for one in driver.execute_script(SORTS)]
+            wrong += [f"{where}: {one}" for one in driver.execute_script(BROWSE)]
             wrong += [f"{where}: {entry['message']}" for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     driver.get(page.as_uri())
     with_scripts = driver.execute_script(CELLS)

@@ -52,8 +52,6 @@ pub fn start_with(
         (None, None, None) => job::run(options, inputs, progress, cancel, finish),
         (None, Some(dir), None) => incremental::with_index(options, inputs, dir, progress, cancel, finish),
         (None, None, Some(result)) => incremental::with_reference(options, inputs, result, progress, cancel, finish),
-        (None, Some(_), Some(_)) => {
-            Err(Error::usage("`index` adds what is new and `reference` does not; leave one of them out"))
-        }
+        (None, Some(_), Some(_)) => Err(Error::usage("`index` and `reference` cannot be combined; remove one of them")),
     }
 }

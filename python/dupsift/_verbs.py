@@ -137,7 +137,7 @@ def dedup(
 def open(path: str | PathLike) -> Result | Comparison:
     """The result of a run, or of a comparison, that stands in a folder.
 
-    Raises ValueError for a folder that is no output of a finished run, InputError for one whose record cannot be understood.
+    Raises ValueError for a folder that is not the output of a finished run, InputError for one whose record cannot be understood.
     """
     if (Path(path) / "compare" / "comparison.json").is_file():
         return Comparison(path)

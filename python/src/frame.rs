@@ -212,7 +212,7 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
                 let hint = did_you_mean(name, names.iter().copied());
                 let there = names.join(", ");
                 return Err(Error::usage(format!(
-                    "{keyword}={name:?}: the frame has no such column{hint}; there are {there}"
+                    "{keyword}={name:?}: the frame has no such column{hint}; available: {there}"
                 )));
             }
             _ => {}
@@ -228,7 +228,7 @@ fn twice(schema: &SchemaRef, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
 }
 
 fn two_of(name: &str) -> Error {
-    Error::usage(format!("the frame has two columns called {name:?}; expected one of each name"))
+    Error::usage(format!("the frame has two columns called {name:?}; expected distinct names"))
 }
 
 /// Texts are written from views, so that none is copied; what is packed in a dictionary is unpacked.

@@ -91,7 +91,7 @@ impl Seen {
                 let hint = did_you_mean(&text, names.iter().copied());
                 let there = names.join(", ");
                 return Err(Error::usage(format!(
-                    "text={text:?}: the frame has no such column{hint}; there are {there}"
+                    "text={text:?}: the frame has no such column{hint}; available: {there}"
                 )));
             };
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);

@@ -202,7 +202,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
 /// A folder that is none of a finished run.
 #[pyfunction]
 pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    report::finished(&folder).map_err(|error| raised(py, error))
+    report::finished(&folder, report::Detail::Short).map_err(|error| raised(py, error))
 }
 
 /// The command line: what was typed, the name of the program first. Returns the exit code.

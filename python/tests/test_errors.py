@@ -162,7 +162,7 @@ class Errors(Case):
                 call(reader(RuntimeError("no more rows")))
 
     def test_results(self) -> None:
-        with self.assertRaisesRegex(ValueError, "no output of a finished run"):
+        with self.assertRaisesRegex(ValueError, "not the output of a finished run"):
             ds.open(self.folder)
         result = ds.run(self.lines(TEXT), out=self.folder / "out")
         (result.path / "run.json").write_text("{}")

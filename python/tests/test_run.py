@@ -128,7 +128,7 @@ class Runs(Case):
         self.assertEqual(list(low.apply().kept_rows), list(low.kept_rows))
         self.assertTrue(all(again.kept_mask[row] for row in again.kept_for))
         self.assertEqual(len(again.removed_rows) + len(again.kept_rows), low.rows)
-        with self.assertRaisesRegex(ValueError, "from 0.500 to 1, so a threshold can only rise"):
+        with self.assertRaisesRegex(ValueError, "from 0.500 to 1, so the threshold can only be raised"):
             low.apply(minhash=0.4)
         with self.assertRaisesRegex(ValueError, 'did you mean "minhash"'):
             low.apply(minhahs=0.9)
@@ -144,7 +144,7 @@ class Runs(Case):
         self.assertEqual(result.write(corpus=["keep", "annotate"]), result.path)
         for folder in ("deduped", "attributes"):
             self.assertEqual(read(result.path / folder), read(kept.path / folder))
-        with self.assertRaisesRegex(ValueError, "already there"):
+        with self.assertRaisesRegex(ValueError, "already exists"):
             result.write()
         strict = result.apply(minhash=0.9)
         again = strict.write(self.folder / "strict", corpus="annotate")

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::args::AcceptArguments;
 use super::log::LogFormat;
-use super::{Exit, log, tell};
+use super::{Exit, log, print_result};
 use crate::report::accepted_page;
 use dupsift_engine::engine;
 use dupsift_study::study;
@@ -17,7 +17,7 @@ pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
     let out =
         study::accept(&arguments.dir, engine::now(), arguments.reason, &accepted_page, &dupsift_incremental::accept)?;
-    Ok(tell(
+    Ok(print_result(
         &format!(
             "{}
 ",

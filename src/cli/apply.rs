@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use super::args::ApplyArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, tell};
+use super::{Exit, log, print_result};
 use crate::report::applied;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result as Checked};
@@ -30,7 +30,7 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     let cancel = cancel_on_signal()?;
     let report = study::apply(&finished, &options, &asked, &progress, &cancel)
         .with_context(|| format!("cannot apply {}", arguments.dir.display()))?;
-    Ok(tell(&applied(&report, asked.out.as_deref().unwrap_or(&arguments.dir)), Exit::Done))
+    Ok(print_result(&applied(&report, asked.out.as_deref().unwrap_or(&arguments.dir)), Exit::Done))
 }
 
 /// Parses a label and a threshold.

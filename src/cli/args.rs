@@ -17,17 +17,20 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Settings, Verb as Of};
 use dupsift_engine::reading::input_endings;
 
-/// The whole command line.
+/// What `run -h` ends with.
+const EXAMPLES: &str = "\
+Examples:
+  dupsift run docs.jsonl --out out
+  dupsift run crawl/ --out mon --corpus keep   # also write the corpus
+  dupsift run crawl/ --out tue --index seen    # also match earlier runs";
+
+/// The command line.
 #[derive(Debug, Parser)]
+#[command(name = "dupsift", version, about = "Finds and removes near-duplicate documents in text corpora")]
 #[command(
-    name = "dupsift",
-    version,
-    about = "Sifts duplicates out of document corpora: Parquet or JSONL in, Parquet out"
-)]
-#[command(
-    after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but rows were rejected or a guard fired; \
-                        4 finished, but held back: what stood at --out still does; 129, 130, 143 stopped by SIGHUP, SIGINT, \
-                        SIGTERM. RUST_LOG=LEVEL says which log lines are told where neither -v nor -q does"
+    after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but rows or files were rejected or a guard fired; 4 held \
+                  back by a guard, the previous output is unchanged; 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM. \
+                  RUST_LOG=LEVEL sets the log level unless -v or -q does"
 )]
 pub struct Arguments {
     /// What to do.
@@ -38,78 +41,81 @@ pub struct Arguments {
 /// What the program can do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Find duplicates: pairs, clusters and a removal list
-    #[command(visible_alias = "dedup")]
+    /// Find duplicates and decide which documents to remove
+    #[command(visible_alias = "dedup", after_help = EXAMPLES, after_long_help = EXAMPLES)]
     Run(Box<RunArguments>),
-    /// Run algorithms and presets and judge their pairs: recall, precision and F of each, how they agree, and which to take
+    /// Compare algorithms and presets on a corpus: recall, precision and F1 of each, and which to use
     ///
-    /// Nothing is removed, and no removal list is written. The pairs that any of them found are pooled, each is judged by its two
-    /// texts (--judge), and recall is over the duplicates of this pool: what none of them found counts nowhere.
+    /// Nothing is removed, and no removal list is written. The pairs of all algorithms are pooled, and each is judged by its two texts
+    /// (--judge). Recall is relative to the duplicates in this pool: duplicates that no algorithm finds do not count.
     ///
-    /// The sentence at the end says which to take: the one with the largest F; of those whose F is at most .01 below it presets
-    /// come first (but fineweb, which is there to compare with other tools), then the higher precision, then the order in which
-    /// they were asked for. If the largest F is below .5, it says that none is right for the corpus.
+    /// The last sentence recommends one: the one with the largest F1. If others are at most 0.01 below it, presets come first (except
+    /// fineweb, which is for comparisons with other tools), then higher precision, then the order on the command line. If the
+    /// largest F1 is below 0.5, it says that none fits the corpus.
     Compare(Box<CompareArguments>),
-    /// Take pages apart: HTML or web archives in, title, keywords, abstract, body and links of each page out
+    /// Extract title, keywords, abstract, body and links from HTML pages or web archives
     Purify(Box<PurifyArguments>),
-    /// Find the documents that contain items of an evaluation set, and write the corpus without them
+    /// Find documents that contain items of an evaluation set, and write the corpus without them
     Contaminated(Box<ContaminatedArguments>),
-    /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
+    /// Flag documents that repeat an earlier one, in this input or in previous ones, with a Bloom filter
     Stream(Box<StreamArguments>),
-    /// Take a result that a guard held back: it becomes the output that it was made for
+    /// Publish a result that a guard held back
     Accept(AcceptArguments),
-    /// Remove what runs that were killed left of an output that was never finished
+    /// Remove temporary files that killed runs left behind
     Clean(CleanArguments),
-    /// Look after the index of run --index: what it holds, whether its files are whole, fewer of them, documents to forget
+    /// Inspect and maintain the index of run --index
     #[command(subcommand)]
     Index(IndexVerb),
-    /// Write the corpus of a finished run: without the removed documents, only these, or a row of marks for each row
+    /// Write the corpus of a finished run without the removed documents
     ///
-    /// The folders deduped/, dropped/ and attributes/ are added to the output, and nothing else changes in it. With another rule of removal
-    /// (--remove-if, --threshold) the result is a folder of its own (--out), with a removed/ by that rule. Files of which texts,
-    /// ids or other columns that the run read have changed since are refused.
+    /// Adds the folders deduped/, dropped/ and attributes/ to the output and changes nothing else in it. A different removal rule
+    /// (--remove-if, --threshold) needs a new folder (--out), which gets its own removed/. Fails if texts, ids or other columns that
+    /// the run used have changed.
     Apply(ApplyArguments),
-    /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
+    /// Measure precision and recall of a finished run against labeled pairs or clusters
     Evaluate(EvaluateArguments),
-    /// Print the summary of a finished run, as it was printed at its end
+    /// Print the summary of a finished run again
     Show {
-        /// The output folder of a finished run or comparison, or of apply
+        /// Output folder of a run, compare or apply
         #[arg(value_name = "OUT")]
         dir: PathBuf,
+        /// Print the full summary
+        #[arg(short, long)]
+        verbose: bool,
     },
-    /// Write report.html of a finished run again
+    /// Write report.html for a finished run
     Report(ReportArguments),
-    /// List the algorithms, or show one: inputs, parameters, source, when not to use it
+    /// List the algorithms, or describe one
     Algorithms(AlgorithmsArguments),
-    /// Tell why two documents of a finished run are a pair, or none: signatures, scores, a side-by-side difference
+    /// Explain why a document was removed, or why two documents are a pair or not
     Explain(Box<ExplainArguments>),
-    /// Write the manual into a folder, as Markdown
+    /// Write the manual to a folder, as Markdown or man pages
     Manual {
-        /// The folder
+        /// A new folder
         #[arg(value_name = "DIR")]
         dir: PathBuf,
-        /// Pages for man instead, a file a verb
+        /// Write man pages instead, one per verb
         #[arg(long)]
         man: bool,
     },
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions {
-        /// Which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print nightly.sh, the script that cron runs every night
+    /// Print nightly.sh, a script for daily runs from cron
     Nightly,
 }
 
 /// `dupsift algorithms`.
 #[derive(Debug, Args)]
 pub struct AlgorithmsArguments {
-    /// One algorithm, by name or alias; without it all are listed
+    /// Name or alias of an algorithm; by default, all are listed
     pub name: Option<String>,
-    /// Print JSON, with everything
+    /// Print all details as JSON
     #[arg(long)]
     pub json: bool,
-    /// Print Markdown, as in docs/algorithms.md
+    /// Print Markdown
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
 }
@@ -117,25 +123,25 @@ pub struct AlgorithmsArguments {
 /// `dupsift explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// The output folder of a finished run
+    /// Output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// One document: its id, or FILE#ROW
+    /// A document: its id, or FILE#ROW
     #[arg(value_name = "ID_A")]
     pub a: String,
-    /// The other one; without it the one that ID_A goes for, or is most alike
+    /// Another document [default: the one kept instead of ID_A, or the most similar one]
     #[arg(value_name = "ID_B")]
     pub b: Option<String>,
-    /// ID_A and ID_B are document numbers, the columns doc of the tables
+    /// Treat ID_A and ID_B as document numbers (column doc of the tables)
     #[arg(long)]
     pub docs: bool,
     /// Print JSON, with all signatures
     #[arg(long)]
     pub json: bool,
-    /// Show all: equal lines of the texts, all rows of signatures
+    /// Also print equal lines of the texts, and the keys of all signatures
     #[arg(long)]
     pub full: bool,
-    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    /// Folder or file of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
@@ -153,14 +159,24 @@ pub struct Making<const VERB: usize> {
     #[arg(
         required_unless_present = CONFIG,
         value_name = "INPUT",
-        help = said_of_inputs(VERB)
+        help = short_inputs(VERB),
+        long_help = said_of_inputs(VERB)
     )]
     inputs: Vec<String>,
 }
 
-/// What may stand as an input of a verb.
+/// Returns what can be an input of a verb, in a line.
+fn short_inputs(verb: usize) -> &'static str {
+    if verb == Of::Purify as usize {
+        "Files, folders or globs: Parquet, JSON lines, CSV, Arrow, WARC"
+    } else {
+        "Files, folders or globs: Parquet, JSON lines, CSV, ...; - is stdin"
+    }
+}
+
+/// Returns what can be an input of a verb, with the endings of names.
 fn said_of_inputs(verb: usize) -> String {
-    let dash = if verb == Of::Purify as usize { "" } else { "; - is JSON lines from standard input" };
+    let dash = if verb == Of::Purify as usize { "" } else { "; - reads JSON lines from standard input" };
     format!("Files, folders or globs: {}{dash}", input_endings())
 }
 
@@ -174,7 +190,7 @@ impl<const VERB: usize> Making<VERB> {
         let inputs = if self.inputs.is_empty() { of_config } else { self.inputs };
         if inputs.is_empty() {
             return Err(Error::usage(format!(
-                "there is nothing to read; expected INPUT, or {INPUTS} = [\"INPUT\"] in the file of `config`",
+                "no input given; expected INPUT, or {INPUTS} = [\"INPUT\"] in the file of `config`",
             )));
         }
         Ok((inputs, settings))
@@ -196,10 +212,10 @@ pub type ContaminatedArguments = Making<{ Of::Contaminated as usize }>;
 /// `dupsift accept`.
 #[derive(Debug, Args)]
 pub struct AcceptArguments {
-    /// The folder NAME.held that a run with exit code 4 left beside its output NAME
+    /// The folder NAME.held that a run with exit code 4 wrote next to its output NAME
     #[arg(value_name = "NAME.held")]
     pub dir: PathBuf,
-    /// Why the result is right all the same; it is kept in run.json
+    /// Why the result is right; recorded in run.json
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
@@ -207,45 +223,45 @@ pub struct AcceptArguments {
 /// `dupsift index`.
 #[derive(Debug, Subcommand)]
 pub enum IndexVerb {
-    /// Say what an index holds: its recipe, its nights, its size
+    /// Show the contents of an index: options, batches, size
     Info {
-        /// The folder of the index
+        /// Folder of the index
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
         /// Print the manifest as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Compare all files with what was written
+    /// Check all files of an index for damage
     Verify {
-        /// The folder of the index
+        /// Folder of the index
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
     },
-    /// Merge files of rows, eight of about one size into one; texts are never written anew
+    /// Merge the files of an index into fewer, larger ones
     Compact {
-        /// The folder of the index
+        /// Folder of the index
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
     },
-    /// Forget documents: no later night meets them, and a text that comes again is new. Statistics keep their counts, and the bytes stay
+    /// Forget documents: later runs no longer match them. Word statistics and file sizes do not change
     Forget {
-        /// The folder of the index
+        /// Folder of the index
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
-        /// The id of a document that brought its text first; may be given several times
+        /// Id of the document that was indexed first with its text; can be repeated
         #[arg(long, value_name = "ID", required_unless_present = "batch", conflicts_with = "batch")]
         id: Vec<String>,
-        /// All documents of this night
+        /// Forget all documents of this batch
         #[arg(long, value_name = "NAME")]
         batch: Option<String>,
     },
-    /// Return to an earlier generation of an index whose newest one is damaged or lost; later batches are removed from it
+    /// Return to an earlier generation of a damaged index; later batches are removed
     Restore {
-        /// The folder of the index
+        /// Folder of the index
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
-        /// The number of the generation, as the message about the damage or manifest-NUMBER.json in the folder has it
+        /// Number of the generation, as in the error message or in the name manifest-NUMBER.json
         #[arg(value_name = "GENERATION")]
         generation: u64,
     },
@@ -254,7 +270,7 @@ pub enum IndexVerb {
 /// `dupsift clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// The output folder that was asked for; it need not be there, and what stands there is not touched
+    /// Output folder of the killed runs; a finished output in it is not changed
     #[arg(value_name = "OUT")]
     pub out: PathBuf,
 }
@@ -262,20 +278,19 @@ pub struct CleanArguments {
 /// `dupsift evaluate`.
 #[derive(Debug, Args)]
 pub struct EvaluateArguments {
-    /// The output folder of a finished run; its corpus has to be where it was, or in --corpus
+    /// Output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Labelled pairs (columns id_a, id_b) or clusters (columns id, cluster), as .parquet, .jsonl or .csv; may be given
-    /// several times
+    /// Labeled pairs (columns id_a, id_b) or clusters (columns id, cluster), as .parquet, .jsonl or .csv; can be repeated
     #[arg(long, required = true, value_name = "FILE")]
     pub truth: Vec<String>,
-    /// Print the record as JSON instead of a table
+    /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Print all figures: pairs, pages, B-cubed and the adjusted Rand index
+    /// Also print numbers of pairs and documents, B-cubed and the adjusted Rand index
     #[arg(long)]
     pub full: bool,
-    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    /// Folder or file of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
@@ -286,23 +301,23 @@ pub struct EvaluateArguments {
 /// `dupsift apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArguments {
-    /// The output folder of a finished run
+    /// Output folder of a finished run
     #[arg(value_name = "OUT")]
     pub dir: PathBuf,
-    /// What to write, as in a run: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of marks for each row,
-    /// in attributes/; several with commas between
+    /// What to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of marks
+    /// for each row, in attributes/
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
-    /// Decide again by this rule, pair, contained:T or contained:T:N [default: that of the run]
+    /// A different removal rule: pair, contained:T or contained:T:N [default: that of the run]
     #[arg(long, value_name = "RULE", value_parser = words_of("remove-if"), hide_possible_values = true)]
     pub remove_if: Option<String>,
-    /// Decide again by pairs of at least this similarity, of the algorithm with this label; may be given several times
+    /// Use only pairs of the algorithm LABEL with at least this similarity; can be repeated
     #[arg(long, value_name = "LABEL=T")]
     pub threshold: Vec<String>,
-    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    /// Folder or file that holds the corpus of the run now, if it was moved
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
-    /// A new folder for the result; another rule needs one [default: OUT]
+    /// New folder for the result; required with a different rule [default: OUT]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The options of the table: what it may take.
@@ -313,10 +328,10 @@ pub struct ApplyArguments {
 /// `dupsift report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// The output folder of a finished run
+    /// Output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// The folder, or the file, that the corpus of the run is in now, if it was moved
+    /// Folder or file of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
     /// The options of the table: what the look at it may take.
@@ -343,7 +358,7 @@ mod tests {
         ("index", &[]),
         ("apply", &["corpus", "input", "out", "remove-if", "threshold"]),
         ("evaluate", &["corpus", "full", "json", "truth"]),
-        ("show", &[]),
+        ("show", &["verbose"]),
         ("report", &["corpus"]),
         ("algorithms", &["json", "markdown"]),
         ("explain", &["corpus", "docs", "full", "json"]),

@@ -5,7 +5,7 @@ use bytesize::ByteSize;
 
 use super::args::CleanArguments;
 use super::log::LogFormat;
-use super::{Exit, log, tell};
+use super::{Exit, log, print_result};
 use dupsift_core::number::counted;
 use dupsift_engine::job::{self, Cleared};
 
@@ -17,9 +17,12 @@ pub fn clean(arguments: &CleanArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
     let cleared = job::clean(&arguments.out)?;
     if cleared.is_empty() {
-        return Ok(tell(&format!("nothing of killed runs is left of {}\n", arguments.out.display()), Exit::Done));
+        return Ok(print_result(
+            &format!("nothing of killed runs is left of {}\n", arguments.out.display()),
+            Exit::Done,
+        ));
     }
-    Ok(tell(&cleared.iter().map(line).collect::<String>(), Exit::Done))
+    Ok(print_result(&cleared.iter().map(line).collect::<String>(), Exit::Done))
 }
 
 fn line(cleared: &Cleared) -> String {

@@ -5,9 +5,9 @@ use anyhow::{Context, Result};
 use super::args::CompareArguments;
 use super::exit::ends_with;
 use super::log::LogFormat;
-use super::run::{MOST_NAMED, tell_end, tell_plan};
+use super::run::{MOST_NAMED, log_end, log_plan};
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, say, tell};
+use super::{Exit, log, print_result, say};
 use crate::report::{comparison, page, plan};
 use dupsift_core::number::counted;
 use dupsift_engine::engine::{Leg, Progress};
@@ -45,7 +45,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     study::check_compare(options)?;
     if dry_run { job::check_dry(&options.run) } else { job::check(&options.run) }?;
     let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
-    let (passes, mut legs) = tell_plan(&called(options), &options.run, &inputs, format)?;
+    let (passes, mut legs) = log_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
@@ -57,9 +57,9 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     let exit = Exit::of_report(&compared.run);
     ends_with(exit);
     if format == LogFormat::Json {
-        tell_end(&compared.run, exit);
+        log_end(&compared.run, exit);
     }
-    Ok(tell(&comparison(&compared.comparison, &compared.run, &options.run.out), exit))
+    Ok(print_result(&comparison(&compared.comparison, &compared.run, &options.run.out), exit))
 }
 
 /// What is compared.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use super::args::ContaminatedArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, say, tell};
+use super::{Exit, log, print_result, say};
 use crate::report::{contamination, contamination_page, counted};
 use dupsift_engine::contaminated::{self, ContaminatedOptions};
 use dupsift_engine::engine::Progress;
@@ -38,5 +38,5 @@ fn work(options: &ContaminatedOptions, progress: &Progress, dry_run: bool) -> Re
     }
     let report = contaminated::contaminated(options, inputs, &against, progress, &cancel, Some(&contamination_page))?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
-    Ok(tell(&contamination(&report, &options.run.out), exit))
+    Ok(print_result(&contamination(&report, &options.run.out), exit))
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use super::args::EvaluateArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, tell};
+use super::{Exit, log, print_result};
 use crate::report::evaluation;
 use dupsift_study::study::{self, Finished, truth_quotes};
 
@@ -26,5 +26,5 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     } else {
         evaluation(&report, &arguments.dir, arguments.full)
     };
-    Ok(tell(&text, if report.truth.is_lossy() { Exit::DoneWithLosses } else { Exit::Done }))
+    Ok(print_result(&text, if report.truth.is_lossy() { Exit::DoneWithLosses } else { Exit::Done }))
 }

@@ -62,24 +62,29 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
 /// The options of `run`, then those of other verbs, as docs/options.md has them.
 #[cfg(test)]
 fn options() -> String {
-    use dupsift_engine::options::{OPTIONS, OptionSpec, Verb};
+    use dupsift_engine::options::{OptionSpec, Verb, in_groups};
 
     let cells = |option: &OptionSpec, verb: Verb| {
         let none = if option.is_plain_switch() { "off" } else { "none" };
         let default = option.shown_of(verb).unwrap_or(none);
         [format!("`--{}`", option.name), default.to_owned(), option.help_of(verb).to_owned()]
     };
-    let mut page = "| option | default | meaning |\n| --- | --- | --- |\n".to_string();
-    for option in OPTIONS.iter().filter(|option| option.verbs.contains(&Verb::Run)) {
+    let (mut page, mut group) = (String::new(), "");
+    for option in in_groups(Verb::Run) {
+        if group != option.heading {
+            group = option.heading;
+            let line = if page.is_empty() { "" } else { "\n" };
+            page += &format!("{line}### {group}\n\n| option | default | meaning |\n| --- | --- | --- |\n");
+        }
         page += &row(&cells(option, Verb::Run));
     }
-    page += "\n| verb | option | default | meaning |\n| --- | --- | --- | --- |\n";
+    page += "\n### Other verbs\n\n| verb | option | default | meaning |\n| --- | --- | --- | --- |\n";
     for verb in [Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated] {
         let differs = |option: &&OptionSpec| {
             option.verbs.contains(&verb)
                 && (!option.verbs.contains(&Verb::Run) || cells(option, verb) != cells(option, Verb::Run))
         };
-        for option in OPTIONS.iter().filter(differs) {
+        for option in in_groups(verb).into_iter().filter(differs) {
             page += &row(&[&[verb.name().to_string()], &cells(option, verb)[..]].concat());
         }
     }

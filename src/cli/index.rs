@@ -8,7 +8,7 @@ use bytesize::ByteSize;
 use super::args::IndexVerb;
 use super::log::LogFormat;
 use super::signals::cancel_on_signal;
-use super::{Exit, log, say, tell};
+use super::{Exit, log, print_result, say};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_engine::options::cores_allowed;
 use dupsift_incremental::upkeep::{self, Forget, Held, Restored};
@@ -27,14 +27,14 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
         IndexVerb::Info { dir, json } => info(&dir, json),
         IndexVerb::Verify { dir } => {
             let (files, bytes) = upkeep::verify(&dir, &cancel)?;
-            Ok(tell(
+            Ok(print_result(
                 &format!("{} what was written ({})\n", counted_as(files, "file is|files are"), ByteSize(bytes)),
                 Exit::Done,
             ))
         }
         IndexVerb::Compact { dir } => {
             let (before, after) = upkeep::compact(&dir, MEMORY, cores_allowed(), &cancel)?;
-            Ok(tell(
+            Ok(print_result(
                 &match before == after {
                     true => {
                         format!("{} of rows, of which none is to be merged yet\n", counted(before as u64, "folder"))
@@ -50,9 +50,11 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
             let what = batch.map_or_else(|| Forget::Ids(id.into_iter().collect()), Forget::Batch);
             let count = upkeep::forget(&dir, &what)?;
             let rows = counted_as(count, "document is|documents are");
-            Ok(tell(&format!("{rows} met no more\n"), Exit::Done))
+            Ok(print_result(&format!("{rows} met no more\n"), Exit::Done))
         }
-        IndexVerb::Restore { dir, generation } => Ok(tell(&restored(&upkeep::restore(&dir, generation)?), Exit::Done)),
+        IndexVerb::Restore { dir, generation } => {
+            Ok(print_result(&restored(&upkeep::restore(&dir, generation)?), Exit::Done))
+        }
     }
 }
 
@@ -104,5 +106,5 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
             night.out.display()
         );
     }
-    Ok(tell(&lines, Exit::Done))
+    Ok(print_result(&lines, Exit::Done))
 }

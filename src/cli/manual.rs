@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 
 use super::args::Arguments;
-use super::{Exit, tell};
+use super::{Exit, print_result};
 use dupsift_core::error::Error;
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs;
@@ -99,9 +99,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     }
     fs::create_dir_all(dir).with_context(cannot)?;
     if fs::read_dir(dir).with_context(cannot)?.next().is_some() {
-        return Err(
-            Error::usage(format!("{} is not empty; expected a new folder for the manual", dir.display())).into()
-        );
+        return Err(Error::usage(format!("{} is not empty; expected a new folder", dir.display())).into());
     }
     for (name, text) in PAGES {
         let path = dir.join(name);
@@ -110,7 +108,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let pages = counted(PAGES.len() as u64, "page");
-    Ok(tell(
+    Ok(print_result(
         &format!("{pages} of the manual, as Markdown; its contents: {}\n", dir.join("SUMMARY.md").display()),
         Exit::Done,
     ))

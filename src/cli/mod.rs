@@ -34,8 +34,9 @@ pub mod run;
 pub mod signals;
 pub mod stream;
 mod suggest;
+mod two_lines;
 pub mod version;
 
 pub use exit::Exit;
-pub use output::{complain, fail, say, say_styled, tell, whole_story};
+pub use output::{complain, fail, print_result, say, say_styled, whole_story};
 pub use program::program;

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 use super::config;
 use super::known::completed;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
+use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Value, Verb, in_groups, options_of};
 
 /// Verbs that make an output of a corpus, and read a configuration file.
 const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
@@ -67,8 +67,8 @@ impl Stray {
         let folder = Path::new(&self.value).parent().filter(|folder| !folder.as_os_str().is_empty());
         let pattern = folder.unwrap_or(Path::new(".")).join("*");
         Error::usage(format!(
-            "{} stands behind --{option} {} and would be read as a part of the corpus; to name several files quote a pattern, as in \
-             --{option} '{}', and put inputs in front of all options",
+            "{} follows --{option} {} and would be read as an input; quote a pattern to name several files, as in --{option} '{}', and put \
+             inputs before all options",
             self.input,
             self.value,
             pattern.display(),
@@ -119,7 +119,11 @@ fn help(option: &OptionSpec, verb: Verb) -> String {
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
     // A handful of options needs no headings.
     let heading = MAKING.contains(&verb).then_some(option.heading);
-    let argument = Arg::new(option.name).long(option.name).help(help(option, verb)).help_heading(heading);
+    let is_short = !MAKING.contains(&verb) || option.brief.is_some() || OF_ONE_VERB.contains(&option.heading);
+    let argument = Arg::new(option.name).long(option.name).long_help(help(option, verb)).help_heading(heading);
+    // Another verb has other words for some options, which have no short form.
+    let brief = option.brief.filter(|_| MAKING.contains(&verb) && verb == Verb::Run);
+    let argument = argument.help(brief.map_or_else(|| help(option, verb), str::to_owned)).hide_short_help(!is_short);
     let letter = LETTERS.iter().find(|(name, _)| *name == option.name).map(|(_, letter)| *letter);
     let argument = argument.short(letter);
     match option.kind {
@@ -158,9 +162,10 @@ impl<const VERB: usize> Args for Options<VERB> {
     fn augment_args(command: Command) -> Command {
         let verb = Verb::ALL[VERB];
         let config = Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(value_parser!(PathBuf));
-        let config = config.help("Read options, and inputs, from this TOML file; what the command line says wins");
+        let config = config.help("Read options and inputs from this TOML file; the command line takes precedence");
+        let config = config.hide_short_help(true);
         let config = MAKING.contains(&verb).then_some(config);
-        command.args(config).args(options_of(verb).map(|option| argument(option, verb)))
+        command.args(config).args(in_groups(verb).into_iter().map(|option| argument(option, verb)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -233,7 +238,7 @@ mod tests {
             "dupsift run corpus --out o --reference bench other".to_string(),
         ] {
             let refused = said(&line).unwrap_err().to_string();
-            assert!(refused.contains(" stands behind ") && refused.contains("quote a pattern"), "{line}: {refused}");
+            assert!(refused.contains(" follows --") && refused.contains("quote a pattern"), "{line}: {refused}");
         }
         for line in [
             format!("dupsift run corpus {b} --out o --reference {a}"),
@@ -272,7 +277,7 @@ mod tests {
         assert_eq!(run(&format!("dupsift run z --config {both}")).asked().unwrap().0, ["z"]);
         let none = write("none.toml", "out = 'out'\n");
         let told = run(&format!("dupsift run --config {none}")).asked().unwrap_err().to_string();
-        assert!(told.starts_with("there is nothing to read; expected INPUT, or inputs = ["), "{told}");
+        assert!(told.starts_with("no input given; expected INPUT, or inputs = ["), "{told}");
     }
 
     #[test]

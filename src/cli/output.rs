@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::escape::{escaped, one_line};
 use super::exit::ends_with;
 use super::log::LogFormat;
+use super::two_lines::two_lines;
 use super::{Exit, log};
 use dupsift_core::error::Error;
 use dupsift_engine::engine::{self, Kept};
@@ -32,7 +33,7 @@ pub fn say_styled(text: &str) -> io::Result<()> {
 
 /// Prints what there is to say of a result that stands, and gives the exit code. That tells of the result: where stdout takes nothing, that is a
 /// warning. With `--quiet` nothing is printed unless somebody should look.
-pub fn tell(text: &str, exit: Exit) -> Exit {
+pub fn print_result(text: &str, exit: Exit) -> Exit {
     ends_with(exit);
     if log::is_quiet() {
         // The last line of a JSON log has the exit code already.
@@ -43,24 +44,33 @@ pub fn tell(text: &str, exit: Exit) -> Exit {
     }
     if let Err(error) = say(text) {
         log::send(LogFormat::Text);
-        tracing::warn!("the result is complete; what was to be printed about it is lost: {error}");
+        tracing::warn!("the result is complete, but its summary could not be printed: {error}");
     }
     exit
 }
 
-/// Tells an error, as text or as a JSON log line, and says how the program ends for it.
+/// Reports an error as text or as a JSON log line, and returns the exit code.
 pub fn fail(error: &anyhow::Error) -> Exit {
     let exit = Exit::of_error(error);
     let story = match error.downcast_ref() {
         Some(Error::Interrupted) => stopped(engine::stage_at_hand(), engine::goes_on()),
         _ => whole_story(error),
     };
-    if log::is_json() {
-        tracing::error!(exit_code = exit.code(), "{story}");
-    } else {
-        complain(&format!("error: {}", one_line(&story)));
-    }
+    complain_of(&story, exit);
     exit
+}
+
+/// Prints an error and its way out, or logs both as one line of JSON.
+pub fn complain_of(story: &str, exit: Exit) {
+    let (wrong, help) = two_lines(story);
+    if log::is_json() {
+        tracing::error!(exit_code = exit.code(), help, "{wrong}");
+        return;
+    }
+    complain(&format!("error: {}", one_line(wrong)));
+    if let Some(help) = help {
+        complain(&format!("help: {}", one_line(&help)));
+    }
 }
 
 /// What is said of a request to stop that was obeyed in this stage.

@@ -9,12 +9,13 @@ use clap::{CommandFactory, Parser};
 use super::args::{Arguments, Verb};
 use super::completions::script;
 use super::escape::escaped;
+use super::output::complain_of;
 use super::suggest::suggestion;
 use super::{
     Exit, accept, algorithms, apply, clean, compare, complain, contaminated, evaluate, explain, fail, index, log,
     manual, purify, report, run, say, signals, stream, version,
 };
-use crate::report::finished;
+use crate::report::{Detail, finished};
 
 /// The script of docs/scheduling.md: a wheel, an archive and a package of Debian have it with the program.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
@@ -26,7 +27,7 @@ pub fn program(typed: Vec<OsString>) -> Exit {
     let words: Vec<String> = typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let ended = match Arguments::try_parse_from(typed) {
         Ok(arguments) => verb(arguments.verb),
-        Err(told) if told.kind() == ErrorKind::DisplayVersion => tell_version(),
+        Err(told) if told.kind() == ErrorKind::DisplayVersion => print_version(),
         Err(told) => {
             answer(&told, &words);
             return if told.use_stderr() { Exit::Usage } else { Exit::Done };
@@ -40,13 +41,15 @@ pub fn program(typed: Vec<OsString>) -> Exit {
 fn answer(told: &clap::Error, words: &[String]) {
     let command = Arguments::command();
     let verb = words.iter().find_map(|word| command.find_subcommand(word)).map(|verb| verb.get_name());
-    let ours = suggestion(told, verb).map(|said| format!("error: {said}"));
-    let ours_is_there = ours.is_some();
-    let message = ours.unwrap_or_else(|| told.render().to_string());
+    if let Some(ours) = suggestion(told, verb) {
+        complain_of(&ours, Exit::Usage);
+        return;
+    }
+    let message = told.render().to_string();
     if told.use_stderr() && log::is_json() {
         let message = message.trim().trim_start_matches("error: ");
         tracing::error!(exit_code = Exit::Usage.code(), "{message}");
-    } else if ours_is_there || message != escaped(&message) {
+    } else if message != escaped(&message) {
         // Colours are lost on such a command line.
         complain(message.trim_end());
     } else {
@@ -67,8 +70,8 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Apply(arguments) => apply::apply(&arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
-        Verb::Show { dir } => {
-            say(&finished(&dir)?).context("cannot print the summary")?;
+        Verb::Show { dir, verbose } => {
+            say(&finished(&dir, Detail::verbose(verbose))?).context("cannot print the summary")?;
             Ok(Exit::Done)
         }
         Verb::Report(arguments) => report::report(arguments),
@@ -85,7 +88,7 @@ fn verb(verb: Verb) -> Result<Exit> {
     }
 }
 
-fn tell_version() -> Result<Exit> {
+fn print_version() -> Result<Exit> {
     say(&version::version()?).context("cannot print the version")?;
     Ok(Exit::Done)
 }

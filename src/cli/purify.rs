@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::args::PurifyArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, tell};
+use super::{Exit, log, print_result};
 use crate::report::{pages, training};
 use dupsift_engine::engine::Progress;
 use dupsift_engine::options::resolve;
@@ -42,9 +42,9 @@ fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Resu
     if let Some(column) = train {
         let report = purify::train(options.run, column, progress, &cancel)?;
         let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
-        return Ok(tell(&training(&report, &out), exit));
+        return Ok(print_result(&training(&report, &out), exit));
     }
     let report = purify::purify(options, progress, &cancel)?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
-    Ok(tell(&pages(&report, &out), exit))
+    Ok(print_result(&pages(&report, &out), exit))
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::args::ReportArguments;
 use super::signals::cancel_on_signal;
-use super::{Exit, log, tell};
+use super::{Exit, log, print_result};
 use crate::report::page;
 use dupsift_engine::options::RunOptions;
 use dupsift_study::study::{self, Finished, PAGE};
@@ -24,5 +24,5 @@ pub fn report(arguments: ReportArguments) -> Result<Exit> {
     if let Some(why) = no_texts {
         tracing::warn!("the page shows no texts: {why}");
     }
-    Ok(tell(&format!("{}\n", arguments.dir.join(PAGE).display()), Exit::Done))
+    Ok(print_result(&format!("{}\n", arguments.dir.join(PAGE).display()), Exit::Done))
 }

@@ -6,12 +6,12 @@ use super::args::RunArguments;
 use super::exit::ends_with;
 use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, say, tell};
-use crate::report::{plan, summary};
+use super::{Exit, log, print_result, say};
+use crate::report::{Detail, plan, summary};
 use crate::start_with;
 use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
-use dupsift_engine::engine::{Leg, Progress};
+use dupsift_engine::engine::Leg;
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
@@ -27,27 +27,27 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let options = resolve(inputs, &settings)?;
     let (format, progress) = log::start_long(&settings);
-    work(&options, &called(&settings, &options), &progress, format, settings.switch("dry-run"))
-}
-
-fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
+    let called = called(&settings, &options);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
+    let dry_run = settings.switch("dry-run");
+    let options = &options;
     if dry_run { job::check_dry(options) } else { job::check(options) }?;
     let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
-    let (passes, legs) = tell_plan(called, options, &inputs, format)?;
+    let (passes, legs) = log_plan(&called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
     progress.follow(legs);
-    let report = start_with(options, inputs, None, progress, &cancel)?;
+    let report = start_with(options, inputs, None, &progress, &cancel)?;
     let exit = Exit::of_report(&report);
     ends_with(exit);
     if format == LogFormat::Json {
-        tell_end(&report, exit);
+        log_end(&report, exit);
     }
-    Ok(tell(&summary(&report, &options.out), exit))
+    let detail = Detail::verbose(settings.switch("verbose"));
+    Ok(print_result(&summary(&report, &options.out, detail), exit))
 }
 
 /// What the user calls that which is to be done: a preset, or algorithms.
@@ -65,7 +65,7 @@ fn called(settings: &Settings, options: &RunOptions) -> String {
 
 /// Tells what is to be done with how many documents, and what that will take; with -v also the algorithms with all their parameters, as
 /// they could be typed. Returns the passes, and the legs of the job.
-pub(super) fn tell_plan(
+pub(super) fn log_plan(
     called: &str,
     options: &RunOptions,
     inputs: &Inputs,
@@ -85,7 +85,7 @@ pub(super) fn tell_plan(
     Ok((passes, legs))
 }
 
-pub(super) fn tell_end(report: &RunReport, exit: Exit) {
+pub(super) fn log_end(report: &RunReport, exit: Exit) {
     tracing::info!(
         exit_code = exit.code(),
         documents = report.documents.used,

@@ -52,7 +52,7 @@ fn heard(signal: i32, flag: &AtomicBool) {
     }
     // Where no thread can be started, the work is waited for.
     let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
-    tracing::warn!("stopping after the batch at hand; ask again to end at once");
+    tracing::warn!("stopping after the current step; press Ctrl-C again to stop immediately");
 }
 
 /// Whether the process was started to ignore the signal.

@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 
 use super::args::StreamArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, say, tell};
+use super::{Exit, log, print_result, say};
 use crate::report::{counted, guarded, once_accepted, other_inputs, rejections_of, thousands};
 use dupsift_engine::engine::Progress;
 use dupsift_engine::job;
@@ -46,7 +46,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     }
     let report = stream::stream(options, inputs, old.as_ref(), progress, &cancel)?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
-    Ok(tell(&summary(&report, options), exit))
+    Ok(print_result(&summary(&report, options), exit))
 }
 
 fn summary(report: &StreamReport, options: &StreamOptions) -> String {
@@ -67,7 +67,7 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
         ByteSize(report.filter_bytes).display().iec(),
         report.false_positives
     );
-    report.bad_inputs.iter().for_each(|file| text += &format!("set aside: {}: {}\n", file.file, file.why));
+    report.bad_inputs.iter().for_each(|file| text += &format!("skipped: {}: {}\n", file.file, file.why));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, &options.run.out);

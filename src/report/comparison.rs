@@ -189,7 +189,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     notes.push(REMOVAL.into());
     if judge.sampled {
         notes.push(format!(
-            "sampled: of algorithms with more than {} about so many are judged (--judge-sample), seed {}; in parentheses the 95 % interval, that of F from the ends of those of recall and precision",
+            "sampled: of algorithms with more than {} about so many are judged (--judge-sample), seed {}; in parentheses the 95% interval, that of F from the ends of those of recall and precision",
             counted(judge.sample, "pair"),
             judge.seed
         ));
@@ -230,7 +230,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
         notes.push("the agreement of each two stands under \"agreement\" in the file of all figures".into());
     }
     notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
-    notes.extend(run.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+    notes.extend(run.bad_inputs.iter().map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
     if run.documents.rejections.rows > 0 {
         notes.push(rejections(&run.documents.rejections));
     }
@@ -373,12 +373,12 @@ mod tests {
 
             the judge asks much the same as the default preset does of its pairs, which favours balanced; --judge jaccard:0.8 or --judge lcs:0.85 asks otherwise
             all figures are of pairs; a run takes fewer documents away than it finds in pairs, for --remove-if asks for more: of a pair that is no duplicate most often both stay
-            sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample), seed 7; in parentheses the 95 % interval, that of F from the ends of those of recall and precision
+            sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample), seed 7; in parentheses the 95% interval, that of F from the ends of those of recall and precision
             combinations are chosen by estimates: those whose F hardly differ may be in another order
             judged by words, for a text is too long for characters: 3 pairs
             too long to be judged, and counted as no duplicates: 2 pairs
             exact: 12,000 of 500,000 pairs take part; of groups above --max-group those with the representative alone are written
-            exact: 4 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
+            exact: 4 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
 
             output: out
             all figures: out/compare/comparison.json

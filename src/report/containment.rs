@@ -1,46 +1,94 @@
-//! What becomes of two documents, in words: how much of one stands in the other, and why it goes for that, or stays.
+//! What became of two documents, in words: how much of one the other contains, and why it was removed or kept.
 
 use super::columns::safe;
 use super::{table, thousands};
-use dupsift_study::study::{ExplainedContained, ExplainedDocument, Explanation};
+use dupsift_study::study::{ExplainedContained, ExplainedDocument, Explanation, Verdict};
 
-/// A title, and a table with a row a direction.
+/// Returns a title, and a table with one row for each direction.
 pub fn contained(explained: &Explanation, width: u16) -> String {
     let [first, second] = &explained.documents;
-    let goes_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
+    let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
         one.removed.as_ref().is_some_and(|removed| removed.kept_doc == other.doc)
     };
     let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool| {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
-            _ if stays => format!("{one} is the one that stays"),
-            (Some(why), _) => format!("{one} does not go for {other}: {why}"),
+            _ if stays => format!("{one} is kept"),
+            (Some(why), _) => format!("not enough to remove {one}: {why}"),
             (None, "pair") => "a pair is enough".into(),
-            (None, _) => format!("{one} may go for {other}"),
+            (None, _) => format!("enough to remove {one}"),
         };
         [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_facts, of.facts), fate]
     };
     let [a, b] = &explained.contained;
-    let rows = [row(["a", "b"], a, goes_for(second, first)), row(["b", "a"], b, goes_for(first, second))];
+    let rows = [row(["a", "b"], a, is_removed_for(second, first)), row(["b", "a"], b, is_removed_for(first, second))];
     let asked = format!("--remove-if {}", explained.remove_if);
-    let title = "\nhow much of one stands in the other";
+    let title = "\nhow much of one document the other contains";
     if explained.removes {
         let table = table(["", "3-grams", "numbers", &asked], rows, Some(width));
-        return format!("{title}, as removal asks\n\n{table}");
+        return format!("{title}\n\n{table}");
     }
     let table =
         table(["", "3-grams", "numbers"], rows.map(|[which, grams, numbers, _]| [which, grams, numbers]), Some(width));
     format!("{title}\n\n{table}")
 }
 
-/// What became of a document of a run that removes some.
-pub fn fate(document: &ExplainedDocument) -> String {
-    if document.earlier {
-        return "; it came before, and does not go".into();
+/// Returns whether the two are a pair, and what became of them, in a sentence.
+pub fn verdict(explained: &Explanation) -> String {
+    let pairs: Vec<&str> = explained
+        .algorithms
+        .iter()
+        .filter(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten))
+        .map(|one| one.label.as_str())
+        .collect();
+    let is_template = explained.algorithms.iter().any(|one| one.verdict == Verdict::Template);
+    let all = explained.algorithms.len();
+    let pair = match (pairs.len(), all) {
+        _ if explained.exact_copies => "a and b are exact copies".to_owned(),
+        (0, _) if is_template => "a and b share a template, but state different facts".to_owned(),
+        (0, 1) => "a and b are not a pair".to_owned(),
+        (0, _) => format!("a and b are not a pair for any of {all} algorithms"),
+        (1, 1) => "a and b are a pair".to_owned(),
+        (some, _) if some == all => format!("a and b are a pair for all {all} algorithms"),
+        (some, _) => format!("a and b are a pair for {some} of {all} algorithms ({})", pairs.join(", ")),
+    };
+    if explained.removes { format!("{pair}; {}.", fates(explained)) } else { format!("{pair}.") }
+}
+
+/// Returns what became of the two documents of a run that removes some.
+fn fates(explained: &Explanation) -> String {
+    let [a, b] = &explained.documents;
+    let fate =
+        |name: &str, document: &ExplainedDocument, other: (&str, &ExplainedDocument), of: &ExplainedContained| {
+            let Some(removed) = &document.removed else {
+                let earlier = if document.earlier { ", because it was indexed earlier" } else { "" };
+                return format!("{name} was kept{earlier}");
+            };
+            let (other_name, other) = other;
+            if removed.kept_doc != other.doc {
+                return format!("{name} was removed in favor of {}", safe(&removed.kept_id));
+            }
+            let part = |common: u64, all: u64| format!("{} of its {}", thousands(common), thousands(all));
+            let numbers = match of.facts {
+                0 => String::new(),
+                facts => format!(" and {} numbers", part(of.common_facts, facts)),
+            };
+            match removed.reason.as_str() {
+                "copy" | "seen" if explained.exact_copies => format!("{name} was removed in favor of {other_name}"),
+                "chain" => format!("{name} was removed, because a chain of pairs links it to {other_name}"),
+                _ => format!(
+                    "{name} was removed in favor of {other_name}, which contains {} 3-grams{numbers}",
+                    part(of.common_grams, of.grams)
+                ),
+            }
+        };
+    let [of_a, of_b] = &explained.contained;
+    let said = [fate("a", a, ("b", b), of_a), fate("b", b, ("a", a), of_b)];
+    match (&a.removed, &b.removed) {
+        (None, None) if !a.earlier && !b.earlier => "both were kept".to_owned(),
+        (Some(one), Some(other)) if one.kept_doc == other.kept_doc => {
+            format!("both were removed in favor of {}", safe(&one.kept_id))
+        }
+        _ => said.join("; "),
     }
-    let Some(removed) = &document.removed else { return "; kept".into() };
-    let similarity = removed.similarity.map_or(String::new(), |similarity| format!(" {similarity:.3}"));
-    let (id, doc) = (safe(&removed.kept_id), removed.kept_doc);
-    let by = if removed.algorithm.is_empty() { String::new() } else { format!(" by {}", removed.algorithm) };
-    format!("; removed for {id} (document {doc}; {}{similarity}{by})", removed.reason)
 }

@@ -1,34 +1,33 @@
-//! What `dupsift explain` prints: the answer, the measures, the signatures, the difference.
+//! What `dupsift explain` prints: the difference, the verdict, the scores, the keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::columns::{Screen, columns, safe};
-use super::containment::{contained, fate};
+use super::containment::{contained, verdict};
 use super::difference::difference;
 use super::{counted, table, table_of_numbers, thousands};
 use dupsift_study::study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
 
-/// Signature rows of an algorithm that are shown where not all are asked for.
-const SHOWN_ROWS: usize = 4;
-
-/// The whole text.
+/// Returns everything: the difference, the verdict, the scores, the keys.
 pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let width = u16::try_from(screen.width).unwrap_or(u16::MAX);
-    let mut text = String::new();
-    for (name, document) in ["a", "b"].iter().zip(&explained.documents) {
-        text += &format!("{name}: {}\n", head(document, explained.removes));
-    }
-    text += &answer(explained);
+    let mut text = texts(explained, screen);
+    explained.documents.iter().for_each(|document| text += &struck_out(document, screen));
+    text += &format!("\n{}\n", verdict(explained));
     explained.notes.iter().for_each(|note| text += &format!("note: {}\n", safe(note)));
+    text.push('\n');
+    for (name, document) in ["a", "b"].iter().zip(&explained.documents) {
+        text += &format!("{name}: {}\n", head(document));
+    }
     text.push('\n');
     let rows = explained.algorithms.iter().map(|one| {
         let pair = match one.verdict {
             Verdict::Pair => "yes",
             Verdict::Template => "no, same template",
             Verdict::PairNotWritten => "yes, not written",
-            Verdict::NoSignature => "unsigned",
+            Verdict::NoSignature => "no signature",
             Verdict::NoCommonKey
             | Verdict::OtherScope
             | Verdict::SketchesDiffer
@@ -41,20 +40,37 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     });
     text += &table(["algorithm", "pair", "score", "why"], rows, Some(width));
     text += &clusters(explained);
-
-    text += "\nhow alike the texts are, apart from the algorithms\n\n";
-    text += &measures(explained);
-
     text += &contained(explained, width);
-
-    text += "\nsignatures (keys in hexadecimal; = where both have the key)\n\n";
-    explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
-
-    // Last, for that is what a terminal shows.
-    text.push('\n');
-    text += &texts(explained, screen);
-    explained.documents.iter().for_each(|document| text += &struck_out(document, screen));
+    text += "\nsimilarity of the texts\n\n";
+    text += &measures(explained);
+    if screen.full {
+        text += "\nkeys in hexadecimal (= if both documents have the key)\n\n";
+        explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
+    } else {
+        text += "\nkeys in common (all keys with --full)\n\n";
+        explained.algorithms.iter().for_each(|one| text += &common_keys(one));
+    }
     text
+}
+
+/// Common keys whose words are shown.
+const MOST_SAID: usize = 6;
+
+/// Returns how many keys two documents have in common, and what these stand for.
+fn common_keys(one: &ExplainedAlgorithm) -> String {
+    let all = one.rows.iter().filter(|row| row.a.is_some()).count();
+    let all = all.max(one.rows.iter().filter(|row| row.b.is_some()).count());
+    if let Some(reason) = one.unsigned.iter().flatten().next() {
+        return format!("{}: none ({})\n", one.label, safe(reason));
+    }
+    let equal = one.rows.iter().filter(|row| row.equal);
+    let mut said: Vec<&str> = equal.filter_map(|row| row.a.as_ref()?.says.as_deref()).collect();
+    let mut seen = BTreeSet::new();
+    said.retain(|words| seen.insert(*words));
+    let more = if said.len() > MOST_SAID { ", ..." } else { "" };
+    said.truncate(MOST_SAID);
+    let words = if said.is_empty() { String::new() } else { format!(": {}{more}", safe(&said.join(", "))) };
+    format!("{}: {} of {}{words}\n", one.label, thousands(one.common_keys), thousands(all as u64))
 }
 
 /// The two texts beside each other.
@@ -110,10 +126,9 @@ fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> Strin
     format!("{first}…{last}")
 }
 
-fn head(document: &ExplainedDocument, removes: bool) -> String {
-    let fate = if removes { fate(document) } else { String::new() };
+fn head(document: &ExplainedDocument) -> String {
     format!(
-        "{} (document {}, {} row {}): {}, {}{fate}",
+        "{} (document {}, {} row {}): {}, {}",
         safe(&document.id),
         document.doc,
         safe(&document.file),
@@ -121,23 +136,6 @@ fn head(document: &ExplainedDocument, removes: bool) -> String {
         counted(document.characters, "character"),
         counted(document.words, "word"),
     )
-}
-
-fn answer(explained: &Explanation) -> String {
-    let pairs: Vec<&str> = explained
-        .algorithms
-        .iter()
-        .filter(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten))
-        .map(|one| one.label.as_str())
-        .collect();
-    let copies = if explained.exact_copies { "exact copies; " } else { "" };
-    match (pairs.len(), explained.algorithms.len()) {
-        (0, 1) => format!("{copies}no pair\n"),
-        (0, all) => format!("{copies}no pair for any of {all} algorithms\n"),
-        (1, 1) => format!("{copies}a pair\n"),
-        (some, all) if some == all => format!("{copies}a pair for all {all} algorithms\n"),
-        (some, all) => format!("{copies}a pair for {some} of {all} algorithms: {}\n", pairs.join(", ")),
-    }
 }
 
 /// The similarity in `pairs/`, else what the last check or the method reached.
@@ -160,31 +158,32 @@ fn short(distance: f32) -> String {
     if distance.fract() == 0.0 { format!("{distance}") } else { format!("{distance:.4}") }
 }
 
-/// In which clusters the two stand, algorithms that say the same on one line.
+/// Returns the clusters of the two documents; algorithms with the same clusters share a line.
 fn clusters(explained: &Explanation) -> String {
     let mut lines: BTreeMap<(usize, String), Vec<&str>> = BTreeMap::new();
     for one in &explained.algorithms {
         let told = match &one.clusters {
-            [Some(a), Some(b)] if a == b => {
-                (0, format!("both in the cluster of {} ({})", safe(&a.representative_id), counted(a.size, "document")))
-            }
+            [Some(a), Some(b)] if a == b => (
+                0,
+                format!("both are in the cluster of {} ({})", safe(&a.representative_id), counted(a.size, "document")),
+            ),
             [Some(a), Some(b)] => (
                 1,
                 format!(
-                    "a in the cluster of {}, b in that of {}",
+                    "a is in the cluster of {}, b in that of {}",
                     safe(&a.representative_id),
                     safe(&b.representative_id)
                 ),
             ),
-            [Some(a), None] => (2, format!("only a in a cluster, that of {}", safe(&a.representative_id))),
-            [None, Some(b)] => (3, format!("only b in a cluster, that of {}", safe(&b.representative_id))),
+            [Some(a), None] => (2, format!("only a is in a cluster, that of {}", safe(&a.representative_id))),
+            [None, Some(b)] => (3, format!("only b is in a cluster, that of {}", safe(&b.representative_id))),
             [None, None] => continue,
         };
         lines.entry(told).or_default().push(&one.label);
     }
     let lines: Vec<String> =
         lines.iter().map(|((_, told), labels)| format!("{told}: {}\n", labels.join(", "))).collect();
-    if lines.is_empty() { "\nneither stands in a cluster\n".into() } else { format!("\n{}", lines.concat()) }
+    if lines.is_empty() { "\nneither is in a cluster\n".into() } else { format!("\n{}", lines.concat()) }
 }
 
 fn measures(explained: &Explanation) -> String {
@@ -225,10 +224,9 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
             text += &format!("  {name} has none: {reason}\n");
         }
     }
-    let most = if screen.full { usize::MAX } else { SHOWN_ROWS };
-    // Where they meet is what is asked about.
+    // Equal keys come first: they are the reason for a comparison.
     let (equal, other): (Vec<&ExplainedRow>, Vec<&ExplainedRow>) = one.rows.iter().partition(|row| row.equal);
-    let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().take(most).collect();
+    let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().collect();
     let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);
     let position = one.positions.saturating_sub(1).to_string().len();
     // Two keys, the position, the sign and what is between them.
@@ -241,16 +239,12 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
         text += line.trim_end();
         text.push('\n');
         let says = [&row.a, &row.b].map(|key| key.as_ref().and_then(|key| key.says.clone()));
-        // What a whole document says stands under its first row.
+        // Words of a whole document are printed once, below its first row.
         if says != before && says != [None, None] {
             let said = says.each_ref().map(|says| says.as_deref().unwrap_or("-"));
             text += &format!("  {:>position$}   {}\n", "", said.join(" | "));
         }
         before = says;
-    }
-    let left = one.rows.len().saturating_sub(most);
-    if left > 0 {
-        text += &format!("  ... {} ...\n", counted(left as u64, "further row"));
     }
     text
 }
@@ -383,20 +377,32 @@ mod tests {
     fn the_whole_answer() {
         let screen = Screen { width: 80, colours: false, full: false };
         expect_test::expect![[r#"
-            a: fox-1 (document 0, pages.jsonl row 0): 23 characters, 5 words; kept
-            b: fox-2␛[2J (document 1, pages.jsonl row 1): 25 characters, 5 words; removed for fox-1 (document 0; pair 0.950 by minhash)
-            a pair for 1 of 2 algorithms: minhash
+            fox-1                                    fox-2␛[2J
+            -------------------------------------------------------------------------------
+            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
+
+            a and b are a pair for 1 of 2 algorithms (minhash); a was kept; b was removed in favor of a, which contains 3 of its 3 3-grams.
             note: a note
 
-             algorithm        pair       score   why
-            --------------------------------------------------------------------------------
-             minhash          yes        0.950   2 common keys, and the check jaccard:0.7
-                                                 gives 0.950
-             sentence_marks   unsigned           fox-2 has no signature: no marks
+            a: fox-1 (document 0, pages.jsonl row 0): 23 characters, 5 words
+            b: fox-2␛[2J (document 1, pages.jsonl row 1): 25 characters, 5 words
 
-            both in the cluster of fox-1 (3 documents): minhash
+             algorithm        pair           score   why
+            --------------------------------------------------------------------------
+             minhash          yes            0.950   2 common keys, and the check
+                                                     jaccard:0.7 gives 0.950
+             sentence_marks   no signature           fox-2 has no signature: no marks
 
-            how alike the texts are, apart from the algorithms
+            both are in the cluster of fox-1 (3 documents): minhash
+
+            how much of one document the other contains
+
+                      3-grams   numbers   --remove-if contained:0.8:0.9
+            ------------------------------------------------------------
+             a in b   3 of 4    0 of 0    a is kept
+             b in a   3 of 3    0 of 0    enough to remove b
+
+            similarity of the texts
 
                                     jaccard   of a in b   of b in a
             --------------------------------------------------------
@@ -407,29 +413,10 @@ mod tests {
             cosine of word counts 0.800; 4 words in common
             2 LCS / (a + b) of characters 0.875
 
-            how much of one stands in the other, as removal asks
+            keys in common (all keys with --full)
 
-                      3-grams   numbers   --remove-if contained:0.8:0.9
-            ------------------------------------------------------------
-             a in b   3 of 4    0 of 0    a is the one that stays
-             b in a   3 of 3    0 of 0    b may go for a
-
-            signatures (keys in hexadecimal; = where both have the key)
-
-            minhash: 7 keys, 2 equal
-               1 = 00000000000000aa 00000000000000aa
-               4 = 00000000000000aa 00000000000000aa
-               0   00000000000000aa b
-               2   00000000000000aa b
-              ... 3 further rows ...
-            sentence_marks: 1 and 0 keys, 0 equal
-              b has none: no marks
-               0   01       -
-                   3 marks | -
-
-            fox-1                                    fox-2␛[2J
-            -------------------------------------------------------------------------------
-            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
+            minhash: 2 of 7
+            sentence_marks: none (no marks)
         "#]].assert_eq(&explanation(&example(), screen));
     }
 
@@ -437,7 +424,7 @@ mod tests {
     fn no_line_is_wider_than_the_screen_and_all_rows_are_shown_where_asked_for() {
         let text = explanation(&example(), Screen { width: 60, colours: false, full: true });
         assert!(!text.contains("further row") && !text.contains('\u{1b}'));
-        let from = text.find("algorithm").unwrap();
+        let from = text.find("algorithm   ").unwrap();
         for line in text[from..].lines() {
             assert!(line.chars().count() <= 60, "{line:?}");
         }
@@ -452,7 +439,7 @@ mod tests {
         let screen = Screen { width: 80, colours: false, full: false };
         let said = explanation(&example, screen);
         let end = format!("\nb: 1 repeated passage, struck out\n\n…{}[-Rights reserved.-]\nMore.\n", "a".repeat(120));
-        assert!(said.ends_with(&end), "{said}");
+        assert!(said.contains(&end), "{said}");
         assert!(explanation(&example, Screen { full: true, ..screen }).contains(&"a".repeat(300)));
         assert!(
             explanation(&example, Screen { colours: true, ..screen }).contains("\u{1b}[9mRights reserved.\u{1b}[29m")
@@ -464,7 +451,7 @@ mod tests {
         let mut same = example();
         same.documents[1].text = same.documents[0].text.clone();
         let screen = Screen { width: 80, colours: false, full: false };
-        assert!(explanation(&same, screen).ends_with("the texts are equal, byte for byte\n"));
-        assert!(explanation(&same, Screen { full: true, ..screen }).ends_with("It sleeps all day long.\n"));
+        assert!(explanation(&same, screen).starts_with("the texts are equal, byte for byte\n\n"));
+        assert!(explanation(&same, Screen { full: true, ..screen }).contains("\nIt sleeps all day long.  "));
     }
 }

@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{applied, comparison, summary};
+use super::{Detail, applied, comparison, summary};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::HELD;
 use dupsift_study::study::{AppliedReport, Finished};
 use serde::de::DeserializeOwned;
 
-/// Returns what the command line printed at the end of the run, the comparison or the `apply` that left this folder. A corpus that was
+/// Returns what the command line printed at the end of the run, the comparison or the `apply` that wrote this folder. A corpus that was
 /// written from a finished run is in the summary of that run.
 ///
 /// # Errors
 /// A folder that is none of these; a record that cannot be understood.
-pub fn finished(dir: &Path) -> Result<String> {
+pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
     if AppliedReport::is_alone(dir) {
         return Ok(applied(&AppliedReport::read(dir)?, dir));
     }
@@ -23,7 +23,7 @@ pub fn finished(dir: &Path) -> Result<String> {
     let path = dir.join("compare").join("comparison.json");
     match path.is_file() {
         true => Ok(comparison(&record(&path)?, &finished.report, &out)),
-        false => Ok(summary(&finished.report, &out)),
+        false => Ok(summary(&finished.report, &out, detail)),
     }
 }
 

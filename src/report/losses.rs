@@ -24,9 +24,9 @@ pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
         return String::new();
     }
     let folder = stands_in(report, out);
-    let stays = if out.exists() { "stays as it was" } else { "was not made" };
+    let stays = if out.exists() { "is unchanged" } else { "was not created" };
     format!(
-        "HELD BACK: {out} {stays}. Look at {folder}; if it is right: dupsift accept {folder}\n",
+        "held back: {out} {stays}; the new result is in {folder}\nto publish it: dupsift accept {folder}\n",
         out = out.display(),
         folder = folder.display()
     )
@@ -62,8 +62,7 @@ pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
         let OtherInputReport { input, bad_inputs, rows, used, rejections: lost, warnings } = other;
         let used = format!("{} of {} used", thousands(*used), counted(*rows, "row"));
         let lines = (lost.rows > 0).then(|| format!("{used}; {}", rejections(lost)));
-        let lines =
-            lines.into_iter().chain(bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+        let lines = lines.into_iter().chain(bad_inputs.iter().map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
         let lines = lines.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.map(|line| format!("{input}: {line}")).collect::<Vec<_>>()
     };
@@ -84,7 +83,7 @@ pub(super) fn rejected(report: &RejectionsReport) -> String {
     };
     // A record of version 1 has neither reasons nor kinds.
     let broken = of(report.rows - report.by_kind.min(report.rows), "rejected", named(false));
-    let left_out = of(report.by_kind, "left out by kind", named(true));
+    let left_out = of(report.by_kind, "skipped by kind", named(true));
     let told: Vec<String> = [broken, left_out].into_iter().flatten().collect();
     if told.is_empty() { "no rows rejected".to_owned() } else { told.join("; ") }
 }
@@ -102,8 +101,7 @@ mod tests {
         report.add(RejectReason::NullText, 2);
         assert_eq!(rejections(&report), "500 rows rejected: 498 not UTF-8, 2 null text; see rejected/");
         report.add(RejectReason::HttpStatus, 1);
-        let told =
-            "500 rows rejected: 498 not UTF-8, 2 null text; 1 row left out by kind: 1 HTTP status; see rejected/";
+        let told = "500 rows rejected: 498 not UTF-8, 2 null text; 1 row skipped by kind: 1 HTTP status; see rejected/";
         assert_eq!((rejections(&report).as_str(), report.broken, report.by_kind, report.rows), (told, 500, 1, 501));
         let old = RejectionsReport { rows: 3, ..RejectionsReport::default() };
         assert_eq!(rejections(&old), "3 rows rejected; see rejected/");

@@ -13,32 +13,78 @@ use super::pages::purified;
 use super::tables::table_of_numbers_without;
 use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
-use dupsift_engine::job::{
-    AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RemovalReport, RunReport, stands_in,
-};
+use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
 use dupsift_files::io::DASH;
 use dupsift_study::study::AppliedReport;
 
-/// The summary of a run whose output stands in `out`; ends with a line break.
-pub fn summary(report: &RunReport, out: &Path) -> String {
-    let mut text = headline(report);
-    text += "\n";
+/// How much a summary says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Five lines, and one more for each kind of loss.
+    Short,
+    /// The same, then the rules, a table of the algorithms, and everything that was noticed.
+    Full,
+}
+
+impl Detail {
+    /// Returns the detail that `--verbose` asks for.
+    pub fn verbose(verbose: bool) -> Detail {
+        if verbose { Detail::Full } else { Detail::Short }
+    }
+}
+
+/// The columns of a line, except where a path is longer.
+const COLUMNS: usize = 80;
+
+/// Returns the summary of a run whose output is in `out`; ends with a line break.
+pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
+    let mut lines = result(report);
+    lines.extend(losses(report));
+    lines.push(cost(report));
+    let mut text = lines.join("\n") + "\n";
+    text += &held(report, out);
+    let folder = stands_in(report, out);
+    let has_page = report.options.get("no-report") != Some(&true.into());
+    let see = match (report.warnings.len() as u64, has_page) {
+        (0, true) => " (see report.html)".to_owned(),
+        (0, false) => String::new(),
+        (warnings, true) => format!(" ({}: see report.html)", counted(warnings, "warning")),
+        (warnings, false) => format!(" ({}: see run.json)", counted(warnings, "warning")),
+    };
+    text += &format!("output: {}{see}\n", folder.display());
+    text += &next(report, out);
+    if detail == Detail::Full {
+        text += &details(report, &folder);
+    }
+    text
+}
+
+/// Returns what `-v` adds: the rules, the algorithms, the notes, and how to read the tables.
+fn details(report: &RunReport, folder: &Path) -> String {
+    let mut text = String::from("\n");
+    if let Some(removal) = &report.removal {
+        text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
+        text += &format!("removed{}\n", by_reason(&removal.reasons));
+        if !removal.stays.is_empty() {
+            text += &format!("similar but kept{}\n", by_reason(&removal.stays));
+        }
+    }
+    text += &format!(
+        "{} beyond the first of each text\n",
+        counted_as(report.documents.surplus_copies, "exact copy|exact copies")
+    );
+    if !report.resumed.is_empty() {
+        text += &format!("resumed from an earlier run: {}\n", report.resumed.join(", "));
+    }
+    text += &format!("{:.1} CPU seconds\n\n", report.cpu_seconds);
     text += &found(&report.algorithms);
-    let remarks = remarks(report);
-    if !remarks.is_empty() {
-        text += &format!("\n{}\n", remarks.join("\n"));
+    let notes = notes(report);
+    if !notes.is_empty() {
+        text += &format!("\n{}\n", notes.join("\n"));
     }
-    let held = held(report, out);
-    if !held.is_empty() {
-        text += &format!("\n{held}");
-    }
-    let out = &stands_in(report, out);
-    text += &report.corpus.as_ref().map(folders).unwrap_or_default();
     // The folder, not its files: so the column `algorithm` is there, which is in their names.
-    let pairs = out.join("pairs");
-    text += &format!("\noutput: {}\n", out.display());
-    text += &format!("in Python: import polars as pl; pl.scan_parquet({:?})\n", pairs.display().to_string());
-    text + &next(report, out)
+    let pairs = folder.join("pairs").display().to_string();
+    text + &format!("\nin Python: import polars as pl; pl.scan_parquet({pairs:?})\n")
 }
 
 /// Returns the summary of a corpus that was written from a finished run into `out`; ends with a line break.
@@ -69,49 +115,99 @@ fn folders(corpus: &CorpusReport) -> String {
     corpus.folders.iter().map(line).collect()
 }
 
-/// Returns the command that writes the corpus, if the run wrote none and there is one to write.
+/// Returns what was written of the corpus, or the command that writes it.
 fn next(report: &RunReport, out: &Path) -> String {
+    if let Some(corpus) = &report.corpus {
+        let one = |(folder, written): (&String, &FolderReport)| format!("{folder}/ {}", counted(written.rows, "row"));
+        let folders: Vec<String> = corpus.folders.iter().map(one).collect();
+        return format!("corpus: {}\n", folders.join(", "));
+    }
     let can_be_written = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
-    if report.removal.is_none() || report.corpus.is_some() || report.is_held() || !can_be_written {
+    if report.removal.is_none() || report.is_held() || !can_be_written {
         return String::new();
     }
-    let out = out.display().to_string();
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%".contains(letter);
-    let out = if out.chars().all(is_plain) { out } else { format!("'{}'", out.replace('\'', r"'\''")) };
-    format!("to write the corpus without the removed documents: dupsift apply {out} --corpus keep\n")
+    format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
-fn headline(report: &RunReport) -> String {
-    let documents = &report.documents;
+/// Returns a path as a shell takes it.
+pub(super) fn typed(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%".contains(letter);
+    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// Returns what happened to the documents.
+fn result(report: &RunReport) -> Vec<String> {
     let files = counted(report.inputs.len() as u64, "file");
-    let removed = |removal: &RemovalReport| {
-        let (kept, removed) = (thousands(removal.kept), thousands(removal.removed));
-        format!(": {kept} kept, {removed} removed{}", by_reason(&removal.reasons))
-    };
-    let removed = report.removal.as_ref().map(removed).unwrap_or_default();
-    let mut text = format!("{} in {files}{removed}\n", counted(documents.used, "document"));
-    let rejected = rejections_of(&documents.rejections, report);
-    text += &format!(
-        "{} beyond the first of each text; {rejected}\n",
-        counted_as(documents.surplus_copies, "exact copy|exact copies")
-    );
-    if let Some(removal) = &report.removal {
-        text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
-        let stay: u64 = removal.stays.values().sum();
-        if stay > 0 {
-            text += &format!("{} beside a kept partner{}\n", stay_beside(stay), by_reason(&removal.stays));
+    let documents = format!("{} in {files}", counted(report.documents.used, "document"));
+    let mut lines = match &report.removal {
+        None => vec![documents],
+        Some(removal) => {
+            let (kept, removed) = (thousands(removal.kept), thousands(removal.removed));
+            let reasons = removal.reasons.iter().map(|(reason, &count)| removed_as(reason, count));
+            let reasons = reasons.collect::<Vec<_>>().join(", ");
+            let stay = thousands(removal.stays.values().sum());
+            let reasons = if reasons.is_empty() { "none".to_owned() } else { reasons };
+            let mut lines = vec![format!("{documents}: {kept} kept, {removed} removed")];
+            if removal.removed > 0 || !removal.stays.is_empty() {
+                lines.push(fitting(&format!("removed: {reasons}"), &format!("; similar but kept: {stay}")));
+            }
+            lines
         }
+    };
+    lines.extend(report.cut.as_ref().map(cut));
+    lines.extend(met(report));
+    lines
+}
+
+/// Returns the two parts as one line, or as two if they do not fit into one.
+fn fitting(first: &str, second: &str) -> String {
+    if first.chars().count() + second.chars().count() <= COLUMNS {
+        return format!("{first}{second}");
     }
-    text += &report.cut.as_ref().map(cut).unwrap_or_default();
-    let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
-    if !report.resumed.is_empty() {
-        text += &format!("resumed from an earlier run: {}\n", report.resumed.join(", "));
+    format!("{first}\n{}", second.trim_start_matches("; "))
+}
+
+/// Returns how many documents were removed for a reason of the table `removed`.
+fn removed_as(reason: &str, count: u64) -> String {
+    match reason {
+        "copy" => counted_as(count, "exact copy|exact copies"),
+        "pair" => counted(count, "near-duplicate"),
+        "seen" => counted_as(count, "seen before|seen before"),
+        other => format!("{} {other}", thousands(count)),
     }
-    text + &format!(
-        "{:.1} s for {:.1} MB of text: {rate:.1} MB/s, {:.1} CPU seconds, {} of memory at the peak\n",
+}
+
+/// Files that are named if they were skipped; of more, only the number is shown.
+const MOST_SKIPPED: usize = 3;
+
+/// Returns a line for each kind of loss: rejected rows, skipped files, losses of other inputs, guards that fired.
+fn losses(report: &RunReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if report.documents.rejections.rows > 0 || report.lost_of_others() {
+        lines.push(rejections_of(&report.documents.rejections, report));
+    }
+    let skipped = report.bad_inputs.iter().take(MOST_SKIPPED);
+    lines.extend(skipped.map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
+    if report.bad_inputs.len() > MOST_SKIPPED {
+        let more = counted((report.bad_inputs.len() - MOST_SKIPPED) as u64, "more file");
+        lines.push(format!("skipped: {more}; see bad_inputs in run.json"));
+    }
+    lines.extend(other_inputs(report));
+    match report.accepted {
+        Some(_) => lines.extend(report.guards.iter().map(|fired| format!("guard: {}", fired.sentence))),
+        None => lines.extend(report.guards.iter().map(guard)),
+    }
+    lines
+}
+
+/// Returns time, rate and memory.
+fn cost(report: &RunReport) -> String {
+    let megabytes = report.documents.text_bytes as f64 / 1e6;
+    format!(
+        "{:.1} s for {megabytes:.1} MB of text: {:.1} MB/s, {} of memory at the peak",
         report.seconds,
-        documents.text_bytes as f64 / 1e6,
-        report.cpu_seconds,
+        megabytes / report.seconds.max(1e-3),
         ByteSize(report.peak_memory_bytes).display().iec()
     )
 }
@@ -122,9 +218,9 @@ fn cut(found: &CutReport) -> String {
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
     let emptied = match found.emptied {
         0 => String::new(),
-        emptied => format!("; {} removed for lack of other text", counted(emptied, "document")),
+        emptied => format!("; {} removed with too little text left", counted(emptied, "document")),
     };
-    format!("{passages} in {}: {share:.1}% of the kept text{emptied}\n", counted(found.documents, "document"))
+    format!("{passages} in {}: {share:.1}% of the kept text{emptied}", counted(found.documents, "document"))
 }
 
 fn found(algorithms: &[AlgorithmReport]) -> String {
@@ -152,23 +248,30 @@ fn encodings(report: &RunReport) -> Option<String> {
     (!told.is_empty()).then(|| format!("encodings found: {}", told.join(", ")))
 }
 
-/// Everything that was cut, set aside or noticed: nothing of it may pass in silence.
+/// Returns everything that was skipped, left out or noticed, for the page.
 pub(super) fn remarks(report: &RunReport) -> Vec<String> {
+    let mut remarks: Vec<String> = met(report).into_iter().collect();
+    remarks.extend(notes(report));
+    remarks.extend(losses(report));
+    remarks
+}
+
+/// Returns what was noticed and is no loss of rows or files.
+fn notes(report: &RunReport) -> Vec<String> {
     let mut remarks: Vec<String> = encodings(report).into_iter().collect();
     remarks.extend(report.purified.iter().flat_map(purified));
-    remarks.extend(met(report));
     for one in &report.algorithms {
         let label = &one.label;
         if !one.unsigned.is_empty() {
             remarks.push(format!("{label}: documents without a signature{}", by_reason(&one.unsigned)));
         }
         if !one.flagged.is_empty() {
-            remarks.push(format!("{label}: documents to know about{}", by_reason(&one.flagged)));
+            remarks.push(format!("{label}: unusual documents{}", by_reason(&one.flagged)));
         }
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {} above --max-group; {} of {} are written, those with the representative",
+                "{label}: {} above --max-group; {} of {} written: those with the representative",
                 counted(one.large_groups, "group"),
                 thousands(one.pairs_written),
                 counted(one.pairs, "pair")
@@ -179,60 +282,52 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
         }
         if one.undecided > 0 {
             let undecided = counted(one.undecided, "pair");
-            remarks.push(format!("{label}: {undecided} left undecided, the texts too long to be compared"));
+            remarks.push(format!("{label}: {undecided} undecided, because the texts are too long to compare"));
         }
         if let Some(expected) = one.expected_chance_collisions.filter(|expected| *expected >= 1.0) {
             let expected = counted(expected.round() as u64, "pair");
-            remarks.push(format!("{label}: about {expected} by chance expected, from the width of the signature"));
+            remarks.push(format!("{label}: about {expected} expected by chance, given the width of the signature"));
         }
         remarks.extend(one.notes.iter().map(|note| format!("{label}: {note}")));
     }
     if let Some(removal) = report.removal.as_ref().filter(|removal| removal.left_out > 0) {
         let left_out = counted(removal.left_out, "comparison");
         remarks.push(format!(
-            "removal: {left_out} with kept documents left out by --max-candidates, so what is removed depends on the order of the documents"
+            "removal: {left_out} with kept documents skipped because of --max-candidates, so the result depends on the order of the documents"
         ));
     }
-    // Where the note on ids says so itself, that is enough.
+    // The note on ids may say so already.
     if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
-        remarks.push(format!("ids: {} without one, named FILE#ROW", counted(report.ids.missing, "row")));
+        remarks.push(format!("ids: {} without an id, named FILE#ROW", counted(report.ids.missing, "row")));
     }
     remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
-    remarks.extend(report.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
-    remarks.extend(other_inputs(report));
-    match report.accepted {
-        Some(_) => remarks.extend(report.guards.iter().map(|fired| format!("guard: {}", fired.sentence))),
-        None => remarks.extend(report.guards.iter().map(guard)),
-    }
     remarks.extend(report.accepted.iter().map(|accepted| {
-        let reason = accepted.reason.as_deref().unwrap_or("no reason is given");
-        format!("guard: held back for this, and accepted all the same at {}: {reason}", accepted.time)
+        let reason = accepted.reason.as_deref().unwrap_or("no reason given");
+        format!("guard: the result was held back, and accepted at {}: {reason}", accepted.time)
     }));
     remarks
 }
 
-/// What else the tables of a night name.
+/// Returns how many indexed documents joined an incremental run.
 fn met(report: &RunReport) -> Option<String> {
     let index = report.index.as_ref()?;
-    let met = counted(index.guests, "document");
+    let joined = counted(index.guests, "document");
     match () {
         () if index.guests == 0 => None,
-        () if index.generation == index.read_generation => {
-            Some(format!("{met} of the reference took part; pairs and clusters name those that are alike"))
+        () if index.generation == index.read_generation => Some(format!("{joined} of the reference matched")),
+        () => {
+            Some(format!("{} matched; indexed documents are never removed", counted(index.guests, "indexed document")))
         }
-        () => Some(format!(
-            "{met} of earlier nights took part; pairs and clusters name those that are alike, and none of them goes"
-        )),
     }
 }
 
-/// What the pairs of a method are that tells versions from forms.
+/// Returns what is known of the relations of an algorithm's pairs.
 fn relations(one: &AlgorithmReport) -> Vec<String> {
     let (label, mut remarks) = (&one.label, Vec::new());
     if let Some(told) = one.relations.filter(|told| told.template > 0) {
         remarks.push(format!(
-            "{label}: {}, {} contained, {} same template (different facts: kept, and in no cluster)",
+            "{label}: similar documents: {}, {} contained, {} same template (kept)",
             counted(told.version, "version"),
             thousands(told.contained),
             thousands(told.template)
@@ -241,25 +336,20 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
         let pairs = counted(told.other_titles, "pair");
         remarks.push(format!(
-            "{label}: {pairs} of these have titles that name different things (other_title in pairs/): both are kept"
+            "{label}: {pairs} of these have titles that name different things: kept (other_title in pairs/)"
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
         let short = counted(told.cut_short, "pair");
-        remarks.push(format!("{label}: the next best of {short} was sought in a part of a large near group only"));
+        remarks.push(format!("{label}: the next best of {short} was looked for in only a part of a large group"));
     }
     remarks
 }
 
-/// `1 document stays`, `2 documents stay`.
-pub(super) fn stay_beside(documents: u64) -> String {
-    format!("{} {}", counted(documents, "document"), if documents == 1 { "stays" } else { "stay" })
-}
-
-/// What `--max-candidates` left out, and what that means.
+/// Returns what `--max-candidates` skipped, and what that means.
 pub(super) fn left_out(comparisons: u64) -> String {
     let comparisons = counted(comparisons, "comparison");
-    format!("{comparisons} left out by --max-candidates, so its pairs depend on the order of the documents")
+    format!("{comparisons} skipped because of --max-candidates, so the pairs depend on the order of the documents")
 }
 
 /// ` (no words 10, too short 2)`, or nothing.
@@ -343,39 +433,75 @@ mod tests {
     #[test]
     fn a_run_in_full() {
         expect![[r#"
-            100,000 documents in 2 files: 94,250 kept, 5,750 removed (pair 5,750)
-            314 exact copies beyond the first of each text; no rows rejected
+            100,000 documents in 2 files: 94,250 kept, 5,750 removed
+            removed: 5,750 near-duplicates; similar but kept: 1,500
+            12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB of memory at the peak
+            output: out/mixed (see report.html)
+            next: dupsift apply out/mixed --corpus keep
+
             kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
-            1,500 documents stay beside a kept partner (different numbers 200, unique text 1,300)
-            12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
+            removed (pair 5,750)
+            similar but kept (different numbers 200, unique text 1,300)
+            314 exact copies beyond the first of each text
+            24.0 CPU seconds
 
              algorithm        signed   unsigned       pairs   clusters   in them   largest   left out
             ------------------------------------------------------------------------------------------
              exact           100,000          0   1,234,567        200     1,950     1,500          0
              minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
-            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
+            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written: those with the representative
             minhash_loose: documents without a signature (no shingles 10)
-            minhash_loose: 1 version, 2 contained, 5,000 same template (different facts: kept, and in no cluster)
-            minhash_loose: 5 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
+            minhash_loose: similar documents: 1 version, 2 contained, 5,000 same template (kept)
+            minhash_loose: 5 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
             minhash_loose: a table scheme
 
-            output: out/mixed
             in Python: import polars as pl; pl.scan_parquet("out/mixed/pairs")
-            to write the corpus without the removed documents: dupsift apply out/mixed --corpus keep
-        "#]]
-        .assert_eq(&summary(&report(), Path::new("out/mixed")));
+        "#]].assert_eq(&summary(&report(), Path::new("out/mixed"), Detail::Full));
     }
 
     #[test]
-    fn what_a_night_met_is_told() {
+    fn the_short_summary_has_five_lines_of_80_columns() {
+        let told = summary(&report(), Path::new("out/mixed"), Detail::Short);
+        expect![[r#"
+            100,000 documents in 2 files: 94,250 kept, 5,750 removed
+            removed: 5,750 near-duplicates; similar but kept: 1,500
+            12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB of memory at the peak
+            output: out/mixed (see report.html)
+            next: dupsift apply out/mixed --corpus keep
+        "#]]
+        .assert_eq(&told);
+        let mut large = report();
+        large.documents.used = 7_700_000;
+        let removal = large.removal.as_mut().expect("a removal");
+        (removal.kept, removal.removed) = (5_700_000, 2_000_000);
+        removal.reasons = [("copy".to_owned(), 1_000_000), ("pair".to_owned(), 1_000_000)].into();
+        (large.seconds, large.documents.text_bytes) = (36_000.0, 20_000_000_000);
+        let told = summary(&large, Path::new("out/mixed"), Detail::Short);
+        assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+        assert_eq!(told.lines().count(), 6, "{told}");
+    }
+
+    #[test]
+    fn skipped_files_are_named_and_the_rest_is_counted() {
+        let bad = |name: &str| BadInputReport { file: name.into(), why: "truncated".into() };
+        let report = RunReport { bad_inputs: ["a", "b", "c", "d", "e"].map(bad).into(), ..report() };
+        let told = summary(&report, Path::new("out"), Detail::Short);
+        assert!(
+            told.contains("\nskipped: c: truncated\nskipped: 2 more files; see bad_inputs in run.json\n"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn matching_indexed_documents_are_counted() {
         let told = |guests, generation| {
             let index = IndexReport { guests, generation, read_generation: 1, ..IndexReport::default() };
-            summary(&RunReport { index: Some(index), ..report() }, Path::new("out"))
+            summary(&RunReport { index: Some(index), ..report() }, Path::new("out"), Detail::Short)
         };
-        assert!(told(823, 2).contains("\n823 documents of earlier nights took part; pairs"));
-        assert!(told(1, 1).contains("\n1 document of the reference took part; pairs"));
-        assert!(!told(0, 2).contains("took part"));
+        assert!(told(823, 2).contains("\n823 indexed documents matched; indexed documents are never removed\n"));
+        assert!(told(1, 1).contains("\n1 document of the reference matched\n"));
+        assert!(!told(0, 2).contains("matched"));
     }
 
     #[test]
@@ -391,17 +517,26 @@ mod tests {
         report.bad_inputs.push(BadInputReport { file: "b.parquet".into(), why: "truncated".into() });
         report.algorithms[0].flagged.insert("long".into(), 2);
         report.algorithms[0].expected_chance_collisions = Some(2.4);
-        let text = summary(&report, Path::new("out"));
+        let text = summary(&report, Path::new("out"), Detail::Full);
+        let short = summary(&report, Path::new("out"), Detail::Short);
+        for told in [
+            "12 rows rejected: 12 not UTF-8; see rejected/\n",
+            "guard: more than half of a.parquet is removed\n",
+            "skipped: b.parquet: truncated\n",
+            "output: out (1 warning: see report.html)\n",
+        ] {
+            assert!(short.contains(told), "{told} is missing in\n{short}");
+        }
         for told in [
             "12 rows rejected: 12 not UTF-8; see rejected/",
-            "ids: 3 rows without one, named FILE#ROW",
+            "ids: 3 rows without an id, named FILE#ROW",
             "ids: written as text",
-            "removal: 9 comparisons with kept documents left out by --max-candidates, so what is removed depends on the order",
+            "removal: 9 comparisons with kept documents skipped because of --max-candidates",
             "warning: 4 ids stood before",
             "guard: more than half of a.parquet is removed",
-            "set aside: b.parquet: truncated",
-            "exact: documents to know about (long 2)",
-            "exact: about 2 pairs by chance expected",
+            "skipped: b.parquet: truncated",
+            "exact: unusual documents (long 2)",
+            "exact: about 2 pairs expected by chance",
         ] {
             assert!(text.contains(told), "{told} is missing in\n{text}");
         }
@@ -410,7 +545,7 @@ mod tests {
     #[test]
     fn an_empty_run_has_a_summary() {
         let none = RunReport { removal: Some(RemovalReport::default()), ..RunReport::default() };
-        let text = summary(&none, Path::new("out"));
+        let text = summary(&none, Path::new("out"), Detail::Full);
         assert!(text.starts_with("0 documents in 0 files: 0 kept, 0 removed\n"), "{text}");
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     }

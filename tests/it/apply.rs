@@ -106,10 +106,7 @@ fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_
             (folder.path().join(format!("{name}-with")), folder.path().join(format!("{name}-without")));
         run(&[&corpus], &with, &[more, &["--corpus", ALL]].concat()).ends_with(3);
         let told = run(&[&corpus], &without, more).ends_with(3).stdout;
-        let last = format!(
-            "to write the corpus without the removed documents: dupsift apply {} --corpus keep\n",
-            text(&without)
-        );
+        let last = format!("next: dupsift apply {} --corpus keep\n", text(&without));
         assert!(told.ends_with(&last), "{told}");
         let before = bytes(&without);
         // One after the other, and the two others together.
@@ -188,25 +185,25 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
         apply(out, more).ends_with(2).says(says);
     };
     refused(&out, &["--corpus", "kept"], &["did you mean \"keep\"?"]);
-    refused(&out, &["--corpus", "none"], &["there is nothing to write"]);
+    refused(&out, &["--corpus", "none"], &["none writes nothing"]);
     refused(&out, &["--threshold", "0.9"], &["expected LABEL=T"]);
     refused(&out, &["--threshold", "minhahs=0.9", "-o", text(&at("new"))], &["did you mean \"minhash\"?"]);
     refused(&out, &["--remove-if", "all", "-o", text(&at("new"))], &["remove-if"]);
     refused(&out, &["-o", text(&out.join("deep"))], &["in the folder of the run"]);
-    refused(&out, &["-o", folder.path().to_str().unwrap()], &["already there"]);
+    refused(&out, &["-o", folder.path().to_str().unwrap()], &["already exists"]);
     assert_eq!(bytes(folder.path()), before);
 
     fs::create_dir(out.join("deduped")).unwrap();
-    refused(&out, &[], &["deduped is already there; remove it first"]);
+    refused(&out, &[], &["deduped already exists; remove it first"]);
     fs::remove_dir(out.join("deduped")).unwrap();
     // Other contents of the same length and the same rows.
     let mut others = docs(40);
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;
     write("a.jsonl", &others);
-    refused(&out, &[], &["the corpus is not the one of this run any more", "a.jsonl has other contents"]);
+    refused(&out, &[], &["the corpus has changed since the run", "a.jsonl has other contents"]);
     write("a.jsonl", &others[..39]);
-    refused(&out, &[], &["the corpus is not the one of this run any more"]);
+    refused(&out, &[], &["the corpus has changed since the run"]);
     fs::remove_file(&input).unwrap();
     assert_ne!(apply(&out, &[]).code, 0);
     assert_eq!(names_in(&out).iter().filter(|name| *name == "deduped" || *name == "applied.json").count(), 0);
@@ -323,13 +320,16 @@ fn show_prints_what_was_printed_at_the_end() {
     fs::write(at("a.jsonl"), json_lines(&docs(40))).unwrap();
     let (input, out) = (at("a.jsonl"), at("out"));
     let told = run(&[&input], &out, &["--algorithms", "exact,minhash"]).ends_with(0).stdout;
-    assert!(told.contains("\nto write the corpus without the removed documents: dupsift apply "), "{told}");
+    assert!(told.contains("\nnext: dupsift apply "), "{told}");
     assert_eq!(timeless(&show(&out).ends_with(0).stdout), timeless(&told));
     // A corpus that is written later is in the summary, as if the run had written it.
     apply(&out, &["--corpus", "drop"]).ends_with(0);
     apply(&out, &[]).ends_with(0);
     let now = show(&out).ends_with(0).stdout;
-    assert!(now.contains("\ndeduped/: ") && now.contains("\ndropped/: ") && !now.contains("dupsift apply"), "{now}");
+    assert!(
+        now.contains("\ncorpus: deduped/ ") && now.contains(", dropped/ ") && !now.contains("dupsift apply"),
+        "{now}"
+    );
     fs::remove_dir_all(out.join("dropped")).unwrap();
     assert!(!show(&out).ends_with(0).stdout.contains("dropped/"));
     let strict = apply(&out, &["--remove-if", "pair", "-o", text(&at("pairs"))]).ends_with(0).stdout;
@@ -345,7 +345,7 @@ fn show_prints_what_was_printed_at_the_end() {
     let command = program().arg("compare").arg(&input).arg("-o").arg(&compared).args(arguments).output().unwrap();
     let told = Ran::of(command).ends_with(0).stdout;
     assert_eq!(timeless(&show(&compared).ends_with(0).stdout), timeless(&told));
-    show(folder.path()).ends_with(2).says(&["is no output of a finished run"]);
+    show(folder.path()).ends_with(2).says(&["is not the output of a finished run"]);
 }
 
 #[test]

@@ -314,9 +314,13 @@ fn wrong_numbers_names_and_places() {
     refused(&[&file], &["--memory", "1MiB"], &["`memory=1.0 MiB` is too small", "the least that would do is 48.0 MiB"]);
     refused(&[&file], &["--algorithms", "mihnash"], &["no algorithm \"mihnash\"", "did you mean \"minhash\"?"]);
     refused(&[&file], &["--algorithms", "minhash:band=3"], &["no parameter \"band\"", "did you mean \"bands\"?"]);
-    refused(&[&folder.path().join("none.parquet")], &[], &["none.parquet", "is not there"]);
+    refused(&[&folder.path().join("none.parquet")], &[], &["none.parquet", "does not exist"]);
     refused(&[&folder.path().join("*.jsonl")], &[], &["nothing to read in", ".jsonl.zst"]);
     let work = file.join("work").to_string_lossy().into_owned();
-    refused(&[&file], &["--work", &work], &["`work=", "a.parquet/work`: cannot be looked at", "expected a folder"]);
+    refused(
+        &[&file],
+        &["--work", &work],
+        &["`work=", "a.parquet/work`: cannot be looked at", "expected an existing folder"],
+    );
     run(&[&file], &out, &["--memory", "48MiB"]).ends_with(0);
 }

@@ -203,7 +203,7 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
         let (name, algorithms) = cosine(threshold);
         over(&input, &out, &[(name, &algorithms), ("max-removed-share", "1")], Fault::None)
     };
-    // The common word weighs ln 2, one of three others ln 22,001: .04 of the length, so that it leads at .03 and does not at .1.
+    // The common word weighs ln 2, one of three others ln 22,001: 0.04 of the length, so that it leads at 0.03 and does not at 0.1.
     one_word_in_common(&input, 21_500, 500);
     let error = run("0.03").unwrap_err();
     assert!(matches!(error, Error::Usage { .. }), "{error:?}");

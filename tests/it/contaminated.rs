@@ -324,7 +324,7 @@ fn what_cannot_be_read_of_the_items_is_counted_and_skipped() {
     for said in [
         "no rows of the corpus rejected",
         "against: 2 of 5 rows used; 3 rows rejected",
-        "against: set aside: b.parquet: ",
+        "against: skipped: b.parquet: ",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
@@ -378,7 +378,7 @@ fn an_output_is_known_as_ours() {
     let place = Place::new();
     small(&place);
     place.search("out", &["--corpus", "keep"]).ends_with(0);
-    place.search("out", &[]).ends_with(2).says(&["is already there"]);
+    place.search("out", &[]).ends_with(2).says(&["already exists"]);
     place.search("out", &["--corpus", "keep", "--overwrite"]).ends_with(0);
     // An evaluation set in the output is never replaced with it.
     let inside = place.at("out/clean");

@@ -174,7 +174,7 @@ fn rest_of_header(bytes: &[u8]) -> usize {
     at + 2
 }
 
-/// Lengths that cannot be are found before memory is allocated for them: in a corpus the file is set aside, a result is refused.
+/// Lengths that cannot be are found before memory is allocated for them: in a corpus the file is skipped, a result is refused.
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     for (values, column, why) in [(false, 1, "unpacked, and all pages"), (true, 0, "values"), (true, 1, "values")] {
@@ -222,7 +222,7 @@ fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
     let out = folder.path().join("out");
     run(&[samples()], &out, &["--algorithms", "exact"]).ends_with(0);
     let before = std::fs::read(out.join("run.json")).unwrap();
-    run(&[samples()], &out, &["--algorithms", "tf"]).ends_with(2).says(&["is already there", "`overwrite"]);
+    run(&[samples()], &out, &["--algorithms", "tf"]).ends_with(2).says(&["already exists", "`overwrite"]);
     assert_eq!(std::fs::read(out.join("run.json")).unwrap(), before);
     run(&[samples()], &out, &["--algorithms", "tf", "--overwrite"]).ends_with(0);
     assert_eq!(
@@ -233,7 +233,7 @@ fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
     let own = folder.path().join("own");
     std::fs::create_dir(&own).unwrap();
     std::fs::write(own.join("thesis.txt"), b"years of work").unwrap();
-    run(&[samples()], &own, &["--overwrite"]).ends_with(2).says(&["thesis.txt", "`overwrite` does not touch it"]);
+    run(&[samples()], &own, &["--overwrite"]).ends_with(2).says(&["thesis.txt", "`overwrite` does not replace it"]);
     assert_eq!(std::fs::read(own.join("thesis.txt")).unwrap(), b"years of work");
 }
 

@@ -94,7 +94,7 @@ fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let more = ["--algorithms", ALGORITHMS, "--reference", text(&reference)];
     run(&[&place.at("b/corpus")], &place.at("none"), &more)
         .ends_with(2)
-        .says(&["its corpus is not there any more", "docs.parquet"]);
+        .says(&["its corpus no longer exists", "docs.parquet"]);
 }
 
 /// Rows and files of a reference that cannot be read are counted, listed, told and guarded as those of the corpus are.
@@ -135,7 +135,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     for said in [
         "no rows of the corpus rejected",
         "reference: 2 of 5 rows used; 3 rows rejected: 1 not JSON, 1 not UTF-8, 1 null text; see rejected/",
-        "reference: set aside: b.parquet: ",
+        "reference: skipped: b.parquet: ",
         "reference: warning: 1 row is not UTF-8; `encoding=auto`",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
@@ -143,7 +143,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     // Half of few rows may be broken; then an earlier output stays.
     let ran = go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4);
     assert_eq!(ran.stderr.matches("3 of 5 rows are broken").count(), 1, "{}", ran.stderr);
-    ran.says(&["reference: 3 of 5 rows are broken, 60.0 %"]);
+    ran.says(&["reference: 3 of 5 rows are broken, 60.0%"]);
     assert_eq!(removed_ids(&out).len(), 2, "the earlier output stays");
     go(&place.at("strict"), &place.at("ref"), &["--strict"]).ends_with(1).says(&["b.parquet"]);
     // The corpus of an earlier output is read again.
@@ -193,7 +193,7 @@ fn a_reference_that_is_none_is_told() {
         run(&[&place.at("new")], &place.at("out"), &more).ends_with(2).says(&[says]);
     };
     refused(&["--reference", text(&place.at("nowhere"))], "nowhere");
-    refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "leave one of them out");
+    refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "remove one of them");
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
     refused(&["--reference", text(&place.at("other"))], "minhash here, and not there");
     drop(other);

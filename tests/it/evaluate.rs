@@ -366,7 +366,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         // Too many broken rows replace no earlier evaluation.
         if rows.len() > 2 {
             let said = evaluate(&done.out(), &[file], &[]).ends_with(2);
-            said.says(&["`truth", "4 of 6 rows cannot be used", "the earlier evaluation is kept"]);
+            said.says(&["`truth", "4 of 6 rows cannot be used", "the previous evaluation is kept"]);
             assert_eq!(evaluation(&done.out()), expected);
         }
         std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
@@ -508,7 +508,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     write_columns(&table, &[("id_a", none()), ("id_b", none())], 10);
     std::fs::write(&lines, "").unwrap();
     evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["the truth has no rows with two values"]);
-    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: there is no row in it"]);
+    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: it has no rows"]);
     // Beside a file with rows it is of the form of that one.
     let clusters = folder.path().join("clusters.jsonl");
     std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
@@ -532,12 +532,12 @@ fn what_cannot_be_evaluated_is_refused() {
         .ends_with(2)
         .says(&["there are: idA, id_b", "\"idA\" what should be called id_a"]);
     evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "is not there"]);
-    evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["no output of a finished run"]);
+    evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["not the output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");
     write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);
     let pairs = folder.path().join("pairs.jsonl");
     std::fs::write(&pairs, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
-    evaluate(&done.out(), &[&clusters, &pairs], &[]).ends_with(2).says(&["expected files of one form"]);
+    evaluate(&done.out(), &[&clusters, &pairs], &[]).ends_with(2).says(&["expected files of one kind"]);
     // No cluster has two documents, so there is nothing to find.
     let single = folder.path().join("single.jsonl");
     std::fs::write(&single, "{\"id\": \"d0\", \"cluster\": 0}\n{\"id\": \"d2\", \"cluster\": 1}\n").unwrap();
@@ -559,7 +559,7 @@ fn what_cannot_be_evaluated_is_refused() {
         .ends_with(1)
         .says(&["algorithm=exact", "expected a table as dupsift writes it"]);
     write_docs(&docs, &numbered(["один текст", "один текст"]), 10);
-    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["not the one of this run any more"]);
+    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["has changed since the run"]);
 }
 
 /// Random partitions as corpora: documents of one predicted cluster have one text, so `exact` finds just these clusters.

@@ -98,7 +98,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
         let more = ["--algorithms", algorithms, "--stats", stats.to_str().unwrap()];
         run(&[samples()], &folder.path().join("out"), &more).ends_with(2).says(&["`stats", what]);
     };
-    refused(samples(), "exact", "it is no output of a finished run");
+    refused(samples(), "exact", "it is not the output of a finished run");
     refused(&plain.out(), "segments", "it has no statistics of segments");
     refused(&plain.out(), "exact,lsi:dimensions=20", "what lsi learnt there is of other parameters");
     refused(&plain.out(), "exact,lsi,descr_words", "nothing was learnt there for descr_words");
@@ -108,6 +108,8 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];
-    run(&[samples()], &folder.path().join("out"), &more).ends_with(2).says(&["are not those of this run"]);
+    run(&[samples()], &folder.path().join("out"), &more)
+        .ends_with(2)
+        .says(&["are damaged, or were made with other text options"]);
     drop(ended(samples(), &["--algorithms", "exact", "--stats", plain.out().to_str().unwrap()], 0));
 }

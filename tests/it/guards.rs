@@ -54,7 +54,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     let before = tree(&place.at("out"));
     // One more goes; one row fewer and the file is not guarded.
     place.corpus(20, 7);
-    place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents of a.parquet are to be removed, 30.0 %"]);
+    place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents of a.parquet are to be removed, 30.0%"]);
     assert!(before == tree(&place.at("out")), "what stands has changed");
     assert_eq!(place.guards("out.held"), [("max-removed-share".to_owned(), true)]);
     let held = tree(&place.at("out.held"));

@@ -86,7 +86,7 @@ fn nothing_read_never_replaces_what_stands() {
     night.write(b"");
     let ran = night.held(&[]).says(&["nothing was read"]);
     for told in
-        ["guard (held back): nothing was read: the input has no rows", "HELD BACK", "dupsift accept", "out.held"]
+        ["guard (held back): nothing was read: the input has no rows", "held back:", "dupsift accept", "out.held"]
     {
         assert!(ran.stdout.contains(told), "{told} is not in\n{}", ran.stdout);
     }
@@ -137,7 +137,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
 fn files_set_aside_count_by_their_bytes() {
     let night = Night::new();
     std::fs::write(night.at("corpus/b.parquet"), [b"PAR1".as_slice(), &[7; 100_000]].concat()).unwrap();
-    night.held(&[]).says(&["1 file was set aside"]);
+    night.held(&[]).says(&["1 file was skipped"]);
     std::fs::write(night.at("corpus/b.parquet"), b"PAR1").unwrap();
     night.run(&[]).ends_with(3);
     // Nothing can be used: an error, and what stands stays.
@@ -184,7 +184,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     // It can be looked at before, and the page needs no corpus to tell of the acceptance.
     Ran::of(program().arg("report").arg(night.at("out.held")).output().unwrap()).ends_with(0);
     let before = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
-    assert!(before.contains("(held back)") && !before.contains("accepted all the same"));
+    assert!(before.contains("(held back)") && !before.contains("accepted at "));
     std::fs::rename(night.at("corpus"), night.at("corpora")).unwrap();
     let said = night.accept(&["--reason", "the \"new\" crawler"]).ends_with(0).stdout;
     assert_eq!(said.trim_end(), night.at("out").canonicalize().unwrap().display().to_string());
@@ -200,7 +200,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     assert_eq!(tables.len(), tree(&night.at("out/removed")).len());
     let page = || std::fs::read_to_string(night.at("out/report.html")).unwrap();
     let accepted = page();
-    assert!(accepted.contains("accepted all the same") && !accepted.contains("(held back)"), "the page tells of it");
+    assert!(accepted.contains("accepted at ") && !accepted.contains("(held back)"), "the page tells of it");
     let texts = |page: &str| page.matches("of this night").count();
     assert!(texts(&accepted) == texts(&before), "the rest of the page is as it was");
     Ran::of(program().arg("report").arg(night.at("out")).output().unwrap()).ends_with(0);
@@ -364,7 +364,7 @@ fn every_verb_that_replaces_is_guarded() {
         // To a purifier bytes that are not UTF-8 are a page in another charset; null is broken for all.
         night.write("{\"text\":null}\n".repeat(500).as_bytes());
         let ran = go(&[]).ends_with(4);
-        assert!(ran.stdout.contains("HELD BACK") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);
+        assert!(ran.stdout.contains("held back:") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);
         assert!(before == tree(&out) && night.at(&format!("{verb}.held/_HELD")).is_file(), "{verb}");
         assert_eq!(record(&night.at(&format!("{verb}.held")))["guards"][0]["held"], true, "{verb}");
         // What is told as the next step is true once the result is accepted.
@@ -444,12 +444,12 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
     let before = tree(&out);
     write(400, 22);
     let ran = train(&[]).ends_with(4);
-    assert!(ran.stdout.contains("HELD BACK") && ran.stdout.contains("22 null text"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("held back:") && ran.stdout.contains("22 null text"), "{}", ran.stdout);
     assert!(before == tree(&out) && night.at("model.held/_HELD").is_file());
     assert_eq!(record(&night.at("model.held"))["guards"][0]["held"], true);
     // Nothing to learn from is an error, and what stands stays.
     write(0, 500);
-    train(&[]).ends_with(2).says(&["no labelled document"]);
+    train(&[]).ends_with(2).says(&["no labeled documents"]);
     assert!(before == tree(&out));
     write(400, 22);
     train(&["--max-rejected-share", "0.06"]).ends_with(3);

@@ -263,7 +263,7 @@ fn what_is_forgotten_is_met_no_more() {
     place.same_night(&nights[0]).ends_with(0);
     place.same_night(&nights[1]).ends_with(0);
     looked_after(&place.at("index"), &["forget", "--batch", "n1"]).ends_with(0);
-    looked_after(&place.at("index"), &["forget", "--batch", "n7"]).ends_with(2).says(&["there is no night \"n7\""]);
+    looked_after(&place.at("index"), &["forget", "--batch", "n7"]).ends_with(2).says(&["there is no batch \"n7\""]);
     looked_after(&place.at("index"), &["forget", "--id", "nothing"]).ends_with(2).says(&["no document with the id"]);
     place.same_night(&nights[2]).ends_with(0);
     let mut without = Nights::new(algorithms);
@@ -310,7 +310,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused("exact,minhash", &["--prefilter"], &["`prefilter` leaves out rows"]);
     // A folder of other things is no index.
     let more = ["--index", place.at("in").to_str().unwrap().to_owned().leak()];
-    place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is no part of an index"]);
+    place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is not part of an index"]);
 }
 
 /// On other threads and within other memory: the same results, and the same files.

@@ -136,7 +136,7 @@ fn a_look_finishes_nothing() {
     assert_ne!(place.killed_at(1, "output").code, 0);
     place.with(&[place.at("in/0.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     assert!(looked_after(&place.at("index"), &["info"]).ends_with(0).stdout.contains("1 night,"));
-    place.again(1, &[]).ends_with(2).says(&["already there", "`overwrite"]);
+    place.again(1, &[]).ends_with(2).says(&["already exists", "`overwrite"]);
     place.again(1, &["--overwrite"]).ends_with(0);
     let used = record(&place.out(1))["documents"]["used"].as_u64();
     assert_eq!(used, Some(nights[1].len() as u64));

@@ -63,7 +63,7 @@ fn standard_input_is_a_file_of_json_lines() {
     // Its texts are gone for verbs that look at them again.
     let mut explain = program();
     explain.arg("explain").arg(&out).args(["--", "-#0", "-#2"]);
-    let said = "is of a run over standard input, whose texts are gone";
+    let said = "is the output of a run over standard input, whose texts were not saved";
     Ran::of(explain.output().unwrap()).ends_with(2).says(&[said]);
 }
 

@@ -112,14 +112,14 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
     assert_eq!([both.documents[0].doc, both.documents[1].doc], [120, 3]);
     assert!(typed("explain", &out, &[id, id]).ends_with(0).stdout.contains("1 equal line") || both.pair);
     typed("explain", &out, &["--docs", "3", "5"]).ends_with(2).says(&[
-        "both came before this night",
+        "both were indexed before this run",
         "the output",
         "out/n0",
     ]);
     typed("explain", &out, &["--docs", "3", "122"]).ends_with(2).says(&["from 0 to 121", "122"]);
     typed("explain", &out, &["alone"])
         .ends_with(2)
-        .says(&["no algorithm of the run has a pair of the document", "a second id"]);
+        .says(&["no algorithm of the run paired the document", "a second id"]);
     typed("explain", &out, &["alone", "alone"]).ends_with(2).says(&["are one document"]);
     let truth = place.out(0).join("pairs/algorithm=exact/part-00000.parquet");
     typed("evaluate", &out, &["--truth", truth.to_str().unwrap()])
@@ -130,7 +130,7 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
     std::fs::rename(place.at("index"), place.at("elsewhere")).unwrap();
     typed("explain", &out, &[id])
         .ends_with(2)
-        .says(&["the index", "is not there; expected it there, or at the same place relative to the output"]);
+        .says(&["the index", "does not exist; move it back, or to the same place relative to the output"]);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_run_against_a_reference_has_its_page() {
     assert!(text.contains("(of the reference)") && text.contains("the reference has its text"), "{}", text.len());
     assert!(text.contains("(the reference)"), "pairs by file");
     let gone = typed("explain", &at("out"), &[&docs[10].id]).ends_with(2);
-    gone.says(&["a reference of which nothing was kept"]);
+    gone.says(&["a reference whose texts were not kept"]);
 }
 
 /// What the record names by a path from the folder of the run is found from any other folder.

@@ -1,4 +1,4 @@
-//! A saved ledger that says what no run has written, with the right checksum: it is damaged, the run starts anew, and nothing outside
+//! A saved ledger that says what no run has written, with the right checksum: it is damaged, the run starts from the beginning, and nothing outside
 //! of the work folder is touched.
 
 use std::fs;
@@ -75,7 +75,8 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
     for name in ["../victim.txt", &absolute, "", ".", "..", "a/../../victim.txt", "lock", "x\0.product", &other] {
         left.with_ledger(|ledger| first_file(ledger)["name"] = name.into());
         fs::write(&victim, "mine").unwrap();
-        let ran = left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts anew"]);
+        let ran =
+            left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts from the beginning"]);
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{name:?}\n{}", ran.stderr);
         assert!(left.place.taken_up().is_empty(), "{name:?}");
         assert_same_bytes(&whole.out(), &left.place.out(), name);
@@ -87,7 +88,7 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
         product["files"] = serde_json::json!([{ "name": "../victim-0.product", "bytes": 4, "crc": 0 }]);
         products.insert("../victim".into(), product);
     });
-    left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts anew"]);
+    left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts from the beginning"]);
     // What `--dry-run` looks at is the same list.
     left.with_ledger(|ledger| first_file(ledger)["name"] = "../victim.txt".into());
     let ran = left.place.run(&[&OPTIONS[..], &["--dry-run"]].concat()).ends_with(0);
@@ -109,7 +110,7 @@ fn numbers_of_a_ledger_are_not_believed() {
         let file = fs::File::options().write(true).open(work.join("ledger.json")).unwrap();
         file.set_len(1 << 40).unwrap();
     });
-    left.place.run(&OPTIONS).ends_with(0).says(&["it has 1099511627776 bytes", "the run starts anew"]);
+    left.place.run(&OPTIONS).ends_with(0).says(&["it has 1099511627776 bytes", "the run starts from the beginning"]);
     assert_same_bytes(&whole.out(), &left.place.out(), "a long ledger");
 }
 

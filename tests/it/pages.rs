@@ -331,14 +331,14 @@ fn categories_are_learnt_and_said() {
     // Learnt from other words, or not what was learnt.
     let model_at = model.display().to_string();
     let other = ["--model", &model_at, "--stem", "--overwrite"];
-    purify(&input, &out, &other).ends_with(2).says(&["is of other words", "train again"]);
+    purify(&input, &out, &other).ends_with(2).says(&["was trained with ", "train again"]);
     let table = model.join("model/part-00000.parquet");
     let whole = std::fs::read(&table).unwrap();
     std::fs::write(&table, &whole[..whole.len() / 2]).unwrap();
     purify(&input, &out, &["--model", &model_at, "--overwrite"]).ends_with(1).says(&["part-00000.parquet"]);
     purify(&input, &out, &["--model", &out.display().to_string(), "--overwrite"])
         .ends_with(2)
-        .says(&["no output of a training"]);
+        .says(&["not a trained model"]);
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
             &docs
         });
         command.args(&words[1..]).args(["--threads", "2"]).stdout(File::create("/dev/full").unwrap());
-        Ran::of(command.output().unwrap()).ends_with(0).says(&["is complete; what was to be printed about it is lost"]);
+        Ran::of(command.output().unwrap()).ends_with(0).says(&["is complete, but its summary could not be printed"]);
     };
     std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
     into_full(&["run", "--out", "run"]);
@@ -271,7 +271,7 @@ fn a_threshold_of_minhash_is_told_before_the_run_and_recorded_after_it() {
         (ran.stderr, record["algorithms"][0].clone())
     };
     let (lines, one) = run("a", &["--algorithms", "minhash", "--threshold", "0.8"]);
-    assert!(lines.contains("minhash: 13 bands of 7 rows; expected recall by similarity: 10 % at 0.5,"), "{lines}");
+    assert!(lines.contains("minhash: 13 bands of 7 rows; expected recall by similarity: 10% at 0.5,"), "{lines}");
     let expected = serde_json::json!({"0.7": 0.672829, "0.8": 0.953098, "0.9": 0.999788});
     assert_eq!(one["expected_recall"], expected);
     assert!(

@@ -46,7 +46,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     let run = done(samples(), &["--algorithms", ALL]);
     let first = page(&run.out());
     assert_well_formed(&first);
-    for told in ["By the column source", "By input file", "What the bands of minhash let through", "similarity 1"] {
+    for told in ["By the column source", "By input file", "Recall of the bands of minhash", "similarity 1"] {
         assert!(first.contains(told), "{told} is missing");
     }
     assert!(!first.contains("http://www.w3.org") && !first.contains(" src="));
@@ -149,9 +149,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     std::fs::remove_file(folder.path().join("a&b <c>.parquet")).unwrap();
     // A page with texts is not replaced by one without.
     let first = page(&run.out());
-    report(&run.out(), &[])
-        .ends_with(2)
-        .says(&["shows texts, and a page that is made now would not", "remove the page"]);
+    report(&run.out(), &[]).ends_with(2).says(&["shows texts, but a new page could not", "remove the page"]);
     assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
     std::fs::remove_file(run.out().join("report.html")).unwrap();
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
@@ -162,7 +160,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     assert!(bare.contains("The texts could not be read") && bare.contains("document 0") && !bare.contains("turned"));
     // Another corpus in its place is as good as none.
     write_docs(&folder.path().join("a&b <c>.parquet"), &numbered(["one", "two", "three", "four"]), 10);
-    report(&run.out(), &[]).ends_with(0).says(&["not the one of this run any more"]);
+    report(&run.out(), &[]).ends_with(0).says(&["has changed since the run"]);
     assert!(!page(&run.out()).contains("three"));
 }
 

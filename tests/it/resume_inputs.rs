@@ -104,7 +104,7 @@ fn work_is_kept_until_the_result_has_its_name() {
         lines += &line;
     }
     assert!(!child.wait().unwrap().success(), "{lines}");
-    assert!(lines.contains("is already there"), "{lines}");
+    assert!(lines.contains("already exists"), "{lines}");
     assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
     std::fs::remove_dir_all(place.out()).unwrap();
     place.run(&[]).ends_with(0);
@@ -120,7 +120,7 @@ fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     let elsewhere = tempfile::tempdir().unwrap();
     place.killed_in("write tables", &[]);
     let ran = place.run(&["--work", elsewhere.path().to_str().unwrap()]).ends_with(0);
-    assert!(ran.stderr.contains("is given up, for `work` is another one now"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not used, because `work` has changed"), "{}", ran.stderr);
     assert!(place.taken_up().is_empty());
     assert_eq!((names_in(place.folder.path()), names_in(elsewhere.path())), (vec!["out".to_string()], vec![]));
 }

@@ -92,7 +92,7 @@ fn what_changed_behind_size_and_time_is_not_taken_for_the_same() {
         at_stage(command(&docs, &out), stage, true, || ());
         change(&docs.join("b.jsonl"), from, to, anew);
         let ran = Ran::of(command(&docs, &out).output().unwrap());
-        ran.says(&["b.jsonl has other contents now; the work that an earlier run saved is discarded"]);
+        ran.says(&["b.jsonl has other contents now; the saved work of an earlier run is discarded"]);
         assert_eq!(taken_up(&out), 0, "{to}");
         run(&[&docs], &fresh, &OPTIONS);
         assert_same_bytes(&out, &fresh, to);
@@ -214,7 +214,7 @@ fn a_batch_with_another_text_is_not_published_already() {
     fs::set_permissions(docs.join("b.jsonl"), fs::Permissions::from_mode(0o600)).unwrap();
     night().ends_with(0).says(&["is published already"]);
     change(&docs.join("b.jsonl"), "\"id\":\"d", "\"id\":\"e", false);
-    night().ends_with(2).says(&["is in the index already, with other files"]);
+    night().ends_with(2).says(&["is already in the index, with other files"]);
 }
 
 /// A look at a result shows no texts that the run did not read.

@@ -164,6 +164,6 @@ fn what_is_typed_wrong_is_told() {
     refused(&["--scope", "across:site"], "expected within:COLUMN or all");
     refused(&["--scope", "within:sites"], "did you mean");
     let index = place.path().join("index").display().to_string();
-    refused(&["--scope", "within:site", "--index", &index], "leave one of the two out");
+    refused(&["--scope", "within:site", "--index", &index], "remove one of them");
     run(&[&docs], &out, &["--scope", "all"]).ends_with(0);
 }

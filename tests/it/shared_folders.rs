@@ -242,7 +242,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     let chown = |path: &Path| std::os::unix::fs::chown(path, Some(OTHER_USER), Some(OTHER_USER)).unwrap();
     chown(&place.at("out"));
     fs::rename(place.at("out"), &aside).unwrap();
-    place.run(&[]).ends_with(2).says(&["already there"]);
+    place.run(&[]).ends_with(2).says(&["already exists"]);
     assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
     // One that is not needed, and an unfinished one, are reported and left.
     let partial = place.at(".out.dupsift-partial-8");
@@ -253,7 +253,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     place
         .typed(&["clean", "out"])
         .ends_with(0)
-        .says(&["dupsift-old-7 is left as it is: it belongs to another user (number 65534)"]);
+        .says(&["dupsift-old-7 is not removed: it belongs to another user (number 65534)"]);
     assert!(aside.is_dir() && partial.is_dir() && place.at("out").is_dir());
 }
 
@@ -273,7 +273,7 @@ fn a_result_that_another_user_prepared_is_not_put_back() {
     assert_eq!(names_in(&old), ["_SUCCESS", "run.json"]);
     let mine = place.at("shared/.out.dupsift-old-8");
     fs::rename(place.at("shared/out"), &mine).unwrap();
-    place.typed(&words).ends_with(2).says(&["already there"]);
+    place.typed(&words).ends_with(2).says(&["already exists"]);
     assert!(!mine.exists(), "one of this user's is put back");
 }
 

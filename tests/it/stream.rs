@@ -145,13 +145,13 @@ fn old_versions_that_cannot_be_read_are_rejected() {
     for said in [
         "no rows of the corpus rejected",
         "forget: 2 of 4 rows used; 2 rows rejected: 1 not JSON, 1 null text",
-        "forget: set aside: b.parquet",
+        "forget: skipped: b.parquet",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
     // The guard is asked for these, too: a filter that lost more than it should is not put in the place of another one.
     let over = [&more[..4], &["--overwrite", "--max-rejected-share", "0.4"]].concat();
-    stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are broken, 50.0 %"]);
+    stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are broken, 50.0%"]);
     let left = names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
     assert_eq!(left, [""; 0], "no work folder stays");
 }

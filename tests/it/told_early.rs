@@ -28,12 +28,12 @@ fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
     std::fs::write(at("users/notes"), b"mine").unwrap();
     std::fs::write(at("file"), b"mine").unwrap();
     for verb in MAKING {
-        told(verb, &["--out", &at("stands")], &["is already there", "`overwrite"]);
-        told(verb, &["--out", &at("users"), "--overwrite"], &["does not look like an earlier result"]);
+        told(verb, &["--out", &at("stands")], &["already exists", "`overwrite"]);
+        told(verb, &["--out", &at("users"), "--overwrite"], &["is not the output of an earlier run"]);
         told(verb, &["--out", &at("file/out")], &["is no folder"]);
         told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
     }
-    told("purify", &["--out", &at("stands"), "--train", "topic"], &["is already there"]);
+    told("purify", &["--out", &at("stands"), "--train", "topic"], &["already exists"]);
     assert!(!Path::new(&at("new")).exists());
 }
 
@@ -52,7 +52,7 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_
         }
         told(verb, &["--out", "/proc/out"], &["nothing can be made in /proc", "can be written to"]);
         told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
-        told(verb, &["--out", &out, "--overwrite"], &[".held is where a result would be held back", "`accept"]);
+        told(verb, &["--out", &out, "--overwrite"], &[".held is needed for a result that must not replace", "`accept"]);
     }
     assert_eq!(std::fs::read(held.join("notes")).unwrap(), b"mine");
 }
@@ -64,7 +64,7 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
     std::fs::write(at("file"), b"mine").unwrap();
     let (out, wrok, file) = (at("out"), at("wrok"), at("file"));
     for verb in MAKING {
-        told(verb, &["--out", &out, "--work", &wrok], &["`work", "is not there", "mkdir -p"]);
+        told(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
         told(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
     }
     // A look at a run that is done.
@@ -74,7 +74,7 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
     std::fs::write(&truth, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
     for more in [&["explain", "d0", "d1"][..], &["evaluate", "--truth", &truth], &["report"]] {
         let ran = program().arg(more[0]).arg(done.out()).args(&more[1..]).args(["--work", &wrok]).output().unwrap();
-        Ran::of(ran).ends_with(2).says(&["`work", "is not there"]);
+        Ran::of(ran).ends_with(2).says(&["`work", "does not exist"]);
     }
     assert!(!Path::new(&wrok).exists());
 }
@@ -133,14 +133,14 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
         told(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 letters; expected at most 100"]);
     }
     told("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "expected at most", "`memory"]);
-    told("stream", &with(&["--algorithms", "exact,tf"]), &["takes one algorithm"]);
+    told("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
     told("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
     told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
-    told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" is not there"]);
-    told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" is not there"]);
-    told("purify", &with(&["--stats", "nosuch"]), &["nosuch is no output of a finished run"]);
-    told("purify", &with(&["--stats", "tests"]), &["tests is no output of a finished run"]);
-    told("purify", &with(&["--model", "nosuch"]), &["nosuch is no output of a training"]);
+    told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" does not exist"]);
+    told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" does not exist"]);
+    told("purify", &with(&["--stats", "nosuch"]), &["nosuch is not the output of a finished run"]);
+    told("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
+    told("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
     let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
     told("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
     assert!(!Path::new("made-nowhere").exists());
@@ -162,8 +162,8 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     let (out, filter) = (at("new"), at("stream/filter.bloom"));
     let out = ["--out", &out];
     told("stream", &[&out[..], &["--filter", &filter]].concat(), &["it holds keys of tf", "expected those of exact"]);
-    told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no statistics of words"]);
-    told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["is of other words", "train again"]);
+    told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
+    told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);
     // Each says what it is where another one is expected.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
         let says = format!("{} is an output of dupsift {verb}; expected the output folder of dupsift run", at(name));
@@ -192,7 +192,7 @@ fn a_truth_that_says_nothing_is_an_error() {
         Ran::of(ran).ends_with(2).says(parts);
         assert!(!done.out().join("evaluation").exists());
     };
-    evaluate("", &["there is no row in it"]);
+    evaluate("", &["it has no rows"]);
     evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in all)"]);
     evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
     evaluate("{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n", &["no pair of two documents", "1 names one document twice"]);
@@ -210,5 +210,5 @@ fn memory_beyond_that_of_the_machine_is_told_and_no_error() {
     let out = folder.path().join("out");
     let more = ["--memory", "1024TiB", "--algorithms", "exact"];
     let ran = crate::kit::run(&[&corpus(folder.path())], &out, &more).ends_with(0);
-    ran.says(&["`memory=1.0 PiB` is more than the", "that the machine or its cgroup allows"]);
+    ran.says(&["`memory=1.0 PiB` is more than the", "that the machine or its cgroup has"]);
 }

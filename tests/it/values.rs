@@ -331,7 +331,7 @@ fn every_verb_reads_a_corpus_with_a_value_that_is_not_utf8() {
         output.stdout
     };
     let out = out.to_str().unwrap();
-    assert!(verb(&["explain", out, "239"]).contains("removed for 0"));
+    assert!(verb(&["explain", out, "239"]).contains("was removed in favor of "));
     verb(&["report", out]);
     let truth = folder.path().join("truth.jsonl");
     std::fs::write(&truth, "{\"id_a\": 0, \"id_b\": 239}\n").unwrap();

@@ -60,8 +60,7 @@ impl Opened {
         let corpus = corpus(&source);
         if corpus != layout.corpus {
             return Err(Error::usage(format!(
-                "the input files are not the same here as where the run was started ({} files, {} rows here): all machines have to \
-                 see one file system, and its files have to stay as they are",
+                "the input files differ from those where the run was started ({} files, {} rows here); all machines must see the same file system, and the files must not change",
                 source.files.len(),
                 source.documents()
             )));

@@ -34,19 +34,18 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
         return Err(Error::wrong(
             name,
-            format_args!("a run on a cluster does not take it; leave it out, or run on one machine (dupsift run)"),
+            format_args!("not supported on a cluster; remove it, or use one machine (dupsift run)"),
         ));
     }
     if options.prefilter {
         return Err(Error::wrong(
             "prefilter",
-            format_args!("a run on a cluster does not take it, and it changes no result; leave it out"),
+            format_args!("not supported on a cluster, and has no effect on the result; remove it"),
         ));
     }
     if inputs.source.has_pages() {
         return Err(Error::usage(
-            "the texts are pages, which a run on a cluster does not take apart; take them apart first (`dupsift purify`) \
-             and run on what comes of it, or run on one machine (dupsift run)",
+            "web pages are not supported on a cluster; extract their texts with `dupsift purify` first, or use one machine (dupsift run)",
         ));
     }
     let documents = inputs.source.documents();

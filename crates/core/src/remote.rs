@@ -25,7 +25,7 @@ pub fn refuse(text: &str, used: Use) -> Result<()> {
     }
     let scheme = scheme.to_ascii_lowercase();
     if scheme == "file" {
-        return Err(Error::usage(format!("{text:?} is an address; pass the path alone: {rest}")));
+        return Err(Error::usage(format!("{text:?} is a URL; pass only the path: {rest}")));
     }
     let copy = |read: String, write: String| if used == Use::Read { read } else { write };
     let way_out = match scheme.as_str() {
@@ -51,10 +51,12 @@ pub fn refuse(text: &str, used: Use) -> Result<()> {
         _ => copy("rclone copy ADDRESS DIR".to_owned(), "rclone copy DIR ADDRESS".to_owned()),
     };
     Err(Error::usage(match used {
-        Use::Read => format!("{text:?} is a remote address, and only local files are read; copy it first: {way_out}"),
+        Use::Read => {
+            format!("{text:?} is a remote address, but only local files can be read; copy it first: {way_out}")
+        }
         Use::Write => {
             format!(
-                "{text:?} is a remote address, and only local folders are written; write to a local folder, then copy it: {way_out}"
+                "{text:?} is a remote address, but only local folders can be written; write to a local folder, then copy it: {way_out}"
             )
         }
     }))

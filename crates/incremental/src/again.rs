@@ -36,10 +36,10 @@ impl<'a> Again<'a> {
         let Some(index) = Index::look(dir, state)? else {
             return Err(match night.generation == night.read_generation {
                 true => Error::usage(
-                    "the run was matched against a reference of which nothing was kept: what it met can only be seen in the tables, where removed/ says for which document each one goes",
+                    "the run was matched against a reference whose texts were not kept; look up matches in removed/, which names the kept document",
                 ),
                 false => Error::usage(format!(
-                    "the night was matched against the index {}, which is not there; expected it there, or at the same place relative to the output",
+                    "the run was matched against the index {}, which does not exist; move it back, or to the same place relative to the output",
                     dir.display()
                 )),
             });
@@ -47,7 +47,7 @@ impl<'a> Again<'a> {
         let manifest = index.manifest.clone().unwrap_or_default();
         if !is_same(&manifest, night) {
             return Err(Error::usage(format!(
-                "the index {} is another one than that which the night was matched against: it has {}; expected the index of that run",
+                "the index {} is not the one that the run was matched against: it has {}; expected the index of that run",
                 dir.display(),
                 counted(manifest.next_doc, "document")
             )));

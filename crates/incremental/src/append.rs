@@ -134,7 +134,7 @@ fn forget_again(
     if rows != again.rows {
         let name = format!("`batch={}`", &job.batch.name);
         return Err(Error::usage(format!(
-            "{name} had {} and has {} now, so it is not known which of them were forgotten; give it another name by `batch`",
+            "{name} had {} and now has {}, so it is unknown which were forgotten; give it another name with `batch`",
             counted(again.rows, "row"),
             thousands(rows)
         )));

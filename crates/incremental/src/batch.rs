@@ -33,7 +33,7 @@ impl Named {
         let last = || options.out.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = options.batch.clone().or_else(last).unwrap_or_default();
         if name.is_empty() || name.chars().any(char::is_control) {
-            return Err(Error::wrong("batch", format_args!("{name:?} cannot be the name of a night; expected a word")));
+            return Err(Error::wrong("batch", format_args!("{name:?} cannot be the name of a batch; expected a word")));
         }
         let mut lines = format!("{:?}\n", options.limit);
         let mut stamps = String::new();
@@ -109,7 +109,7 @@ pub fn begin(
     let is_other = || Ok(batch.stamps != named.stamps && contents()?.as_ref() != Some(&batch.contents));
     if batch.inputs != named.inputs || is_other()? {
         return Err(Error::usage(format!(
-            "{shown} is in the index already, with other files, whose result is {}; give this night another name by `batch`",
+            "{shown} is already in the index, with other files and the result {}; give this run another name with `batch`",
             batch.out.display(),
         )));
     }
@@ -128,7 +128,7 @@ pub fn begin(
             Some(_) => "give this run another name by `batch`".to_owned(),
         };
         return Err(Error::usage(format!(
-            "{shown} is published already, in {}, with other options: {}; {way_out}",
+            "{shown} was already published, in {}, with other options: {}; {way_out}",
             options.out.display(),
             differences.join(", ")
         )));
@@ -144,13 +144,13 @@ pub fn begin(
             ),
         };
         return Err(Error::usage(format!(
-            "{shown} is in the index already, and {} came after it; {result}; give this night another name by `batch`",
+            "{shown} is already in the index, followed by {}; {result}; give this run another name with `batch`",
             later.name
         )));
     }
     if !options.overwrite && stands {
         return Err(Error::usage(format!(
-            "{shown} is published already, in {}; `overwrite` makes it again in {}",
+            "{shown} was already published, in {}; pass `overwrite` to write it again to {}",
             batch.out.display(),
             options.out.display()
         )));
@@ -196,7 +196,7 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
     before.next_doc = first_doc;
     before.texts = before.texts.saturating_sub(texts);
     if before.rows.iter().any(|rows| rows.first_doc < first_doc && rows.end_doc > first_doc) {
-        return Err(Error::usage(format!("{name} cannot be made again: its rows were merged with others")));
+        return Err(Error::usage(format!("{name} cannot be recomputed: its rows were merged with others")));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
     // Those of the batch are forgotten again when it has been made again.
@@ -221,7 +221,7 @@ pub fn accept(
     let dir = &place_of(of, report, held);
     if !dir.is_dir() {
         return Err(Error::usage(format!(
-            "{} was matched against the index {}, which is not there; expected it there, or at the same place relative to the output",
+            "{} was matched against the index {}, which does not exist; move it back, or to the same place relative to the output",
             of.batch,
             dir.display()
         )));
@@ -233,7 +233,7 @@ pub fn accept(
     };
     let Some(next) = index.held()?.filter(is_it) else {
         return Err(Error::usage(format!(
-            "{} was matched against generation {} of the index {}, which does not stand so any more; run it again with `accept`",
+            "{} was matched against generation {} of the index {}, which no longer exists; run it again with `accept`",
             of.batch,
             of.read_generation,
             dir.display()

@@ -85,7 +85,7 @@ pub fn matched(
             }
         }
         (false, Some(looked)) => (looked, None),
-        (false, None) => return Err(Error::usage(format!("{} is no index any more", dir.display()))),
+        (false, None) => return Err(Error::usage(format!("{} is no longer an index", dir.display()))),
     };
     let mut options = options.clone();
     (options.checkpoint, options.resumes) = (None, false);
@@ -142,7 +142,7 @@ fn attempt(
             return Err(Error::wrong(
                 "index",
                 format_args!(
-                    "it has room for {}, and {} there; make another one with `planned-documents` above that",
+                    "it has room for {}, and {} there; create a new one with a larger `planned-documents`",
                     counted(numbered.room(), "document"),
                     counted_as(next_doc.0, "is|are")
                 ),

@@ -68,7 +68,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let dir = dir.display();
     let option = if options.reference.is_some() { "reference" } else { "index" };
     Err(Error::usage(format!(
-        "`{option}={dir}` was made with another recipe: {}; run with the options that it was made with, or make another index",
+        "`{option}={dir}` was made with other options: {}; use the same options, or create another index",
         differences.join("; ")
     )))
 }

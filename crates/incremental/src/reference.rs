@@ -124,7 +124,7 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
             "reference",
             reference.display(),
             format_args!(
-                "its corpus is not there any more: no file {} of {}; expected the files of that run, or the texts that count as the reference",
+                "its corpus no longer exists: no file {} of {}; restore the files, or pass the reference texts themselves",
                 file.path,
                 counted(file.bytes, "byte")
             ),

@@ -41,7 +41,7 @@ fn look(dir: &Path) -> Result<Index> {
 }
 
 fn no_index(dir: &Path) -> Error {
-    Error::usage(format!("{} is no index; expected a folder that a run was given as `index`", dir.display()))
+    Error::usage(format!("{} is not an index; expected a folder that a run used as `index`", dir.display()))
 }
 
 /// An index, and what it takes.
@@ -176,7 +176,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
                 let hint = dupsift_core::error::did_you_mean(name, names.iter().copied());
                 return Err(Error::wrong(
                     "batch",
-                    format_args!("there is no night {name:?} in {}{hint}", dir.display()),
+                    format_args!("there is no batch {name:?} in {}{hint}", dir.display()),
                 ));
             };
             vec![[night.first_doc, night.first_doc + night.rows]]
@@ -244,7 +244,7 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
     match left.first() {
         None => Ok(found),
         Some(missing) => Err(Error::usage(format!(
-            "{} has no document with the id {missing:?}{}; the index knows a text by the id of the document that was kept",
+            "{} has no document with the id {missing:?}{}; the index lists a text under the id of its first document",
             index.dir().display(),
             if left.len() > 1 { format!(", nor {} others", left.len() - 1) } else { String::new() }
         ))),

@@ -330,7 +330,7 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
         Error::wrong(
             "index",
             format_args!(
-                "{} is of format {format}; expected {FORMAT}, that of this version: use the dupsift {dupsift} that wrote it, or make another index",
+                "{} has format {format}, and this version reads {FORMAT}; use dupsift {dupsift}, which wrote it, or create another index",
                 path.display()
             ),
         )

@@ -48,7 +48,7 @@ impl Lock {
             let asked = locking(file.try_lock()).map_err(Error::io("lock", &path))?;
             // On a file system without locks every run counts as the only one.
             if asked == Locking::Held {
-                tracing::warn!("another run is at work in the index {}; this one waits for it", dir.display());
+                tracing::warn!("another run is using the index {}; waiting for it", dir.display());
                 file.lock().map_err(Error::io("lock", &path))?;
             }
             // Who made an index in vain removes the file.

@@ -150,7 +150,7 @@ impl Index {
         // From here on the generation counts: what remains to be done is done by the next writer, too.
         if let Err(error) = self.sweep() {
             tracing::warn!(
-                "the index {} is complete, but files that it needs no more could not be removed: {error}; the next run tries again",
+                "the index {} is complete, but files that it no longer needs could not be removed: {error}; the next run tries again",
                 self.dir.display()
             );
         }

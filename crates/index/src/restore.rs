@@ -44,7 +44,7 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
         Error::usage(format!("generation {generation} cannot be restored: {error}; {}", named(&readable)))
     })?;
     let Some(_alone) = no_reader(dir) else {
-        return Err(Error::usage(format!("another process reads {}; run this again when it has ended", dir.display())));
+        return Err(Error::usage(format!("another process is reading {}; try again when it has ended", dir.display())));
     };
     // Those that lead up to it, each of which can be read.
     let mut first = at;

@@ -16,7 +16,7 @@ pub(super) fn check_ours(dir: &Path) -> Result<()> {
         Some(other) => Err(Error::wrong(
             "index",
             format_args!(
-                "{} holds {other:?}, which is no part of an index; expected an index, or a new folder",
+                "{} contains {other:?}, which is not part of an index; expected an index, or a new folder",
                 dir.display()
             ),
         )),

@@ -87,7 +87,7 @@ impl Index {
         for kind in FOLDERS {
             for name in names(&self.dir().join(kind))?.iter().filter(|name| !named.contains(&(kind, &***name))) {
                 let path = self.folder(kind, name);
-                tracing::warn!("{} belongs to no generation of the index and is left as it is", path.display());
+                tracing::warn!("{} belongs to no generation of the index and is not removed", path.display());
             }
         }
         Ok(())
@@ -143,7 +143,7 @@ pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
 /// Warns that a batch is given up that a process was about to publish.
 pub(super) fn warn_of_lost(batch: &Batch) {
     tracing::warn!(
-        "a run that added the batch {} ended before its result {} was published; what it had written to the index is removed: run it again",
+        "a run that added the batch {} ended before its result {} was published, so its changes to the index are undone; run it again",
         batch.name,
         batch.out.display()
     );

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
-//! the cat sleeps: 2 / sqrt(15) = .516    the cat and the dog play: 3 / sqrt(25) = .6    all is quiet: 0      [by hand]
+//! the cat sleeps: 2 / sqrt(15) = 0.516    the cat and the dog play: 3 / sqrt(25) = 0.6    all is quiet: 0      [by hand]
 //! -> The cat sleeps, The cat and the dog play.
 //! ```
 

@@ -10,8 +10,8 @@
 //!
 //! ```text
 //! china: "Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"    other: "Tokyo Japan Chinese"    V = 6
-//! "Chinese Chinese Chinese Tokyo Japan": china 3/4 (6/14)^3 (1/14)^2 = .0003012, other 1/4 (2/9)^5 = .0001355
-//! -> china, posterior .6898                                                                     [book, example 13.1]
+//! "Chinese Chinese Chinese Tokyo Japan": china 3/4 (6/14)^3 (1/14)^2 = 0.0003012, other 1/4 (2/9)^5 = 0.0001355
+//! -> china, posterior 0.6898                                                                     [book, example 13.1]
 //! ```
 
 use hashbrown::HashTable;

@@ -51,7 +51,7 @@ fn pages_have_the_types_of_the_rules() {
     let page = |blocks: &[(Block, Counts)]| of_page(blocks.iter().map(|(block, counts)| (block, counts)));
     let (long, hub) = (block(&"a".repeat(100), "", 0, 0), block("", &"b".repeat(90), 9, 0));
     assert_eq!(page(&[long.clone(), hub.clone()]), (Kind::Topic, true));
-    // 29 % of the text outside of links stand in topic blocks.
+    // 29% of the text outside of links stand in topic blocks.
     let short: Vec<(Block, Counts)> = (0..9).map(|_| block(&"c".repeat(27), "", 0, 0)).collect();
     assert_eq!(page(&[&[long.clone()][..], &short, &[block("cc", "", 0, 0)]].concat()), (Kind::Other, true));
     assert_eq!(page(&[hub.clone(), block(&"a".repeat(99), "", 0, 0)]), (Kind::Other, false));

@@ -170,11 +170,11 @@ impl Trainer {
         });
         match Model::from_rows(classes.chain(rows)) {
             Ok(model) => Ok((model, left_out)),
-            Err(_) if self.classes.is_empty() => Err(Error::usage("there is no labelled document to learn from")),
+            Err(_) if self.classes.is_empty() => Err(Error::usage("there are no labeled documents to train on")),
             Err(_) if words.is_empty() => {
-                Err(Error::usage(format!("nothing can be learnt: no word is in {min_df} labelled documents or more")))
+                Err(Error::usage(format!("cannot train: no word occurs in {min_df} or more labeled documents")))
             }
-            Err(why) => Err(Error::usage(format!("nothing can be learnt: {why}"))),
+            Err(why) => Err(Error::usage(format!("cannot train: {why}"))),
         }
     }
 
@@ -184,7 +184,7 @@ impl Trainer {
         }
         if self.classes.len() == MAX_CLASSES {
             return Err(Error::usage(format!(
-                "the labels name more than {MAX_CLASSES} classes; is the column of labels the right one?"
+                "there are more than {MAX_CLASSES} different labels; is this the right column?"
             )));
         }
         let number = self.classes.len() as u32;
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn nothing_to_learn_from_is_an_error() {
         let none = outcome(trainer(TrainingOptions::default(), &[])).unwrap_err();
-        assert_eq!(none, "there is no labelled document to learn from");
+        assert_eq!(none, "there are no labeled documents to train on");
         let documents = owned(&[("a", "one"), ("b", "two")]);
         let rare = outcome(trainer(TrainingOptions::default(), &documents)).unwrap_err();
         assert_eq!(rare, "nothing can be learnt: no word is in 2 labelled documents or more");

@@ -4,7 +4,7 @@
 //! the least of its counters. For n keys and the share p of unknown keys that are taken for known ones
 //!
 //! ```text
-//! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = .001: 14.4 counters (7.2 bytes) a key, k = 10
+//! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) a key, k = 10
 //! ```
 //!
 //! A counter that has reached 15 stays there, so that no deletion can make a count too low. Insertions commute: threads may

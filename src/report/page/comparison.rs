@@ -23,7 +23,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
             (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge "
             code { (plain(&judge.name)) } " calls " (whole(&comparison.duplicates)) " of them duplicates. It judged "
             (counted(judge.judged, "pair")) " of " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU."
-            @if judge.sampled { " Of one with more than " (thousands(judge.sample)) " pairs a sample of so many was judged (seed " (judge.seed) "); the figures carry 95 % intervals." }
+            @if judge.sampled { " Of one with more than " (thousands(judge.sample)) " pairs a sample of so many was judged (seed " (judge.seed) "); the figures carry 95% intervals." }
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " had texts too long for characters and were judged by words." }
             @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " had texts too long to be judged, and count as no duplicates." }
             @if let Some(bias) = bias(judge) { " " (sentence(bias)) }

@@ -2,11 +2,12 @@
 
 use maud::{Markup, html};
 
+use super::pair::quoted;
 use super::text::{bytes, percent, plain, seconds};
 use crate::report::comparison::contestants;
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
-use dupsift_engine::job::{PartsReport, RunReport};
+use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_study::study::ComparisonReport;
 
 /// Remarks that are all shown at once; of more, those that are no warnings unfold.
@@ -27,7 +28,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
 
 /// What decided.
 pub fn subtitle(report: &RunReport) -> String {
-    let Some(removal) = &report.removal else { return "Nothing is removed by a comparison.".into() };
+    let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
     format!(
         "{} (Kept by {}; decided by {}; removed if {}.)",
@@ -44,10 +45,12 @@ fn in_words(rule: &str) -> String {
     let mut bounds = rule.strip_prefix("contained:").into_iter().flat_map(|bounds| bounds.split(':')).map(share);
     match (bounds.next().flatten(), bounds.next().flatten()) {
         (Some(grams), Some(numbers)) => format!(
-            "A document goes where a kept one has at least {grams} % of its runs of words and {numbers} % of its numbers."
+            "A document is removed only if a kept document contains at least {grams}% of its 3-grams and {numbers}% of its numbers."
         ),
-        (Some(grams), None) => format!("A document goes where a kept one has at least {grams} % of its runs of words."),
-        _ => "A document goes where it is a pair with a kept one, however much of its own it says.".into(),
+        (Some(grams), None) => {
+            format!("A document is removed only if a kept document contains at least {grams}% of its 3-grams.")
+        }
+        _ => "A document is removed if it forms a pair with a kept document, even if it contains other text.".into(),
     }
 }
 
@@ -58,7 +61,7 @@ pub fn facts(report: &RunReport) -> Markup {
     let files = counted(report.inputs.len() as u64, "file");
     let others: u64 = report.other_inputs.iter().map(|other| other.rejections.rows).sum();
     let rejected = match (documents.rejections.rows, others) {
-        (0, 0) => "rows that could not be used".to_string(),
+        (0, 0) => "invalid rows".to_string(),
         (0, _) => format!("and {} of other inputs; see rejected/", counted(others, "row")),
         (_, 0) => rejections(&documents.rejections),
         _ => format!("{}, and {} of other inputs", rejections(&documents.rejections), counted(others, "row")),
@@ -99,15 +102,16 @@ fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
         facts.push(("Bytes removed", bytes(gone.bytes), percent(gone.bytes, all.bytes)));
     }
     facts.push(("Kept", thousands(removal.kept), percent(removal.kept, used)));
-    let stays = format!("with a kept partner{}", by_reason(&removal.stays));
-    facts.push(("Alike, and kept", thousands(removal.stays.values().sum()), stays));
+    let stays = by_reason(&removal.stays).trim().to_owned();
+    facts.push(("Similar but kept", thousands(removal.stays.values().sum()), stays));
     facts
 }
 
-/// Guards, warnings, and everything that was cut or set aside: the remarks of the summary.
+/// Guards, warnings, and everything that was skipped: the remarks of the summary.
 pub fn notes(report: &RunReport) -> Markup {
+    let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let mut remarks = remarks(report);
-    let loud = |remark: &str| ["guard", "set aside:", "warning:"].iter().any(|word| remark.starts_with(word));
+    let loud = |remark: &str| ["guard", "skipped:", "warning:"].iter().any(|word| remark.starts_with(word));
     remarks.sort_by_key(|remark| !loud(remark));
     let loud_ones = remarks.iter().filter(|remark| loud(remark)).count();
     let (first, rest) = remarks.split_at(if remarks.len() <= AT_ONCE { remarks.len() } else { loud_ones });
@@ -119,8 +123,11 @@ pub fn notes(report: &RunReport) -> Markup {
                 many => { (many) " things to look at" }
             }
         }
+        @if report.is_held() {
+            p.line { "If the result is right, publish it: " code { "dupsift accept " (quoted(&format!("{}.held", plain(out)))) } }
+        }
         @if remarks.is_empty() {
-            p.muted { "Nothing was cut or set aside, and no guard fired." }
+            p.muted { "Nothing was skipped, and no guard fired." }
         }
         @if !first.is_empty() {
             ul.notes { @for remark in first { li.warn[loud(remark)] { (plain(remark)) } } }
@@ -141,9 +148,9 @@ mod tests {
     #[test]
     fn the_rule_of_removal_is_told_in_words() {
         let told = ["contained:0.8:0.9", "contained:0.995", "contained:0.7:0", "pair"].map(in_words);
-        assert!(told[0].ends_with("at least 80 % of its runs of words and 90 % of its numbers."), "{}", told[0]);
-        assert!(told[1].ends_with("at least 99.5 % of its runs of words."), "{}", told[1]);
-        assert!(told[2].ends_with("70 % of its runs of words and 0 % of its numbers."), "{}", told[2]);
-        assert!(told[3].contains("a pair with a kept one"), "{}", told[3]);
+        assert!(told[0].ends_with("at least 80% of its 3-grams and 90% of its numbers."), "{}", told[0]);
+        assert!(told[1].ends_with("at least 99.5% of its 3-grams."), "{}", told[1]);
+        assert!(told[2].ends_with("70% of its 3-grams and 0% of its numbers."), "{}", told[2]);
+        assert!(told[3].contains("a pair with a kept document"), "{}", told[3]);
     }
 }

@@ -6,6 +6,7 @@
 
 mod agreement;
 mod algorithms;
+mod bar;
 mod before;
 mod chart;
 mod clusters;
@@ -14,11 +15,13 @@ mod contamination;
 mod cost;
 mod headline;
 mod markup;
+mod next;
 mod origin;
 mod pair;
 mod parts;
 mod passages;
 mod ran;
+mod removals;
 mod s_curve;
 mod scores;
 mod text;
@@ -36,11 +39,11 @@ use dupsift_study::study::Review;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The only script: it sorts and filters tables.
+/// The only script: it sorts and filters tables, and walks through the removals.
 const SCRIPT: &str = include_str!("sort.js");
 
 /// What a browser must find in the page's script (SHA-256), so that it runs this one and none that a corpus wrote.
-const SCRIPT_HASH: &str = "sha256-+Q3uBBG+EFluwlKxXxPfeBHi/zvfuQcAX0DUBcXio5w=";
+const SCRIPT_HASH: &str = "sha256-hlYZYUGPcq2q/Dfi/8GIo7RiDO6Dk+DPZ+8F0W1gZ1Q=";
 
 /// What stands before and behind the remarks, which change when a result is accepted. All that comes from a corpus is escaped, so
 /// these stand nowhere else.
@@ -82,25 +85,28 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         let title = "Recall and precision of each algorithm";
         sections.push(section("comparison", title, comparison::section(comparison)));
     }
-    sections.push(section("samples", "Pairs, and what differs in them", texts::samples(report, review)));
-    sections.push(section("least", "The least similar checked pairs", texts::least(report, review)));
+    if let Some(removals) = removals::section(report, review) {
+        sections.push(section("removals", "Removed documents, one by one", removals));
+    }
+    sections.push(section("samples", "Pairs and their differences", texts::samples(report, review)));
+    sections.push(section("least", "The least similar checked pairs", texts::least(report, review)).folded());
     sections.push(section("large", "The largest clusters", texts::large(report, review)));
-    sections.push(section("parts", "What the corpus is made of", parts::section(report)));
+    sections.push(section("parts", "The corpus by script and length", parts::section(report)));
     sections.push(section("origin", "Where duplicates come from", origin::section(report, review)));
     if let Some(found) = passages::section(report) {
         sections.push(section("passages", "Repeated passages that cost most", found));
     }
     if let Some(curve) = threshold::section(report, review)? {
-        sections.push(section("threshold", "What would go at other thresholds", curve));
+        sections.push(section("threshold", "Removals at other thresholds", curve));
     }
     if let Some(before) = before::section(report, review.before.as_deref()) {
-        sections.push(section("before", "The run before", before));
+        sections.push(section("before", "Compared with the previous run", before));
     }
     sections.push(section("algorithms", "What each algorithm found", algorithms::section(report)));
-    sections.push(section("agreement", "Who finds whose pairs", agreement::section(report, review)).folded());
+    sections.push(section("agreement", "Agreement of the algorithms", agreement::section(report, review)).folded());
     sections.push(section("similarity", "Pairs by similarity", scores::section(report, review)?));
     if let Some(curve) = s_curve::section(report, review)? {
-        sections.push(section("bands", "What the bands of minhash let through", curve));
+        sections.push(section("bands", "Recall of the bands of minhash", curve));
     }
     sections.push(section("sizes", "Clusters by size", clusters::section(report, review)?).folded());
     sections.push(section("unsigned", "Documents without a signature", algorithms::unsigned(report)).folded());
@@ -111,12 +117,14 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         (ran::section(report, review))
     };
     let facts = html! {
+        (bar::section(report))
+        (next::section(report, review))
         (headline::facts(report))
         (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
     };
     let source = html! {
         "dupsift " (report.dupsift) "; recipe " (report.recipe.identity)
-        ". The same facts stand in run.json, the pairs and clusters in the tables beside this page."
+        ". run.json holds the same figures; pairs/, clusters/ and removed/ hold all pairs, clusters and removals."
     };
     Ok(shell(&headline::title(report, review.comparison.as_ref()), &top, &facts, &sections, &source))
 }

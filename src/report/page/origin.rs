@@ -23,8 +23,8 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
                 (places(crossing, column, removes))
             }
             _ => p.muted {
-                @if review.no_texts.is_some() { "The corpus could not be read, so nothing is said of its sources." }
-                @else { "The corpus has no column source, domain or lang in a Parquet file that could be used, so nothing is said of its sources." }
+                @if review.no_texts.is_some() { "The corpus could not be read, so its sources are unknown." }
+                @else { "The corpus has no column source, domain or lang in Parquet files, so its sources are unknown." }
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
@@ -36,8 +36,8 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             (places(&review.files, "file", removes))
         }
         p.how {
-            "Different pairs that at least one algorithm wrote, pages of one template left out. Within: both documents come from there. Across: one of them does.
-            In the matrix each pair stands once, in the row and the column of its two places."
+            "Counts distinct pairs of all algorithms, without pages that only share a template. Within: both documents have this source. Across: one of them has.
+            The matrix counts each pair once."
         }
     }
 }
@@ -50,8 +50,8 @@ fn asked_for(report: &RunReport) -> Markup {
     let more = values.len().saturating_sub(VALUES);
     html! {
         @if !values.is_empty() {
-            h3 { "What goes by the column " (plain(column)) }
-            (scrolling("What goes by the column that was asked for", html! {
+            h3 { "Removals by the column " (plain(column)) }
+            (scrolling("Removals by source", html! {
                 table.sort {
                     thead { tr { @for name in [plain(column).as_ref(), "rows", "removed", "share removed"] { th scope="col" { (name) } } } }
                     tbody {
@@ -73,6 +73,11 @@ fn asked_for(report: &RunReport) -> Markup {
 
 fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
     let count = crossing.names.len();
+    // What loses most comes first.
+    let mut order: Vec<usize> = (0..count).collect();
+    if removes {
+        order.sort_by_key(|&at| std::cmp::Reverse(crossing.removed[at]));
+    }
     html! {
         (scrolling(what, html! {
             table.sort {
@@ -82,7 +87,7 @@ fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
                     @for name in ["in a pair", "share in a pair", "pairs within", "pairs across"] { th scope="col" { (name) } }
                 } }
                 tbody {
-                    @for (at, name) in crossing.names.iter().enumerate() {
+                    @for (at, name) in order.iter().map(|&at| (at, &crossing.names[at])) {
                         tr {
                             (row_heading(name))
                             td { (thousands(crossing.documents[at])) }

@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::text::{heading, language, plain, share};
+use super::text::{beside, heading, language, plain, share};
 use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Explanation, Held, Review, ShownText, Told};
+use dupsift_study::study::{Explanation, PairComparison, PairRelation, Review, ShownText};
 
 /// Characters of each text that are compared, from the first one on that differs.
 const COMPARED: usize = 3_000;
@@ -30,7 +30,7 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
 
 /// What to type to see all of it: by ids where these can be typed and are each of one document. Of a night an earlier document may have
 /// the same id. None where nothing can be told: of two documents that came before, or where these are not kept.
-fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
+pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let is_later = report.index.as_ref().is_some_and(|index| index.first_doc > 0);
     let texts = [a, b].map(|doc| review.texts.get(&doc));
@@ -73,7 +73,7 @@ fn of_night(report: &RunReport, doc: u64) -> String {
     let index = report.index.as_ref().filter(|index| index.generation != index.read_generation);
     let nights = index.iter().flat_map(|index| &index.nights);
     match nights.take_while(|night| night.first_doc <= doc).last() {
-        Some(night) => format!(" (of the night {})", plain(&night.name)),
+        Some(night) => format!(" (of batch {})", plain(&night.name)),
         None => format!(" (of {})", earlier(report)),
     }
 }
@@ -81,7 +81,7 @@ fn of_night(report: &RunReport, doc: u64) -> String {
 /// Where the documents before a night come from.
 fn earlier(report: &RunReport) -> &'static str {
     let is_reference = report.index.as_ref().is_some_and(|index| index.generation == index.read_generation);
-    if is_reference { "the reference" } else { "an earlier night" }
+    if is_reference { "the reference" } else { "an earlier run" }
 }
 
 /// A word as a shell takes it.
@@ -99,46 +99,67 @@ pub fn id_of(review: &Review, doc: u64) -> String {
     review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
 }
 
+/// Returns the names of two documents in a line, each shortened where the two are the same.
+pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
+    match (review.texts.get(&a), review.texts.get(&b)) {
+        (Some(one), Some(other)) => [beside(&one.id, &other.id), beside(&other.id, &one.id)],
+        _ => [id_of(review, a), id_of(review, b)],
+    }
+}
+
+/// What two documents have in common, in the order asked.
+fn compared(review: &Review, a: u64, b: u64) -> Option<PairComparison> {
+    if let Some(found) = review.compared.get(&(a, b)) {
+        return Some(found.clone());
+    }
+    let mut found = review.compared.get(&(b, a))?.clone();
+    found.contained.swap(0, 1);
+    found.numbers.swap(0, 1);
+    found.more_numbers.swap(0, 1);
+    found.stays.swap(0, 1);
+    Some(found)
+}
+
 fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
-    let held = review.held.get(&(a, b));
+    let found = compared(review, a, b);
     let named = |doc: u64| {
         let whole = review.texts.get(&doc).map(|text| plain(&text.id));
         html! { bdi title=[whole] { (id_of(review, doc)) } @if is_earlier(report, doc) { (of_night(report, doc)) } }
     };
-    let numbers = |at: usize, held: &Held| {
-        let more = held.more_numbers[at];
-        let told = held.numbers[at].iter().map(|number| plain(number).into_owned()).collect::<Vec<_>>().join(", ");
+    let numbers = |at: usize, found: &PairComparison| {
+        let more = found.more_numbers[at];
+        let told = found.numbers[at].iter().map(|number| plain(number).into_owned()).collect::<Vec<_>>().join(", ");
         if more > 0 { format!("{told} and {} more", thousands(more as u64)) } else { told }
     };
     html! {
         dl.pair {
             div { dt { "A" } dd { (named(a)) } }
             div { dt { "B" } dd { (named(b)) } }
-            @if let Some(held) = held {
+            @if let Some(found) = &found {
                 div {
-                    dt { "Stands in the other" }
-                    dd { (part(held.contained[0])) " of A in B, " (part(held.contained[1])) " of B in A" }
+                    dt { "Contained in the other" }
+                    dd { (part(found.contained[0])) " of A in B, " (part(found.contained[1])) " of B in A" }
                 }
-                @for (at, name) in [(0, "Numbers in A alone"), (1, "Numbers in B alone")] {
-                    @if !held.numbers[at].is_empty() { div { dt { (name) } dd { (numbers(at, held)) } } }
+                @for (at, name) in [(0, "Numbers only in A"), (1, "Numbers only in B")] {
+                    @if !found.numbers[at].is_empty() { div { dt { (name) } dd { (numbers(at, found)) } } }
                 }
             }
-            @if let Some(told) = review.told.get(&(a.min(b), a.max(b))) { div { dt { "What they are" } dd { (relation(told, review.bounds.is_some())) } } }
-            @if let Some(fate) = fate(report, review, a, b) { div { dt { "What becomes of them" } dd { (fate) } } }
+            @if let Some(told) = review.relations.get(&(a.min(b), a.max(b))) { div { dt { "Relation" } dd { (relation(told, review.bounds.is_some())) } } }
+            @if let Some(fate) = fate(report, review, a, b) { div { dt { "Result" } dd { (fate) } } }
         }
     }
 }
 
 /// What the two are to each other, and whether titles keep both.
-fn relation(told: &Told, asks_titles: bool) -> String {
-    let what = match told.relation.as_str() {
+fn relation(pair: &PairRelation, asks_titles: bool) -> String {
+    let what = match pair.relation.as_str() {
         "version" => "two versions of one text",
         "contained" => "one text contained in the other",
         _ => "pages of one template with different facts: both are kept",
     };
     let titles =
-        if told.other_title && asks_titles { "; their titles name different things, so both are kept" } else { "" };
-    format!("{what} ({}){titles}", told.why)
+        if pair.other_title && asks_titles { "; their titles name different things, so both are kept" } else { "" };
+    format!("{what} ({}){titles}", pair.why)
 }
 
 /// How much of the text of one stands in the other.
@@ -146,7 +167,7 @@ fn part(contained: Contained) -> String {
     match contained.grams.share() {
         None => "nothing".into(),
         Some(all) if all >= 1.0 => "all".into(),
-        Some(share) => format!("{:.1} %", (100.0 * share).min(99.9)),
+        Some(share) => format!("{:.1}%", (100.0 * share).min(99.9)),
     }
 }
 
@@ -154,15 +175,15 @@ fn part(contained: Contained) -> String {
 fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     report.removal.as_ref()?;
     let bounds = review.bounds;
-    let held = review.held.get(&(a, b));
+    let found = compared(review, a, b);
     let why = |reason: &str| match reason {
         "copy" => "they are exact copies".to_string(),
-        "seen" => format!("{} has its text", earlier(report)),
-        "chain" => "others link the two".to_string(),
-        "emptied" => "too little of its text is left once repeated passages are cut".to_string(),
+        "seen" => format!("{} has the same text", earlier(report)),
+        "chain" => "a chain of pairs links the two".to_string(),
+        "emptied" => "too little text is left after repeated passages were cut".to_string(),
         _ => bounds.map_or("a pair is enough".into(), |bounds| {
             format!(
-                "at least {} % of its text and {} % of its numbers stand there",
+                "the other contains at least {}% of its text and {}% of its numbers",
                 percent(bounds.grams),
                 percent(bounds.numbers)
             )
@@ -171,21 +192,21 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     let goes_for = |doc: u64, other: u64| review.removed.fates.get(&doc).is_some_and(|fate| fate.kept == other);
     let one = |name: &str, other_name: &str, doc: u64, other: u64, at: usize| {
         if is_earlier(report, doc) {
-            return html! { (name) " came before. " };
+            return html! { (name) " was indexed earlier. " };
         }
         let gone = review.removed.fates.get(&doc);
         match gone {
             Some(fate) if fate.kept == other => {
-                html! { (name) " goes for " (other_name) ": " (why(&fate.reason)) ". " }
+                html! { (name) " was removed in favor of " (other_name) ": " (why(&fate.reason)) ". " }
             }
             Some(fate) => {
                 let of = if is_earlier(report, fate.kept) { of_night(report, fate.kept) } else { String::new() };
-                html! { (name) " goes for another one, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
+                html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
             // Why it does not go for one that goes itself is no question.
-            None => match held.and_then(|held| held.stays[at]).filter(|_| !goes_for(other, doc)) {
-                Some(reason) => html! { (name) " stays (" (reason) "). " },
-                None => html! { (name) " stays. " },
+            None => match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !goes_for(other, doc)) {
+                Some(reason) => html! { (name) " was kept (" (reason) "). " },
+                None => html! { (name) " was kept. " },
             },
         }
     };
@@ -197,15 +218,15 @@ fn fate_in_short(report: &RunReport, review: &Review, [a, b]: [u64; 2]) -> Optio
     report.removal.as_ref()?;
     let goes = |doc: u64, other: u64| review.removed.fates.get(&doc).map(|fate| fate.kept == other);
     if is_earlier(report, a) && is_earlier(report, b) {
-        return Some("both came before");
+        return Some("both were indexed earlier");
     }
     Some(match (goes(a, b), goes(b, a)) {
-        (Some(true), _) => "the first goes",
-        (_, Some(true)) => "the second goes",
-        (None, None) => "both stay",
-        (Some(false), None) => "the first goes for another one",
-        (None, Some(false)) => "the second goes for another one",
-        (Some(false), Some(false)) => "both go for another one",
+        (Some(true), _) => "the first was removed",
+        (_, Some(true)) => "the second was removed",
+        (None, None) => "both were kept",
+        (Some(false), None) => "the first was removed for another one",
+        (None, Some(false)) => "the second was removed for another one",
+        (Some(false), Some(false)) => "both were removed for another one",
     })
 }
 
@@ -220,7 +241,7 @@ fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     let (rest_b, cut_b) = beginning(&b.text[same..]);
     let is_cut = cut_a || cut_b || a.longer || b.longer;
     if rest_a.is_empty() && rest_b.is_empty() {
-        return html! { p.muted { @if is_cut { "As far as they are shown here the texts are the same." } @else { "The texts are the same." } } };
+        return html! { p.muted { @if is_cut { "The parts shown here are the same." } @else { "The texts are the same." } } };
     }
     let found = difference(rest_a, rest_b);
     let languages = [language(&a.text), language(&b.text)];
@@ -228,7 +249,7 @@ fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
         div.diff {
             @if same > 0 { p.same { "The first " (counted(a.text[..same].chars().count() as u64, "character")) " are the same" (context(&a.text[..same])) } }
             (lines(&found.lines, languages, where_all_are))
-            @if is_cut { p.same { "What follows is not shown here." } }
+            @if is_cut { p.same { "The rest is not shown here." } }
         }
     }
 }
@@ -372,10 +393,11 @@ pub fn summary(
     docs: [u64; 2],
 ) -> Markup {
     let label = report.algorithms.get(algorithm).map_or_else(String::new, |one| plain(&one.label).into_owned());
+    let [first, second] = names(review, docs[0], docs[1]);
     html! {
         summary {
             strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
-            " " (label) ": " bdi { (id_of(review, docs[0])) } " – " bdi { (id_of(review, docs[1])) }
+            " " (label) ": " bdi { (first) } " – " bdi { (second) }
             @if let Some(fate) = fate_in_short(report, review, docs) { " " small.muted { "(" (fate) ")" } }
         }
     }

@@ -14,11 +14,11 @@ pub fn section(report: &RunReport) -> Markup {
     };
     let removes = report.removal.is_some();
     html! {
-        h3 { "By writing" }
-        (table("By writing", "writing", &parts.by_script, removes, |name, _| plain(name).into_owned()))
+        h3 { "By script" }
+        (table("By script", "script", &parts.by_script, removes, |name, _| plain(name).into_owned()))
         h3 { "By length" }
         (table("By length", "characters", &parts.by_length, removes, range))
-        p.how { "The writing is that of the first 192 bytes of a text; it is no language, for many languages share one. Where a column has the language, --source-column with its name and --guard-rows 1 count what goes of each. Characters and bytes are those of texts, before anything is packed." }
+        p.how { "The script is that of the first 192 bytes of a text. If a column has the language, pass --source-column with its name and --guard-rows 1 to count removals by language. Characters and bytes are those of the texts, uncompressed." }
     }
 }
 

@@ -183,7 +183,7 @@ mod tests {
         let banding = Banding::of("minhash:bands=1,rows=1,verify=jaccard:0.5").unwrap();
         let mut scores = [0; BINS];
         (scores[8], scores[10], scores[BINS - 1]) = (1000, 21, 4);
-        // One band of one row lets a pair through with its similarity: 21 / .525 + 4.
+        // One band of one row lets a pair through with its similarity: 21 / 0.525 + 4.
         let (found, expected) = banding.expected(&scores);
         assert!(found == 25 && (expected - 44.0).abs() < 1e-6, "{found} {expected}");
     }
@@ -192,7 +192,7 @@ mod tests {
     fn pairs_count_from_a_threshold_within_a_bin() {
         let banding = Banding::of("minhash:bands=1,rows=1,verify=jaccard:0.72").unwrap();
         let mut scores = [0; BINS];
-        // Those of the bin from .70 to .75 lie from .72 on, around .735.
+        // Those of the bin from 0.70 to 0.75 lie from 0.72 on, around 0.735.
         (scores[14], scores[15], scores[BINS - 1]) = (147, 31, 2);
         let (found, expected) = banding.expected(&scores);
         assert!(found == 180 && (expected - 242.0).abs() < 1e-6, "{found} {expected}");

@@ -6,6 +6,8 @@ use crate::report::thousands;
 
 /// Characters of a name that a heading shows.
 const HEADING_CHARACTERS: usize = 80;
+/// Characters of an id that is shown beside another one.
+const BESIDE_CHARACTERS: usize = 48;
 
 /// A text from outside without what a browser would not show or would obey: control characters become their pictures, marks
 /// that turn the direction of writing are spelled out, so that no reader sees another text than is there.
@@ -28,13 +30,44 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// A name as it stands in a heading: [`plain`], on one line, and cut where it is long; the whole belongs into a title.
+/// Returns a name for a heading: [`plain`], on one line, and without its middle if it is long. The complete name belongs into a title.
 pub fn heading(name: &str) -> String {
-    let name = plain(name).replace(['\n', '\t'], " ");
-    match name.char_indices().nth(HEADING_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name,
+    without_middle(&one_line(name), HEADING_CHARACTERS)
+}
+
+/// Returns an id for a line that shows another id beside it: what the two have in common at their beginnings and ends is shortened, and where
+/// they differ is shown.
+pub fn beside(id: &str, other: &str) -> String {
+    let (id, other): (Vec<char>, Vec<char>) = (one_line(id).chars().collect(), one_line(other).chars().collect());
+    if id.len() <= BESIDE_CHARACTERS {
+        return id.into_iter().collect();
     }
+    let same = |one: &mut dyn Iterator<Item = (&char, &char)>| one.take_while(|(x, y)| x == y).count();
+    let before = same(&mut id.iter().zip(&other));
+    let shorter = id.len().min(other.len());
+    let behind = same(&mut id.iter().rev().zip(other.iter().rev())).min(shorter - before);
+    let part = |from: usize, to: usize, most: usize| without_middle(&id[from..to].iter().collect::<String>(), most);
+    let end = id.len() - behind;
+    part(0, before, BESIDE_CHARACTERS / 3)
+        + &part(before, end, BESIDE_CHARACTERS)
+        + &part(end, id.len(), BESIDE_CHARACTERS / 3)
+}
+
+fn one_line(name: &str) -> String {
+    plain(name).replace(['\n', '\t'], " ")
+}
+
+/// Returns a text with at most so many characters: the middle of a longer one is left out.
+fn without_middle(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let first = most / 2;
+    let last = most - first - 1;
+    let begin: String = text.chars().take(first).collect();
+    let end: String = text.chars().skip(count - last).collect();
+    format!("{begin}…{end}")
 }
 
 fn is_unsafe(letter: char) -> bool {
@@ -75,13 +108,13 @@ pub fn share(value: impl Into<f64>) -> String {
     if value >= 1.0 {
         return "1".into();
     }
-    // Never rounded up to 1: a pair of .9996 is not equal.
+    // Never rounded up to 1: a pair of 0.9996 is not equal.
     format!("{:.3}", value.min(0.999)).trim_start_matches('0').to_string()
 }
 
-/// `12.3 %`; nothing where there is nothing to share.
+/// `12.3%`; nothing where there is nothing to share.
 pub fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 { String::new() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
+    if whole == 0 { String::new() } else { format!("{:.1}%", 100.0 * part as f64 / whole as f64) }
 }
 
 /// Seconds as people read them: `0.25 s`, `12.3 s`, `3 min 20 s`.
@@ -104,6 +137,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn two_long_ids_show_where_they_differ() {
+        let id = |version: &str| format!("psdocs:{version}/Microsoft.PowerShell.Core/About/about_Line_Editing");
+        assert_eq!(beside(&id("5.1"), &id("7.6")), "psdocs:5.1/Microso…Editing");
+        assert_eq!(beside("a/1", "a/2"), "a/1");
+        let long = "x".repeat(60);
+        assert_eq!(beside(&long, &format!("{long}y")).chars().count(), 16);
+        assert_eq!(heading(&"ab".repeat(60)).chars().count(), HEADING_CHARACTERS);
+    }
+
+    #[test]
     fn nothing_of_a_text_steers_the_page() {
         assert!(matches!(plain("два\n字\tb"), Cow::Borrowed(_)));
         assert_eq!(plain("a\u{0}b\u{1B}[31m\r\nc\rd\u{7F}"), "a␀b␛[31m\nc␍d␡");
@@ -115,8 +158,9 @@ mod tests {
     fn long_names_are_cut_in_headings() {
         let long = "имя".repeat(100);
         let shown = heading(&long);
-        assert_eq!(shown.chars().count(), 81);
-        assert!(long.starts_with(shown.trim_end_matches('…')) && shown.ends_with('…'));
+        let (begin, end) = shown.split_once('…').expect("a gap");
+        assert_eq!(shown.chars().count(), HEADING_CHARACTERS);
+        assert!(long.starts_with(begin) && long.ends_with(end));
         assert_eq!(heading(&long[..160]), long[..160]);
         assert_eq!(heading("a\nb\u{202E}"), "a b[U+202E]");
     }
@@ -131,6 +175,6 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!([0.0, 0.7, 0.87449, 0.9999, 1.0, f64::NAN].map(share), [".000", ".700", ".874", ".999", "1", "?"]);
         assert_eq!([0.254, 12.34, 200.0, 7261.0].map(seconds), ["0.25 s", "12.3 s", "3 min 20 s", "2 h 1 min"]);
-        assert_eq!((percent(1, 8), percent(0, 0)), ("12.5 %".into(), String::new()));
+        assert_eq!((percent(1, 8), percent(0, 0)), ("12.5%".into(), String::new()));
     }
 }

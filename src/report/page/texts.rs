@@ -5,11 +5,10 @@ use maud::{Markup, html};
 use super::pair::{body, id_of, summary};
 use super::text::{language, plain, share};
 use crate::report::{counted, thousands};
+use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
-/// Pairs that are unfolded when the page is opened.
-const OPEN: usize = 1;
 /// Characters that are shown of a text that stands by itself.
 const ALONE: usize = 300;
 
@@ -19,9 +18,16 @@ pub fn large(report: &RunReport, review: &Review) -> Markup {
         (intro(review, "The largest clusters of"))
         @if review.large.is_empty() { p { "There are no clusters." } }
         @else {
-            p.how { "Of each the document that represents it, and those that are least like it; what is equal to it is counted only." }
+            p.how { "For each cluster: its representative, and the members that are least similar to it. Equal documents are only counted." }
         }
-        div.shown { @for one in &review.large { (cluster(report, review, one)) } }
+        @let (copies, others): (Vec<&LargeCluster>, Vec<&LargeCluster>) = review.large.iter().partition(|one| one.members.is_empty());
+        @if !copies.is_empty() {
+            details {
+                summary { (counted_as(copies.len() as u64, "cluster of exact copies|clusters of exact copies")) }
+                ul { @for one in &copies { li { (counted(one.size, "document")) " equal to " bdi { (id_of(review, one.representative)) } } } }
+            }
+        }
+        div.shown { @for one in others { (cluster(report, review, one)) } }
     }
 }
 
@@ -39,12 +45,11 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
                 h3 {
                     @match member.similarity {
                         Some(similarity) => { "Similarity " (share(similarity)) }
-                        None => "No pair with the first: linked to it by others",
+                        None => "Not a pair with the first: linked to it by others",
                     }
                 }
                 (body(report, review, docs[0], docs[1]))
             }
-            @if one.members.is_empty() { p.muted { "All others have similarity 1 to it." } }
         }
     }
 }
@@ -63,11 +68,10 @@ fn excerpt(review: &Review, doc: u64) -> Markup {
 pub fn least(report: &RunReport, review: &Review) -> Markup {
     html! {
         p.how {
-            "Pairs that were checked on their texts and are the nearest to not being one: of each algorithm with a check in turn the
-            least similar, up to ten in all, for the similarities of two measures cannot be held against each other. If these
-            are duplicates, a lower threshold of that algorithm may find more; if not, a higher one is safer."
+            "The pairs with the lowest verified similarity, up to ten over all algorithms that verify. If these are duplicates, a lower
+            threshold may find more; if not, a higher threshold is safer."
          }
-        @if review.least.is_empty() { p { "No algorithm that decides has checked pairs." } }
+        @if review.least.is_empty() { p { "No algorithm that decides verifies its pairs." } }
         div.shown { @for one in &review.least { (pair(report, review, one, false)) } }
     }
 }
@@ -75,15 +79,15 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
 /// Pairs drawn from each bin.
 pub fn samples(report: &RunReport, review: &Review) -> Markup {
     let bins = review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty());
-    // Those that are not equal tell the most.
-    let mut open = OPEN;
+    // One pair of different texts is unfolded if the page shows no removal before.
+    let mut open = usize::from(review.removed.sample.is_empty());
     let mut opens = |bin: usize| {
         let opens = bin + 1 < SAMPLE_BINS.len() && open > 0;
         open -= usize::from(opens);
         opens
     };
     html! {
-        (intro(review, "Drawn by a fixed seed from the pairs of"))
+        (intro(review, "Drawn with a fixed seed from the pairs of"))
         @if review.samples.iter().all(Vec::is_empty) { p { "There are no pairs." } }
         @for (bin, pairs) in bins {
             h3 {
@@ -99,7 +103,7 @@ fn intro(review: &Review, what: &str) -> Markup {
     html! {
         p.how {
             (what) " " (review.deciding.iter().map(|label| plain(label)).collect::<Vec<_>>().join(", ")) ". "
-            "What A has alone is marked " del { "like this" } ", what B has alone " ins { "like this" } "."
+            "Text only in A is marked " del { "like this" } ", text only in B " ins { "like this" } "."
         }
         @if let Some(why) = &review.no_texts { ul.notes { li.warn { "The texts could not be read: " (plain(why)) } } }
     }

@@ -6,7 +6,7 @@ use plotters::prelude::*;
 use super::chart::{Area, Drawn, FIRST, GRID, MUTED, SMALL, figure, label_style, short};
 use super::markup::sortable;
 use super::text::{percent, share};
-use crate::report::thousands;
+use crate::report::{counted, thousands};
 use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{BINS, Review, SHARES, bin_range};
@@ -15,7 +15,7 @@ use dupsift_study::study::{BINS, Review, SHARES, bin_range};
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let points = points(&review.removed.scores);
     let Some(removal) = report.removal.as_ref().filter(|_| !points.is_empty()) else { return Ok(None) };
-    let title = "Documents that go, by the least similarity asked for";
+    let title = "Removed documents by threshold";
     let description = points
         .iter()
         .map(|&(at, count)| format!("{} at {}", thousands(count), share(at)))
@@ -25,18 +25,16 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let chained = review.removed.chained;
     Ok(Some(html! {
         p.how {
-            "How many of the documents that go now rest on a pair of at least that similarity (copies have 1), each counted with the kept
-            document that it goes for. A run with that threshold differs by some, for kept ones differ; " code { "dupsift apply" } " is exact."
-            @if let Some(typed) = &review.with_threshold { " For a run with such a threshold: " code { (typed) } "." }
-            @if review.bounds.is_some() {
-                " The other table: how many have at least so much of their runs of words in the kept one; rules that ask for less take more."
-            }
-            @if chained > 0 { " " (thousands(chained)) " joined by chains only are not counted." }
+            "Estimates of how many documents a higher threshold or a stricter rule removes. " code { "dupsift apply" } " gives the exact
+            numbers, because the kept documents differ, too."
+            @if let Some(typed) = &review.with_threshold { " To run with a higher threshold: " code { (typed) } "." }
+            @if review.bounds.is_some() { " A rule that asks for less removes more than this run." }
+            @if chained > 0 { " " (counted(chained, "document")) " that only a chain of pairs links to the kept one are not counted." }
         }
         div.beside {
             figure.card { h3 { (title) } (chart) }
             (sortable("Removals by threshold", html! {
-                thead { tr { @for name in ["threshold", "would go, about", "of now", "of all"] { th scope="col" { (name) } } } }
+                thead { tr { @for name in ["threshold", "removed", "share of this run", "share of all"] { th scope="col" { (name) } } } }
                 tbody {
                     @for &(at, count) in &points {
                         tr {
@@ -59,7 +57,7 @@ fn shares(report: &RunReport, review: &Review) -> Markup {
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
     html! {
         (sortable("Removals by rule", html! {
-            thead { tr { @for name in ["--remove-if", "would go, about", "of now", "of all"] { th scope="col" { (name) } } } }
+            thead { tr { @for name in ["--remove-if", "removed", "share of this run", "share of all"] { th scope="col" { (name) } } } }
             tbody {
                 @for (share, count) in rows {
                     tr {

@@ -6,9 +6,9 @@
 //!
 //! ```text
 //! sim(a, b) = 2 LCS(a, b) / (|a| + |b|) over words >= tau
-//! lengths:    the shorter has at least tau / (2 - tau) of the longer one's words      .739 for tau = .85
+//! lengths:    the shorter has at least tau / (2 - tau) of the longer one's words      0.739 for tau = 0.85
 //! lists:      words by occurrence, (w,1) (w,2) .., rare first; a document enters the lists of its first
-//!             |d| - ceil(|d| tau / (2 - tau)) + 1                                     9 of 31 for tau = .85
+//!             |d| - ceil(|d| tau / (2 - tau)) + 1                                     9 of 31 for tau = 0.85
 //! ```
 //!
 //! Cost: a first pass for the counts, a row for each of those words that another document has too, the check of each pair
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // 31 words: 31 x .7391 = 22.9, so 23 must be common and the first nine stand in lists.
+        // 31 words: 31 x 0.7391 = 22.9, so 23 must be common and the first nine stand in lists.
         let words: Vec<String> = (0..31).map(|n| format!("w{n}")).collect();
         assert_eq!(sign(&Decomposition, "", &words.join(" ")).unwrap().len(), 9);
         assert_eq!(sign(&Decomposition, "tau=1", &words.join(" ")).unwrap().len(), 1);

@@ -1,6 +1,6 @@
 //! `heavy_sent` (A5): the two sentences of greatest weight, the sum of TF IDF over their words.
 //!
-//! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall .62, precision .86 in that study. Cost: a first pass for the
+//! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall 0.62, precision 0.86 in that study. Cost: a first pass for the
 //! counts, O(words) and a look-up a distinct word, one row a document.
 //!
 //! ```text

@@ -3,7 +3,7 @@
 //! Source: a Chinese survey of page deduplication, "hash algorithm", which compares ELF, RS, JS, PJW, BKDR, SDBM, DJB and AP.
 //! Cost: a first pass for the counts of words, a sort of the distinct words, one row of 20 bytes a document.
 //!
-//! The distinct words in descending order of idf = ln(N / df) (equal ones in alphabetical order), the first 70 % of them, at
+//! The distinct words in descending order of idf = ln(N / df) (equal ones in alphabetical order), the first 70% of them, at
 //! least one, are the string. Documents of equal hashes are compared by their strings, and only equal strings are
 //! duplicates; so the key is the 32-bit hash, and 96 bits of a hash of the string behind it. Which of the eight is chosen
 //! therefore changes no pair; how many different strings each of them throws together is counted by
@@ -14,7 +14,7 @@
 //! the sets of words. Signatures compare only within one statistics snapshot.
 //!
 //! ```text
-//! N = 10, df: и 10, кот 9, птица 2, окно 1;  share .7 of 4 words is 2  ->  "окно птица"
+//! N = 10, df: и 10, кот 9, птица 2, окно 1;  share 0.7 of 4 words is 2  ->  "окно птица"
 //! ```
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
@@ -32,7 +32,7 @@ const FACTS: Facts = Facts {
     name: "idf_hash",
     aliases: &[],
     source: "survey of ten page deduplication methods, hash algorithm; Partow, general purpose hash functions",
-    summary: "Two documents are duplicates if the rarest of their distinct words, 70 % of them, are the same.",
+    summary: "Two documents are duplicates if the rarest of their distinct words, 70% of them, are the same.",
     when_not_to_use: "where copies differ by a typing error, a date or a number: rare words are all in the signature",
     inputs: "text, word counts",
     params: &[
@@ -87,7 +87,7 @@ impl Algorithm for IdfHash {
             (Some(StringHash::Ap), true) => StringHash::Ap2010,
             (Some(hash), false) => hash,
             (Some(_), true) => {
-                return Err(Error::usage(format!("idf_hash: ap_2010=true goes with hash=ap; hash={name} came")));
+                return Err(Error::usage(format!("idf_hash: ap_2010=true requires hash=ap, got hash={name}")));
             }
             (None, _) => return Err(Error::Internal(format!("idf_hash: no hash {name:?}"))),
         };

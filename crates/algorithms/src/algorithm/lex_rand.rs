@@ -1,7 +1,7 @@
 //! `lex_rand` (A7): I-Match by several lexicons, each but the first without a random part of the words.
 //!
 //! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon
-//! randomization; Zelenkov, Segalovich 2007, Lex Rand: recall .50, precision .97 in that study. Cost: a first pass for the
+//! randomization; Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the
 //! counts, O(words), a sort of the lexicon's words, a digest and a row for each lexicon.
 //!
 //! A word stands in lexicon k unless the hash of seed, k and word falls below the share p, so no lexicon is stored. If n
@@ -9,10 +9,10 @@
 //!
 //! | p, K | n = 1 | 2 | 3 | 5 |
 //! | --- | --- | --- | --- | --- |
-//! | .33, 10 (default) | .98 | .68 | .31 | .04 |
+//! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
 //! The 2004 paper takes 10 random lexicons and the whole one; the preset `seed` is the reading of a summary that speaks of
-//! 11 random ones and 30 %. Limits: in a long document some word of the lexicon always changes; documents that share a
+//! 11 random ones and 30%. Limits: in a long document some word of the lexicon always changes; documents that share a
 //! template only have few words in a lexicon, which `min_terms` is for. Signatures compare only within one statistics snapshot.
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! `long_sent` (A4): the two longest sentences.
 //!
-//! Source: Zelenkov, Segalovich 2007, Long Sent. Recall .84, precision .80: the best single signature of that study.
+//! Source: Zelenkov, Segalovich 2007, Long Sent. Recall 0.84, precision 0.80: the best single signature of that study.
 //! Cost: O(words), one row a document; a first pass only where `max_sentence_df` asks for sentence counts.
 //! Limits: a licence or cookie notice is often the longest sentence (then set `max_sentence_df`); a page without
 //! punctuation is one sentence, so its signature is the whole page; a typing error in either sentence hides a copy.

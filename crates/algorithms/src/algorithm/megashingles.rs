@@ -1,17 +1,17 @@
 //! `megashingles` (A6): minima of shingles in groups, and pairs of groups as signatures.
 //!
 //! Source: Broder, Glassman, Manasse, Zweig 1997 (supershingles); Fetterly, Manasse, Najork 2003 (84 minima, 6 groups of 14,
-//! 15 megashingles); Zelenkov, Segalovich 2007 with 36 minima, 6 groups of 6: recall .36, precision .91 in that study. Cost:
+//! 15 megashingles); Zelenkov, Segalovich 2007 with 36 minima, 6 groups of 6: recall 0.36, precision 0.91 in that study. Cost:
 //! a hash evaluation a shingle and minimum, 15 rows a document.
 //!
 //! Each of m seeded functions has its minimum over the shingles; a group of r minima is hashed to a supershingle, each pair
 //! of supershingles with its number to a megashingle. Two documents are duplicates if one of these is equal, that is, if two
 //! groups of the same numbers are. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
 //!
-//! | p | .5 | .6 | .7 | .8 | .85 | .9 | .95 | .99 |
+//! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-//! | 6 groups of 6 (default) | .004 | .029 | .151 | .495 | .730 | .917 | .994 | 1.0 |
-//! | 6 groups of 14 (`preset=fetterly`) | 0 | 0 | .001 | .026 | .120 | .415 | .879 | 1.0 |
+//! | 6 groups of 6 (default) | 0.004 | 0.029 | 0.151 | 0.495 | 0.730 | 0.917 | 0.994 | 1.0 |
+//! | 6 groups of 14 (`preset=fetterly`) | 0 | 0 | 0.001 | 0.026 | 0.120 | 0.415 | 0.879 | 1.0 |
 //!
 //! Limits: very short documents have few distinct shingles, and meet or miss at random; `min_words=5` leaves out those that
 //! have no whole shingle. For Han, here as in all shingles, a character is a word.

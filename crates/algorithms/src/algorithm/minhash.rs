@@ -3,14 +3,14 @@
 //! Source: Broder 1997 (min-wise hashing), Indyk, Motwani 1998 (banding). Cost: m hash evaluations a shingle, one row a band
 //! and document, the check of each candidate pair on its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
 //!
-//! | bands x rows | s = .5 | .7 | .8 | .9 |
+//! | bands x rows | s = 0.5 | 0.7 | 0.8 | 0.9 |
 //! | --- | --- | --- | --- | --- |
-//! | 14 x 8 (default) | .05 | .56 | .92 | 1.0 |
-//! | 20 x 5 | .47 | .98 | 1.0 | 1.0 |
-//! | 13 x 7 (`threshold=0.8`) | .10 | .67 | .95 | 1.0 |
+//! | 14 x 8 (default) | 0.05 | 0.56 | 0.92 | 1.0 |
+//! | 20 x 5 | 0.47 | 0.98 | 1.0 | 1.0 |
+//! | 13 x 7 (`threshold=0.8`) | 0.10 | 0.67 | 0.95 | 1.0 |
 //!
 //! `threshold=T` chooses the bands: `contract/banding.rs` says how. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: of pairs
-//! of similarity .8, of which a band of 7 is equal with .8^7 = .21, 13 bands let 1 - .79^13 = .95 through.
+//! of similarity 0.8, of which a band of 7 is equal with 0.8^7 = 0.21, 13 bands let 1 - 0.79^13 = 0.95 through.
 //!
 //! Limits: pages that share a template and little else are similar in fact, and reported; documents with a handful of
 //! shingles are estimated coarsely (the check puts that right). A document without words has no signature: there is no
@@ -73,7 +73,7 @@ const FACTS: Facts = Facts {
 const THRESHOLD: Shorthand = Shorthand {
     name: "threshold",
     kind: Kind::Real(LOWEST, 1.0),
-    help: "bands and rows that let 95 % of the pairs of this similarity through, and verify=jaccard: of it",
+    help: "bands and rows that let 95% of the pairs of this similarity through, and verify=jaccard: of it",
     decides: &["bands", "rows"],
     stands_for: |threshold| {
         let Banding { bands, rows } = Banding::for_threshold(threshold);
@@ -211,7 +211,7 @@ mod tests {
         let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
         let signer = MinHash.signer(&params, &Corpus::new(9, &stats)).unwrap();
         let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
-        // 300 of 500 words in common: Jaccard .6; 256 positions, so a standard deviation of .03.
+        // 300 of 500 words in common: Jaccard 0.6; 256 positions, so a standard deviation of 0.03.
         let score = signer.judge(&row(&one[0].3), &row(&other[0].3)).unwrap();
         assert!((score.similarity - 0.6).abs() < 0.12, "{score:?}");
         assert_eq!(signer.judge(&row(&one[0].3), &row(&one[0].3)).unwrap().similarity, 1.0);

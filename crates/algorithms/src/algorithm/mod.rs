@@ -100,7 +100,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     ALGORITHMS.iter().find(known).copied().ok_or_else(|| {
         let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name()).collect();
         let hint = did_you_mean(name, names.iter().copied());
-        Error::usage(format!("there is no algorithm {name:?}{hint}; there are: {}", names.join(", ")))
+        Error::usage(format!("there is no algorithm {name:?}{hint}; available: {}", names.join(", ")))
     })
 }
 

@@ -11,7 +11,7 @@
 //! no values. Fewer than interval / percentage keywords: no signature, unless `min_one_interval` asks for one.
 //!
 //! ```text
-//! b 4 times, a 3, e d c 2, and z y x w v u t s r q p f once; percentage .5, interval 5
+//! b 4 times, a 3, e d c 2, and z y x w v u t s r q p f once; percentage 0.5, interval 5
 //! sum1 = 17, sum2 = 8, sum3 = 5: b a e d c -> "edcba"
 //! ```
 

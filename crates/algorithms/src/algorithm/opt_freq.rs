@@ -1,12 +1,12 @@
 //! `opt_freq` (A10): the six words whose frequency in the corpus is nearest to the optimum.
 //!
-//! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall .59, precision .94 in that study. Cost: a first pass for the counts,
+//! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall 0.59, precision 0.94 in that study. Cost: a first pass for the counts,
 //! O(words) and a look-up a distinct word, one row a document.
 //!
 //! ```text
 //! weight = TF IDF',   TF = 0.5 + 0.5 tf / tf_max,   IDF = -ln(df / N)
 //! IDF' = sqrt(IDF / 11.5) where IDF < 11.5, else 11.5 / IDF:  a parabola below the optimum, a hyperbola above it
-//! N = 500,000:  df 1 -> .8764, 5 -> .9989, 50 -> .8949, 5,000 -> .6328, 250,000 -> .2455
+//! N = 500,000:  df 1 -> 0.8764, 5 -> 0.9989, 50 -> 0.8949, 5,000 -> 0.6328, 250,000 -> 0.2455
 //! ```
 //!
 //! The optimum of 11.5 is a word of one document in 98,716. In a corpus of fewer documents no word is rarer than that,

@@ -206,7 +206,7 @@ impl Params {
                 let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
                 let hint = did_you_mean(name, names.iter().copied());
                 return Err(Error::usage(format!(
-                    "{owner} has no parameter {name:?}{hint}; it has: {}",
+                    "{owner} has no parameter {name:?}{hint}; available: {}",
                     names.join(", ")
                 )));
             };
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(check("bands=0").unwrap_err(), "minhash: bands=0 is not a whole number from 1 to 100");
         assert_eq!(
             check("band=3").unwrap_err(),
-            "minhash has no parameter \"band\"; did you mean \"bands\"?; it has: bands, ratio, chain, verify, margin"
+            "minhash has no parameter \"band\"; did you mean \"bands\"?; available: bands, ratio, chain, verify, margin"
         );
         assert_eq!(check("ratio=nan").unwrap_err(), "minhash: ratio=nan is not a number from 0 to 1");
         assert!(check("chain=pairwize").unwrap_err().ends_with("did you mean \"pairwise\"?"));

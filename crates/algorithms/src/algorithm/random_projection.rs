@@ -1,7 +1,7 @@
 //! `random_projection`: 384 signs of random projections, equal but for a few bits.
 //!
 //! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates from 372 or
-//! more equal ones on; precision .50 there, against .38 of supershingles). Cost: about five operations a feature and 64 bits,
+//! more equal ones on; precision 0.50 there, against 0.38 of supershingles). Cost: about five operations a feature and 64 bits,
 //! one row of 68 bytes a document, then one row a block for each distinct vector.
 //!
 //! Each token has a random vector of +1 and -1, here the stream of a generator that its hash seeds, so no table of vectors

@@ -6,7 +6,7 @@
 //! features reach that share of the larger one's.
 //!
 //! ```text
-//! share .8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
+//! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
 //! ```
 //!
 //! Cost: a reading of its own, 7.2 bytes a feature at most `filter_mib` in all; a document is indexed under the first
@@ -283,7 +283,7 @@ mod tests {
         assert!(learn("filter_mib=1").is_ok());
     }
 
-    /// 7 of 25 is .28, and .28 times 25 a hair more than 7.
+    /// 7 of 25 is 0.28, and 0.28 times 25 a hair more than 7.
     #[test]
     fn a_share_that_is_reached_exactly_is_reached() {
         let text = |own: &str| {

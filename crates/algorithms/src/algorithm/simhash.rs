@@ -3,7 +3,7 @@
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables).
 //! Cost: about five operations a feature, one row a document, then one row a table for each distinct fingerprint.
 //! Limits: short texts behave badly in both directions, so a document with fewer than `min_features` distinct features has
-//! no signature; 3 bits of 64 mean an angle of cosine .989, so only slightly changed texts are found; near pairs chain.
+//! no signature; 3 bits of 64 mean an angle of cosine 0.989, so only slightly changed texts are found; near pairs chain.
 //!
 //! ```text
 //! V[i] += w if bit i of the feature's hash is 1, else V[i] -= w;   bit i of the fingerprint = V[i] > 0
@@ -97,14 +97,13 @@ impl Algorithm for SimHash {
         let weight = params.word("weight");
         if weight == "tf_idf" && features != "words" {
             return Err(Error::usage(format!(
-                "simhash: weight=tf_idf needs features=words, for only words are counted over the corpus; features={features} came"
+                "simhash: weight=tf_idf needs features=words, because only words are counted over the corpus; got features={features}"
             )));
         }
         let s3 = params.word("hash") == "s3";
         if s3 && (weight == "tf_idf" || !["words", "chars"].contains(&features)) {
             return Err(Error::usage(format!(
-                "simhash: hash=s3 reads the letters of a feature, so it needs features=words or chars, and weight=tf or one; \
-                 features={features} and weight={weight} came"
+                "simhash: hash=s3 reads the letters of a feature, so it needs features=words or chars, and weight=tf or one; got features={features} and weight={weight}"
             )));
         }
         let bits = if params.word("bits") == "128" { 128 } else { 64 };
@@ -118,8 +117,7 @@ impl Algorithm for SimHash {
         let tables = if blocks > 0 { table_count(blocks, distance) } else { 0 };
         if tables > MOST_TABLES {
             return Err(Error::usage(format!(
-                "simhash: blocks={blocks} with distance={distance} makes {tables} search tables, each a row a document; \
-                 expected at most {MOST_TABLES}, so fewer blocks, or 0 to choose"
+                "simhash: blocks={blocks} with distance={distance} makes {tables} search tables, each with a row per document; expected at most {MOST_TABLES}, so fewer blocks, or 0 to choose"
             )));
         }
         Ok(Box::new(SimHashSigner {

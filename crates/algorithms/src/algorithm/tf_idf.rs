@@ -1,6 +1,6 @@
 //! `tf_idf` (A2): the six words of greatest TF IDF in the BM25 form.
 //!
-//! Source: Zelenkov, Segalovich 2007, TF*IDF. Recall .54, precision .96 in that study. Cost: a first pass for the counts,
+//! Source: Zelenkov, Segalovich 2007, TF*IDF. Recall 0.54, precision 0.96 in that study. Cost: a first pass for the counts,
 //! O(words) and a look-up a distinct word, one row a document.
 //!
 //! ```text

@@ -1,6 +1,6 @@
 //! `tf_ridf` (A3): the six words of greatest TF RIDF, which are the bursty ones.
 //!
-//! Source: Zelenkov, Segalovich 2007, TF*RIDF; residual IDF of Church and Gale 1995. Recall .59, precision .95 in that
+//! Source: Zelenkov, Segalovich 2007, TF*RIDF; residual IDF of Church and Gale 1995. Recall 0.59, precision 0.95 in that
 //! study. Cost: a first pass for the counts, O(words) and a look-up a distinct word, one row a document.
 //!
 //! ```text

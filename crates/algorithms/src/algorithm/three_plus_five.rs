@@ -1,6 +1,6 @@
 //! `three_plus_five` (A12, "3+5"): the three longest sentences, two of which agree, or the longest one; lengths alike.
 //!
-//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall .96, precision .95, the best of that study.
+//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best of that study.
 //! The meaning of "5" was not found in any source; the constants here are our interpretation and stay parameters.
 //! Cost: O(words), at most 4 rows a document (the longest sentence; each pair of the three), a sort.
 //! Limits: pages that share a disclaimer as their longest sentence are kept apart by their length alone.
@@ -10,7 +10,7 @@
 //! the ratio of its partner itself, not only of its neighbour in the chain.
 //!
 //! ```text
-//! lengths 85 100 118 | 140 160        ratio .85: 100 x .85 <= 85, 118 x .85 = 100.3 > 100 starts a new chain, ...
+//! lengths 85 100 118 | 140 160        ratio 0.85: 100 x 0.85 <= 85, 118 x 0.85 = 100.3 > 100 starts a new chain, ...
 //! ```
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn chains_follow_the_lengths() {
         let long = [(85, 10), (100, 10), (117, 10), (140, 10), (160, 10)];
-        // 117 x .85 = 99.45 goes on, 140 x .85 = 119 starts anew, 160 x .85 = 136 goes on.
+        // 117 x 0.85 = 99.45 goes on, 140 x 0.85 = 119 starts anew, 160 x 0.85 = 136 goes on.
         assert_eq!(pairs("", &long), [(0, 1), (0, 2), (1, 2), (3, 4)]);
         // 85 and 117 are in one chain, but not within the ratio themselves.
         assert_eq!(pairs("chain=pairwise", &long), [(0, 1), (1, 2), (3, 4)]);

@@ -107,7 +107,7 @@ impl Both {
 }
 
 impl Versions {
-    /// With the bounds that were found by experiment, for pairs by [`cosine`](super::cosine()) of .6 and more.
+    /// With the bounds that were found by experiment, for pairs by [`cosine`](super::cosine()) of 0.6 and more.
     pub const DEFAULT: Versions = Versions {
         least: 0.6,
         numbers: 0.7,
@@ -222,7 +222,7 @@ mod tests {
             let lines = FirstLine { same: true, titles: false };
             assert_eq!(outcome(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
         }
-        // In a text of 80 words it may have .025.
+        // In a text of 80 words it may have 0.025.
         let short = Surplus { words: 80, ..heavy };
         assert_eq!(outcome(Both { surplus: [short; 2], ..alone }), (RelationKind::Version, Why::Alone));
     }
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_stands_alone_and_what_has_one_title() {
-        // .15 is enough, as it is written.
+        // 0.15 is enough, as it is written.
         assert_eq!(outcome(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
         assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Template, Why::Near));
         let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };

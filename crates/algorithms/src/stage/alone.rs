@@ -47,8 +47,7 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     let corpus = Corpus::new(1, &none);
     if one.needs_stats().any() || one.algorithm.learner(&one.params, &corpus)?.is_some() {
         return Err(Error::usage(format!(
-            "{}: its signatures depend on all texts of a corpus; expected an algorithm that asks for one text alone, such as exact, \
-             minhash or simhash",
+            "{}: its signatures depend on the whole corpus; use an algorithm that needs only one text, such as exact, minhash or simhash",
             one.label
         )));
     }
@@ -76,7 +75,7 @@ pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
         Ok(out)
     };
     let similarity = judge.similarity(&evidence(a)?, &evidence(b)?).map_err(|_| {
-        Error::usage(format!("the texts are too long to be compared by {measure}; expected shorter ones, or jaccard"))
+        Error::usage(format!("the texts are too long to compare by {measure}; use shorter ones, or jaccard"))
     })?;
     Ok(similarity.unwrap_or(0.0))
 }

@@ -40,13 +40,13 @@ impl<'c> Bound<'c> {
         let bound = Bound { label, signer, scheme, margin, scoped: false, check };
         if margin.is_some() && bound.relating().is_some() {
             return Err(Error::usage(format!(
-                "{}: margin= and relate= are two rules of one kind; leave one of them out",
+                "{}: margin= and relate= cannot be combined; remove one of them",
                 bound.label
             )));
         }
         if margin.is_some() && bound.verify().is_none() && bound.scheme.is_equivalence() {
             return Err(Error::usage(format!(
-                "{}: margin= needs similarities, and equal signatures have none; add verify=, or leave margin= out",
+                "{}: margin= needs similarities, which equal signatures do not have; add verify=, or remove margin=",
                 bound.label
             )));
         }

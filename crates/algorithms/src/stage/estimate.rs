@@ -4,7 +4,7 @@
 //! estimated by its pairs times the share of duplicates among those judged (post-stratification: Holt and Smith 1979), and
 //! strata are added. The same is done for any part of the pool, such as the pairs of one algorithm.
 //!
-//! **The interval.** 95 %: Wilson's (1927) for the share of a stratum, with the correction for a finite population; sums, and the
+//! **The interval.** 95%: Wilson's (1927) for the share of a stratum, with the correction for a finite population; sums, and the
 //! ratio of the duplicates found to those missed, by the recovery of variances from the intervals of the parts (MOVER: Zou
 //! and Donner 2008, Donner and Zou 2012). A stratum of which no pair was judged counts as without duplicates, and its interval
 //! says that all of its pairs may be some. Where all is judged, the interval is the value.
@@ -84,7 +84,7 @@ impl Part {
     }
 }
 
-/// A number with the ends of its 95 % interval.
+/// A number with the ends of its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     /// The estimate.

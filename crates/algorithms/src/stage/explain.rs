@@ -194,6 +194,11 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
         told: bound.scheme.describe_row.map(|describe| describe(&row)),
     };
     let mut rows: Vec<Emitted> = out.rows(doc).map(emitted).collect();
+    if bound.scheme.describe_row.is_none() {
+        let keys: Vec<u128> = rows.iter().map(|row| row.key).collect();
+        let words = bound.signer.words_of_keys(text, &keys);
+        rows.iter_mut().zip(words).for_each(|(row, words)| row.told = words);
+    }
     rows.sort_by_key(|row| (row.position, row.key));
     Ok(rows)
 }

@@ -45,7 +45,7 @@ pub struct ReadCounts {
     pub used: u64,
     /// Rows that are broken, not those left out by their kind.
     pub broken: u64,
-    /// Files that were set aside as a whole; nothing says how many rows they have.
+    /// Files that were skipped as a whole; nothing says how many rows they have.
     pub bad_files: u64,
     /// Bytes of these on disk.
     pub bad_bytes: u64,
@@ -68,7 +68,7 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
         let sentence = match (rows, bad_files) {
             (0, 0) => "nothing was read: the input has no rows".to_owned(),
             (0, files) => {
-                format!("nothing was read: no rows, and {} set aside", counted_as(files, "file was|files were"))
+                format!("nothing was read: no rows, and {} skipped", counted_as(files, "file was|files were"))
             }
             (1, _) => "nothing was read: the one row has no text that can be used".to_owned(),
             (rows, _) => format!("nothing was read: none of the {} rows has a text that can be used", thousands(rows)),
@@ -88,7 +88,7 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if bad_bytes as f64 > limit * bytes as f64 {
         let measured = bad_bytes as f64 / bytes as f64;
         let sentence = format!(
-            "{} set aside, {} of the {} of the input, {}",
+            "{} skipped, {} of the {} of the input, {}",
             counted_as(bad_files, "file was|files were"),
             thousands(bad_bytes),
             counted(bytes, "byte"),
@@ -99,19 +99,15 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if unknown_files > 0 && bad_files as f64 > limit * files as f64 {
         let measured = bad_files as f64 / files as f64;
         let were = if bad_files == 1 { "was" } else { "were" };
-        let sentence = format!(
-            "{} of {} {were} set aside, {}",
-            thousands(bad_files),
-            counted(files, "file"),
-            more(measured, limit)
-        );
+        let sentence =
+            format!("{} of {} {were} skipped, {}", thousands(bad_files), counted(files, "file"), more(measured, limit));
         fired.push(Fired { name, measured, limit, sentence });
     }
     fired
 }
 
 fn more(measured: f64, limit: f64) -> String {
-    format!("{:.1} %: more than the {} % of `max-rejected-share`", 100.0 * measured, 100.0 * limit)
+    format!("{:.1}%: more than the {}% of `max-rejected-share`", 100.0 * measured, 100.0 * limit)
 }
 
 /// Whether a guard of that name holds a result back.
@@ -127,7 +123,7 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
         measured,
         limit,
         sentence: format!(
-            "{:.2} % of new documents are flagged by chance, at least {TIMES_RATE} times `rate`, {} %: the filter holds too many keys; start again with a larger `keys`",
+            "{:.2}% of new documents are flagged by chance, at least {TIMES_RATE} times `rate`, {}%: the filter holds too many keys; start again with a larger `keys`",
             100.0 * measured,
             100.0 * rate
         ),
@@ -143,7 +139,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
         measured,
         limit: share,
         sentence: format!(
-            "{} of the {} of {whose} are to be removed, {:.1} %: more than the {} % of `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
+            "{} of the {} of {whose} are to be removed, {:.1}%: more than the {}% of `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
     })
 }
 
@@ -308,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_share_of_broken_rows_has_a_default_by_their_number() {
-        // .05 from 100 rows on, .5 below; equal is not more.
+        // 0.05 from 100 rows on, 0.5 below; equal is not more.
         assert_eq!(names(&read(100, 5), None), [""; 0]);
         assert_eq!(names(&read(100, 6), None), ["max-rejected-share"]);
         assert_eq!(names(&read(99, 49), None), [""; 0]);
@@ -316,7 +312,7 @@ mod tests {
         assert_eq!(names(&read(99, 1), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&read(1000, 999), Some(1.0)), [""; 0]);
         let sentence = &reading(&read(500, 498), None)[0].sentence;
-        assert_eq!(sentence, "498 of 500 rows are broken, 99.6 %: more than the 5 % of `max-rejected-share`");
+        assert_eq!(sentence, "498 of 500 rows are broken, 99.6%: more than the 5% of `max-rejected-share`");
     }
 
     #[test]
@@ -327,7 +323,7 @@ mod tests {
         let sentence = &reading(&with(51), None)[0].sentence;
         assert_eq!(
             sentence,
-            "1 file was set aside, 51 of the 1,000 bytes of the input, 5.1 %: more than the 5 % of `max-rejected-share`"
+            "1 file was skipped, 51 of the 1,000 bytes of the input, 5.1%: more than the 5% of `max-rejected-share`"
         );
     }
 
@@ -341,7 +337,7 @@ mod tests {
         assert_eq!(names(&with(1, 1, 20), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&ReadCounts { bytes: 0, ..with(1, 1, 1) }, None), ["max-rejected-share"]);
         let sentence = &reading(&with(4, 4, 5), None)[0].sentence;
-        assert_eq!(sentence, "4 of 5 files were set aside, 80.0 %: more than the 5 % of `max-rejected-share`");
+        assert_eq!(sentence, "4 of 5 files were skipped, 80.0%: more than the 5% of `max-rejected-share`");
     }
 
     #[test]
@@ -365,10 +361,7 @@ mod tests {
         let fires = |rows, removed| removal("a", rows, removed, 0.5, 10_000).is_some();
         assert_eq!([fires(9_999, 9_999), fires(10_000, 5_000), fires(10_000, 5_001)], [false, false, true]);
         let fired = removal("a", 10_000, 5_001, 0.5, 10_000).expect("more than half");
-        assert!(
-            fired.sentence.starts_with("5,001 of the 10,000 documents of a are to be removed, 50.0 %"),
-            "{fired:?}"
-        );
+        assert!(fired.sentence.starts_with("5,001 of the 10,000 documents of a are to be removed, 50.0%"), "{fired:?}");
         assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();

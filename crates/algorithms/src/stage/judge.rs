@@ -3,7 +3,7 @@
 //! The default, `versions`, asks for evidence that one text is a version of the other, or holds it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).
 //!
-//! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold .85: 2 LCS /
+//! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold 0.85: 2 LCS /
 //! (|a| + |b|) on characters ([`crate::measure::lcs_similarity`]), here on the canonical text. Cost: O(|a| |b| / 64) within a
 //! band for those pairs that lengths and counts of characters do not decide. It takes forms with other facts for duplicates.
 //!

@@ -5,8 +5,8 @@
 //! passed over.
 //!
 //! ```text
-//! near .9     a b .95   a c .93   a d .85   b d .8   b e .7
-//! a b: near group a, b, c; outside are d (.85 to a) and e: the next best is .85
+//! near 0.9     a b 0.95   a c 0.93   a d 0.85   b d 0.8   b e 0.7
+//! a b: near group a, b, c; outside are d (0.85 to a) and e: the next best is 0.85
 //! ```
 
 use std::cmp::Ordering;

@@ -160,11 +160,16 @@ pub struct Parts {
 impl Parts {
     /// Adds a document by its [`shape`] and its characters.
     pub fn add(&mut self, shape: u64, characters: u32) {
-        let one = Amount { documents: 1, characters: characters.into(), bytes: shape & (u64::MAX >> 4) };
+        let one = Amount { documents: 1, characters: characters.into(), bytes: Parts::bytes(shape) };
         let script = (shape >> 60) as usize;
         let length = LENGTHS.partition_point(|&least| least <= characters) - 1;
         self.by_script[script.min(Script::ALL.len() - 1)].add(one);
         self.by_length[length].add(one);
+    }
+
+    /// Returns the bytes of a text with this shape.
+    pub fn bytes(shape: u64) -> u64 {
+        shape & (u64::MAX >> 4)
     }
 
     /// Adds what another thread counted.

@@ -60,7 +60,7 @@ pub fn preset(name: &str) -> Result<&'static Preset> {
         let names = PRESETS.iter().map(|preset| preset.name);
         let hint = did_you_mean(name, names.clone());
         let names = names.collect::<Vec<_>>().join(", ");
-        Error::wrong("preset", format_args!("there is no preset {name:?}{hint}; there are: {names}"))
+        Error::wrong("preset", format_args!("there is no preset {name:?}{hint}; available: {names}"))
     })
 }
 

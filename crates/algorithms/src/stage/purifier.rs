@@ -83,7 +83,7 @@ pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
         let names = PURIFY_METHODS.iter().map(|known| known.name);
         let hint = did_you_mean(name, names.clone());
         let names = names.collect::<Vec<_>>().join(", ");
-        return Err(Error::wrong("purify", format_args!("there is no method {name:?}{hint}; there are: {names}")));
+        return Err(Error::wrong("purify", format_args!("there is no method {name:?}{hint}; available: {names}")));
     };
     let mut pairs = Vec::new();
     for item in values.split(',').map(str::trim).filter(|item| !item.is_empty()) {
@@ -160,10 +160,10 @@ mod tests {
         let message = |typed: &str| parse_purify(typed).unwrap_err().to_string();
         assert_eq!(
             message("docviev"),
-            "`purify`: there is no method \"docviev\"; did you mean \"docview\"?; there are: docview, readability, visible"
+            "`purify`: there is no method \"docviev\"; did you mean \"docview\"?; available: docview, readability, visible"
         );
         assert!(message("").contains("there is no method \"\""));
-        assert!(message("docview:max_dept=3").contains("did you mean \"max_depth\"?; it has: other, max_bytes"));
+        assert!(message("docview:max_dept=3").contains("did you mean \"max_depth\"?; available: other, max_bytes"));
         assert_eq!(
             message("docview:max_depth=5"),
             "`purify=docview`: max_depth=5 is not a whole number from 16 to 1024"

@@ -88,7 +88,7 @@ impl Recipe {
         for (at, one) in chosen.iter().enumerate() {
             if chosen[..at].iter().any(|other| other.label == one.label) {
                 return Err(Error::usage(format!(
-                    "{0} is asked for twice; give one of them another name, {0}:as=NAME",
+                    "{0} is given twice; give one of them another name, {0}:as=NAME",
                     one.label
                 )));
             }
@@ -224,7 +224,7 @@ pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
         let Some((_, values)) = list.last_mut() else {
             return Err(Error::wrong(
                 "algorithms",
-                format_args!("{item:?} stands before any algorithm; expected NAME:{item}"),
+                format_args!("{item:?} comes before any algorithm; expected NAME:{item}"),
             ));
         };
         let Some((name, value)) = value.split_once('=') else {
@@ -269,7 +269,10 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
             let names: Vec<&str> = presets.iter().map(|(name, _)| *name).collect();
             let hint = did_you_mean(&preset, names.iter().copied());
             let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-            return Err(Error::usage(format!("{} has no preset {preset:?}{hint}; it has: {known}", algorithm.name())));
+            return Err(Error::usage(format!(
+                "{} has no preset {preset:?}{hint}; available: {known}",
+                algorithm.name()
+            )));
         };
         let typed: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
         let settings = settings.split(',').filter_map(|item| item.split_once('='));

@@ -1,7 +1,7 @@
 //! `--threshold T`: the threshold of the one algorithm that is asked for, put where it could be typed.
 //!
 //! ```text
-//! minhash, .8 -> minhash:threshold=0.8;  exact,shingles:unit=char, .9 -> exact,shingles:unit=char,threshold=0.9
+//! minhash, 0.8 -> minhash:threshold=0.8;  exact,shingles:unit=char, 0.9 -> exact,shingles:unit=char,threshold=0.9
 //! ```
 
 use super::recipe::{Named, split_list};
@@ -28,7 +28,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     };
     let Some(list) = list else {
         return Err(wrong(format!(
-            "expected `algorithms=NAME` beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; there are: {}. To take away less than the default: `remove-if=contained:0.95:1`",
+            "expected `algorithms=NAME` beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; available: {}. To take away less than the default: `remove-if=contained:0.95:1`",
             known()
         )));
     };

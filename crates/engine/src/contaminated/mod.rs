@@ -90,7 +90,7 @@ impl ContaminatedOptions {
         };
         let cut_spans = settings.switch("cut-spans");
         if run.corpus.annotate {
-            return Err(Error::wrong("corpus", "annotate is of `dupsift run`; expected keep, drop or none"));
+            return Err(Error::wrong("corpus", "annotate is only for `dupsift run`; expected keep, drop or none"));
         }
         if cut_spans && !run.corpus.keep {
             return Err(Error::wrong("cut-spans", "no corpus is written; add `corpus=keep`"));

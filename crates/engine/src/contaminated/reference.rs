@@ -186,8 +186,7 @@ fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     Err(Error::wrong(
         "against",
         format!(
-            "{} of {} take {} in memory, and all may take a quarter of `memory={}`; expected about `memory={}`, or search for a part of the \
-             items at a time",
+            "{} of {} take {} in memory, more than a quarter of `memory={}`; use about `memory={}`, or search for a part of the items at a time",
             thousands(items),
             counted(all.max(items), "item"),
             size(bytes),

@@ -36,7 +36,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
         return Err(Error::wrong(
             "scope",
-            format_args!("the documents of `{with}` have no scope; leave one of the two out"),
+            format_args!("cannot be combined with `{with}`, whose documents have no scope; remove one of them"),
         ));
     }
     check_cut(options)?;
@@ -57,7 +57,7 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
     }
     if let Some(allowed) = memory_allowed().filter(|&allowed| options.memory > allowed) {
         tracing::warn!(
-            "`memory={}` is more than the {} that the machine or its cgroup allows; the system may end the run for it",
+            "`memory={}` is more than the {} that the machine or its cgroup has; the system may kill the run",
             ByteSize(options.memory),
             ByteSize(allowed)
         );
@@ -69,12 +69,12 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
 fn check_work(work: &Path) -> Result<()> {
     let shown = work.display();
     let wrong = |what: String| {
-        Error::wrong_value("work", &shown, format_args!("{what}; expected a folder that stands and can be written to"))
+        Error::wrong_value("work", &shown, format_args!("{what}; expected an existing folder that you can write to"))
     };
     match work.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(Error::usage(format!(
-                "`work={shown}` is not there; expected a folder that stands: mkdir -p {shown} makes it, if the name is right"
+                "`work={shown}` does not exist; create it with mkdir -p {shown}, or correct the name"
             )));
         }
         Err(error) => return Err(wrong(format!("cannot be looked at: {error}"))),

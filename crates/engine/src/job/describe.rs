@@ -38,6 +38,7 @@ pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decide
         remove_if: options.remove_if.to_string(),
         stays: decided.stays.clone(),
         not_looked_at: decided.not_looked_at,
+        copied_bytes: removals.copied_bytes,
     }
 }
 

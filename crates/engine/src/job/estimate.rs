@@ -82,20 +82,23 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());
-    let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
+    let then = if again { ", then the documents of candidate pairs" } else { "" };
+    let passes_over = match readings {
+        1 => "one pass".to_owned(),
+        more => format!("{more} passes"),
+    };
     let curves = bound.iter().filter_map(|bound| Some(curve(&bound.label, bound.scheme.banding?)));
     let mut lines = vec![
         format!(
-            "{} in {} ({} on disk, {} of text as far as the files tell)",
+            "{} in {} ({})",
             counted(documents, "document"),
             counted(source.files.len() as u64, "file"),
-            size(input_bytes),
-            size(text_bytes)
+            size(input_bytes)
         ),
-        format!("readings of the corpus: {readings}{then}"),
         format!(
-            "memory: at most {} + 30 times the longest document; work files: about {} and, where pairs are verified, what the candidates need",
-            size(memory_bytes),
+            "about {} of text, {passes_over}{then}; memory limit {}; temporary files about {}",
+            size(text_bytes),
+            size(options.memory),
             size(disk_bytes)
         ),
     ];
@@ -110,7 +113,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
 
 /// How many of the pairs of a similarity bands let through.
 fn curve(label: &str, banding: Banding) -> String {
-    let at = |s: f64| format!("{:.0} % at {s}", 100.0 * banding.lets_through(s));
+    let at = |s: f64| format!("{:.0}% at {s}", 100.0 * banding.lets_through(s));
     let (bands, rows) = (counted(banding.bands as u64, "band"), counted(banding.rows as u64, "row"));
     format!(
         "{label}: {bands} of {rows}; expected recall by similarity: {}",

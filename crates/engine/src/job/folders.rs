@@ -106,8 +106,7 @@ fn warn_of_batch(options: &RunOptions) {
         return;
     }
     tracing::warn!(
-        "`out={}` is the result of batch {batch} of the index {folder}; when it is replaced, new documents of that batch are in the index and in no \
-         result; to have them count as new: `dupsift index forget {folder} --batch {batch}`",
+        "`out={}` is the result of batch {batch} of the index {folder}; if you replace it, documents of that batch stay in the index but are in no result; to match them as new, run `dupsift index forget {folder} --batch {batch}`",
         options.out.display()
     );
 }

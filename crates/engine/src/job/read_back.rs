@@ -64,7 +64,7 @@ pub fn counted_words(run: Of<'_>) -> Result<(&StatisticsReport, Stats)> {
     match &run.report.statistics {
         Some(known) if needs.words => Ok((known, needs)),
         _ => Err(Error::usage(format!(
-            "{} has no statistics of words: expected the output of a run with an algorithm that needs them, such as versions or tf_idf",
+            "{} has no word statistics; expected the output of a run with an algorithm that needs them, such as versions or tf_idf",
             run.dir.display()
         ))),
     }
@@ -85,7 +85,7 @@ pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, need
     let id = snapshot(identity, known.documents, known.tokens, &words, &features);
     if format!("{id:016x}") != known.snapshot {
         return Err(Error::usage(format!(
-            "the statistics in {} are not those of this run: damaged, or of words that are cut otherwise than here (`tokenizer`, `stem`, lists of words, version); run again with `overwrite`",
+            "the statistics in {} are damaged, or were made with other text options (`tokenizer`, `stem`, word lists) or another version; run again with `overwrite`",
             dir.join("stats").display()
         )));
     }
@@ -119,7 +119,7 @@ pub fn models(session: &Session<'_>, run: Of<'_>, corpus: &Corpus<'_>) -> Result
         let recorded = run.report.algorithms.iter().find(|one| one.label == *label);
         if recorded.and_then(|one| one.model.as_ref()).is_some_and(|recorded| *recorded != digest(&models[at])) {
             return Err(Error::usage(format!(
-                "{} is not what this run learnt, as its record says; run again with `overwrite`",
+                "{} does not match the record of this run; run again with `overwrite`",
                 path.display()
             )));
         }
@@ -197,7 +197,7 @@ fn record(dir: &Path) -> Result<RunReport> {
         _ => {
             return Err(wrong(
                 dir,
-                "it is no output of a finished run; expected the folder that dupsift run has written",
+                "it is not the output of a finished run; expected the output folder of dupsift run",
             ));
         }
     };

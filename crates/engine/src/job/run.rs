@@ -174,7 +174,7 @@ fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
 fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&Stage) -> Result<()>) -> Result<()> {
     if report.is_held() {
         let folder = stage.hold()?;
-        tracing::warn!("the result is held back in {}; what stands at `out` stays", folder.display());
+        tracing::warn!("the result is held back in {}; `out` is unchanged", folder.display());
         return Ok(());
     }
     before(&stage)?;

@@ -468,4 +468,7 @@ pub struct RemovalReport {
     /// Kept documents that form a pair with one of these and that it was not held against.
     #[serde(default)]
     pub not_looked_at: u64,
+    /// Bytes of the removed texts that are exact copies.
+    #[serde(default)]
+    pub copied_bytes: u64,
 }

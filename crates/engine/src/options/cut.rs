@@ -55,12 +55,14 @@ pub fn check(options: &RunOptions) -> Result<()> {
             (cut.first, "cut-first"),
         ];
         return match idle.into_iter().find(|(is_given, _)| *is_given) {
-            Some((_, name)) => Err(Error::wrong(name, "nothing is cut; add `cut=lines` or another value of `cut`")),
+            Some((_, name)) => {
+                Err(Error::wrong(name, "has no effect without `cut`; add `cut=lines` or another value of `cut`"))
+            }
             None => Ok(()),
         };
     };
     if cut.at != CutAt::Word && what.has_units() {
-        return Err(Error::wrong("cut-at", format!("`cut={what}` cuts complete units; leave `cut-at` out")));
+        return Err(Error::wrong("cut-at", format!("`cut={what}` cuts complete units; remove `cut-at`")));
     }
     if cut.min_chars.is_some() && !what.has_units() {
         let why = format!("`cut={what}` says how long a passage is; leave `cut-min-chars` out");

@@ -1,13 +1,22 @@
 //! The groups in which help shows options, by their headings.
 
-pub const FILES: &str = "Files";
-pub const FINDING: &str = "Finding duplicates";
-pub const WORDS: &str = "Words";
-pub const PAGES: &str = "Pages";
-pub const ELEMENTS: &str = "Elements";
-pub const REMOVING: &str = "Removing";
-pub const RESOURCES: &str = "Resources";
-pub const WATCHING: &str = "Watching";
 pub const JUDGING: &str = "Judging";
-pub const FILTER: &str = "The filter";
-pub const ITEMS: &str = "The evaluation set";
+pub const FILTER: &str = "Filter";
+pub const ITEMS: &str = "Evaluation set";
+pub const ELEMENTS: &str = "Categories";
+pub const INPUT: &str = "Input";
+pub const OUTPUT: &str = "Output";
+pub const DUPLICATES: &str = "What is a duplicate";
+pub const KEPT: &str = "Which document is kept";
+pub const PASSAGES: &str = "Repeated passages";
+pub const GUARDS: &str = "Guards";
+pub const INCREMENTAL: &str = "Incremental runs";
+pub const RESOURCES: &str = "Resources";
+pub const LOG: &str = "Log";
+
+/// The groups in the order of help.
+pub const GROUPS: [&str; 13] =
+    [JUDGING, FILTER, ITEMS, ELEMENTS, INPUT, OUTPUT, DUPLICATES, KEPT, PASSAGES, GUARDS, INCREMENTAL, RESOURCES, LOG];
+
+/// The groups that only one verb has. `-h` shows all of their options.
+pub const OF_ONE_VERB: [&str; 4] = [JUDGING, FILTER, ITEMS, ELEMENTS];

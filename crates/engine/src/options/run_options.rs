@@ -272,7 +272,7 @@ impl Keep {
                     return Err(Error::wrong(
                         "keep",
                         format_args!(
-                            "{:?} is not COLUMN, COLUMN asc or COLUMN desc; expected such keys with commas between",
+                            "{:?} is not COLUMN, COLUMN asc or COLUMN desc; expected a comma-separated list of such keys",
                             item.trim()
                         ),
                     ));
@@ -337,7 +337,7 @@ impl Decide {
                 let hint = dupsift_core::error::did_you_mean(other, known);
                 let names = labels.join(", ");
                 Err(Error::usage(format!(
-                    "`decide={other:?}` is neither any, all, at-least:K nor an algorithm of this run{hint}; they are: {names}"
+                    "`decide={other:?}` is neither any, all, at-least:K nor an algorithm of this run{hint}; available: {names}"
                 )))
             }
         }

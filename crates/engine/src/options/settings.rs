@@ -58,7 +58,7 @@ impl Settings {
         let option = options_of(verb).find(|option| option.name == dashed).ok_or_else(|| {
             let known: Vec<String> = options_of(verb).map(|option| option.name.replace('-', "_")).collect();
             let hint = did_you_mean(name, known.iter().map(String::as_str));
-            Error::usage(format!("there is no option {name:?}{hint}; there are: {}", known.join(", ")))
+            Error::usage(format!("there is no option {name:?}{hint}; available: {}", known.join(", ")))
         })?;
         self.give(option, value)
     }
@@ -127,7 +127,7 @@ impl Settings {
                     _ => String::new(),
                 };
                 return Err(Error::usage(format!(
-                    "`{one}={one_value}` and `{other}={other_value}` both {both}; expected one of the two{same}"
+                    "`{one}={one_value}` and `{other}={other_value}` both {both}; use only one of them{same}"
                 )));
             }
         }
@@ -141,9 +141,7 @@ impl Settings {
             None => Ok(()),
             Some(Preset { name, algorithms, .. }) => Err(Error::wrong(
                 "algorithms",
-                format_args!(
-                    "{name} is a preset; expected `preset={name}`, or the algorithms that it stands for: {algorithms}"
-                ),
+                format_args!("{name} is a preset; use `preset={name}`, or its algorithms: {algorithms}"),
             )),
         }
     }
@@ -209,7 +207,7 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
 pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     if settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
         return Err(Error::usage(
-            "the output folder is missing; expected `out=DIR`, or out = \"DIR\" in the file of `config`",
+            "no output folder given; expected `out=DIR`, or out = \"DIR\" in the file of `config`",
         ));
     }
     let mut run = RunOptions::blank(inputs);
@@ -220,7 +218,7 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     }
     if run.remove_chains && run.remove_if != RemoveIf::Pair {
         return Err(Error::usage(format!(
-            "`chain=remove` takes documents that form no pair with the kept one, so that `remove-if={}` cannot hold for them; expected `remove-if=pair` beside it, or `chain=keep`",
+            "`chain=remove` removes documents that form no pair with the kept one, so `remove-if={}` cannot be checked; use it with `remove-if=pair`, or use `chain=keep`",
             run.remove_if
         )));
     }
@@ -304,7 +302,7 @@ mod tests {
 
     #[test]
     fn unknown_names_get_the_likely_one() {
-        assert!(fail(&[("tokenizer", "bigramm")]).contains("did you mean \"bigram\"?; there are: dict"));
+        assert!(fail(&[("tokenizer", "bigramm")]).contains("did you mean \"bigram\"?; available: dict"));
         assert!(fail(&[("algorithms", "minhsh")]).contains("did you mean \"minhash\"?"));
         assert!(fail(&[("decide", "version")]).contains("did you mean \"versions\"?"));
         assert!(fail(&[("preset", "brod")]).contains("did you mean \"broad\"?"));

@@ -59,7 +59,7 @@ impl Verb {
     }
 }
 
-/// What stands where the user says nothing.
+/// What applies if the option is not given.
 #[derive(Clone, Copy, Debug)]
 pub struct Default {
     /// The value, as it would be typed; none: the field stays as it is.
@@ -102,6 +102,8 @@ pub struct OptionSpec {
     pub value_name: &'static str,
     /// What help says, without the default.
     help: &'static str,
+    /// What `-h` says of it; `None` if `-h` leaves it out where there are many options.
+    pub brief: Option<&'static str>,
     default: Default,
     /// Under which heading of help it stands.
     pub heading: &'static str,
@@ -125,12 +127,29 @@ impl OptionSpec {
         kind: Kind,
         help: &'static str,
     ) -> OptionSpec {
-        OptionSpec { name, kind, value_name, help, default: NONE, heading, verbs, but: &[], lists: false, field: None }
+        OptionSpec {
+            name,
+            kind,
+            value_name,
+            help,
+            brief: None,
+            default: NONE,
+            heading,
+            verbs,
+            but: &[],
+            lists: false,
+            field: None,
+        }
     }
 
     /// With this default.
     pub const fn default(self, default: Default) -> OptionSpec {
         OptionSpec { default, ..self }
+    }
+
+    /// With these words in `-h`.
+    pub const fn brief(self, brief: &'static str) -> OptionSpec {
+        OptionSpec { brief: Some(brief), ..self }
     }
 
     /// As a list.
@@ -148,7 +167,7 @@ impl OptionSpec {
         OptionSpec { field: Some((set, get)), ..self }
     }
 
-    /// What stands where the user of the verb says nothing.
+    /// Returns what applies if the option is not given to this verb.
     pub fn default_of(&self, verb: Verb) -> Default {
         self.but.iter().find(|(other, ..)| *other == verb).map_or(self.default, |(_, _, default)| *default)
     }

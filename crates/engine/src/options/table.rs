@@ -1,8 +1,8 @@
 //! The table of options. A new option is one entry here and, where it says something of a run, one field of
 //! [`RunOptions`](super::RunOptions): help, configuration files, run.json and docs/options.md follow.
 //!
-//! Options stand in the order of help. Their values are put into a run in that order too, so `--decide`, which may name an
-//! algorithm, stands after those that choose the algorithms.
+//! The values of options are put into a run in the order of the table, so `--decide`, which may name an algorithm, comes after the options
+//! that choose the algorithms. Help shows them in groups, see [`in_groups`].
 
 use super::help_groups::*;
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
@@ -56,142 +56,144 @@ fn any(_: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every option, in the order of help.
+/// Every option.
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "What makes two texts duplicates. versions, or versions:T for another T than .8: the share T of the 3-grams of one \
-         stands in the other, the facts agree (seven tenths of the numbers of the text that has fewer stand in the other, or \
-         three quarters of the 3-grams of each), and no word stands oftener in one than in the other by more than 2 % of its \
-         words. lcs:T: 2 LCS / (a + b) on characters; words:T: the same on words; jaccard:T. \
-         Characters are those of the canonical text, its words with one space between, so the tokenizer matters where words \
-         are not written apart, as in Chinese")
+        "What makes two texts duplicates: versions[:T], one text contains the share T (0.8 by default) of the other's \
+         3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, 2 LCS / (a + b) of characters; \
+         words:T, the same of words; or jaccard:T. Characters are those of the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // Judging costs about as much as the run then, or less, and a share of the pairs is known to a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
-        "Of an algorithm with more pairs than these judge a sample of about so many")
+        "Judge a sample of about this many pairs of each algorithm that finds more")
         .default(is("100000")),
     OptionSpec::new(JUDGING, COMPARE, "oracle-sample", "N", Kind::Whole(0, MOST_ORACLE),
-        "Documents to hold each against each, for the duplicates that no algorithm found")
-        .default(in_words("0", "0, none")),
+        "Compare this many documents with each other, to find the duplicates that every algorithm misses")
+        .default(in_words("0", "0, off")),
     OptionSpec::new(JUDGING, COMPARE, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of the samples").default(is("0")),
 
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
-        "The filter that an earlier stream left: OUT/filter.bloom"),
+        "Filter of an earlier stream: OUT/filter.bloom"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
-        "Old versions of documents, to be taken out of the filter first; may be given several times"),
-    OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Keys that a new filter is made for")
+        "Old versions of documents to remove from the filter first; can be repeated"),
+    OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Number of keys to size a new filter for")
         .default(depends("ten times the documents of this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,
-        "Share of new documents that a new filter may flag by chance")
+        "Largest share of new documents that a new filter may flag by mistake")
         .default(is("0.001")),
 
     OptionSpec::new(ITEMS, CONTAMINATED, "against", "INPUT", Kind::Texts,
-        "The evaluation set: files, folders or globs with an item a row; may be given several times"),
-    OptionSpec::new(ITEMS, CONTAMINATED, "item-column", "COLUMN", Kind::Column, "Column of the texts to search for")
+        "The evaluation set: files, folders or globs with one item per row; can be repeated"),
+    OptionSpec::new(ITEMS, CONTAMINATED, "item-column", "COLUMN", Kind::Column, "Column with the text of an item")
         .default(is("question")),
-    OptionSpec::new(ITEMS, CONTAMINATED, "item-id-column", "COLUMN", Kind::Column, "Column of the ids of items")
+    OptionSpec::new(ITEMS, CONTAMINATED, "item-id-column", "COLUMN", Kind::Column, "Column with the ids of items")
         .default(in_words("id", "id; without it, ids are FILE#ROW")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
-        "Column of answers, which are looked for within 200 tokens of a span")
-        .default(in_words("answer", "answer; an evaluation set need not have it")),
+        "Column with answers, which are searched for within 200 tokens of a span")
+        .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
-        "Column of the names by which items are counted together")
+        "Column with the name of the test suite of an item, for counts by suite")
         .default(in_words("suite", "suite; without it, the name of the file")),
     OptionSpec::new(ITEMS, CONTAMINATED, "ngram", "N", Kind::Whole(3, 64),
-        "Tokens of an n-gram: words, or Chinese characters")
+        "Tokens in an n-gram; a token is a word or a Chinese character")
         .default(is("5")),
 
-    OptionSpec::new(FILES, MAKING, "out", "DIR", Kind::Path,
-        "Output folder; it appears under this name when the run is done, complete or not at all")
+    OptionSpec::new(OUTPUT, MAKING, "out", "DIR", Kind::Path,
+        "Output folder. It appears under this name only when it is complete")
+        .brief("Output folder")
         .field(|run, given| Ok(run.out = given.path()), |run| Some(run.out.clone().into())),
-    OptionSpec::new(FILES, MAKING, "overwrite", "", Kind::Switch, "Replace the output folder if it exists")
+    OptionSpec::new(OUTPUT, MAKING, "overwrite", "", Kind::Switch, "Replace the output folder if it exists")
+        .brief("Replace the output folder if it exists")
         .field(|run, given| Ok(run.overwrite = given.switch()), |run| Some(run.overwrite.into())),
-    OptionSpec::new(FILES, EVERY, "work", "DIR", Kind::Path, "Folder for work files")
-        .default(depends("a hidden folder beside the output, removed after success"))
+    OptionSpec::new(RESOURCES, EVERY, "work", "DIR", Kind::Path, "Folder for temporary files")
+        .default(depends("a hidden folder next to the output, removed after success"))
         .but(&[
-            (Verb::Evaluate, "", depends("the one that DIR stands in")),
-            (Verb::Explain, "", depends("the one that DIR stands in")),
-            (Verb::Report, "", depends("the one that DIR stands in")),
-            (Verb::Apply, "", depends("the temporary folder of the system")),
+            (Verb::Evaluate, "", depends("the parent folder of DIR")),
+            (Verb::Explain, "", depends("the parent folder of DIR")),
+            (Verb::Report, "", depends("the parent folder of DIR")),
+            (Verb::Apply, "", depends("the system's temporary folder")),
         ])
         .field(|run, given| Ok(run.work = Some(given.path())), |run| run.work.clone().map(Value::from)),
-    OptionSpec::new(FILES, MAKING, "accept", "", Kind::Switch,
-        "Publish the result even where a guard would hold it back; the guards are reported all the same")
+    OptionSpec::new(GUARDS, MAKING, "accept", "", Kind::Switch,
+        "Publish the result even if a guard fires; the guards are still reported")
         .field(|run, given| Ok(run.accept = given.switch()), |run| Some(run.accept.into())),
-    OptionSpec::new(FILES, MAKING, "max-rejected-share", "SHARE", Kind::Share,
-        "Hold the result back where more than this share of the rows is broken and an earlier output stands at `out`")
-        .default(depends("0.05; 0.5 of fewer than 100 rows"))
+    OptionSpec::new(GUARDS, MAKING, "max-rejected-share", "SHARE", Kind::Share,
+        "Keep the previous output if more than this share of rows is invalid")
+        .default(depends("0.05; 0.5 for fewer than 100 rows"))
         .field(
             |run, given| Ok(run.max_rejected_share = Some(given.real())),
             |run| run.max_rejected_share.map(Value::from),
         ),
-    OptionSpec::new(FILES, RUN, "max-removed-share", "SHARE", Kind::Share,
-        "Hold the result back where more than this share of a file is to be removed and an earlier output stands at `out`, or \
-         `previous` is given")
+    OptionSpec::new(GUARDS, RUN, "max-removed-share", "SHARE", Kind::Share,
+        "Keep the previous output if more than this share of the rows of a file is removed; also fires for a new output \
+         if `previous` is given")
         .default(is("0.5"))
         .field(|run, given| Ok(run.max_removed_share = given.real()), |run| Some(run.max_removed_share.into())),
-    OptionSpec::new(FILES, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Rows from which on `max-removed-share` guards a file")
+    OptionSpec::new(GUARDS, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Smallest number of rows of a file that `max-removed-share` guards")
         .default(is("10000"))
         .field(|run, given| Ok(run.guard_rows = given.number()), |run| Some(run.guard_rows.into())),
-    OptionSpec::new(FILES, RUN, "max-cut-share", "SHARE", Kind::Share,
+    OptionSpec::new(GUARDS, RUN, "max-cut-share", "SHARE", Kind::Share,
         "Keep the previous output if `cut` cuts more than this share of the text of the kept documents")
         .default(is("0.5"))
         .field(|run, given| Ok(run.cut.max_share = given.real()), |run| Some(run.cut.max_share.into())),
-    OptionSpec::new(FILES, RUN, "max-template-share", "SHARE", Kind::Share,
+    OptionSpec::new(GUARDS, RUN, "max-template-share", "SHARE", Kind::Share,
         "Keep the previous output if more than this share of the removed near-duplicates look like pages of one template")
         .default(is("0.2"))
         .field(|run, given| Ok(run.max_template_share = given.real()), |run| Some(run.max_template_share.into())),
-    OptionSpec::new(FILES, RUN, "previous", "DIR", Kind::Path,
-        "Output of an earlier run; where a guard fires the result is held back, even if nothing stands at `out`")
+    OptionSpec::new(GUARDS, RUN, "previous", "DIR", Kind::Path,
+        "Output of an earlier run to compare with. If a guard fires, the result is held back even if `out` does not exist \
+         yet")
         .field(|run, given| Ok(run.previous = Some(given.path())), |run| run.previous.clone().map(Value::from)),
-    OptionSpec::new(FILES, RUN, "source-column", "COLUMN", Kind::Column,
-        "Column that says where a row comes from: `max-removed-share` guards each of its values too, run.json says what goes of each with \
-         `guard-rows` rows, and attributes/ how many meet in a cluster")
+    OptionSpec::new(GUARDS, RUN, "source-column", "COLUMN", Kind::Column,
+        "Column with the source of a row. `max-removed-share` guards each source, run.json counts the removed rows of \
+         each source with `guard-rows` rows, and attributes/ counts the sources in each cluster")
         .field(|run, given| Ok(run.source_column = Some(given.text().to_owned())), |run| run.source_column.clone().map(Value::from)),
-    OptionSpec::new(FILES, RUN, "max-pairs-factor", "N", Kind::Whole(1, u64::MAX),
-        "Hold the result back where an algorithm has more than so many times the pairs a document that it has in `previous`; from \
-         1,000 pairs on")
+    OptionSpec::new(GUARDS, RUN, "max-pairs-factor", "N", Kind::Whole(1, u64::MAX),
+        "Keep the previous output if an algorithm finds more than this many times the pairs per document that it found in \
+         `previous`; applies from 1,000 pairs")
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
-    OptionSpec::new(FILES, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
-        "Hold the result back where there is so many times less text than `previous` had, from 100 documents there on; of a night of an `index`: \
-         less text a document")
+    OptionSpec::new(GUARDS, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
+        "Keep the previous output if the corpus has this many times less text than that of `previous`, if that has at \
+         least 100 documents. With `index`, compares the text per document")
         .default(is("10"))
         .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
-    OptionSpec::new(FILES, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
-        "Hold a night with `index` back where an algorithm has more than so many times the candidates a document that earlier nights let \
-         expect; from 1,000 candidates on")
+    OptionSpec::new(GUARDS, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
+        "With `index`, hold the result back if an algorithm compares more than this many times the candidates per \
+         document that earlier runs lead to expect; applies from 1,000 candidates")
         .default(is("10"))
         .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
-    OptionSpec::new(FILES, MAKING, "whole-files", "", Kind::Switch,
-        "Read each .txt, .md and .html file as one document, whose id is its path")
-        .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, whose id is its path", NONE)])
+    OptionSpec::new(INPUT, MAKING, "whole-files", "", Kind::Switch,
+        "Read each .txt, .md and .html file as one document, with its path as id")
+        .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, with its path as id", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
-    OptionSpec::new(FILES, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
-        "Encoding of JSON lines, separated values and .txt files: utf-8, auto (found out for each file) or a name such as gbk or \
+    OptionSpec::new(INPUT, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
+        "Encoding of JSON lines, CSV, TSV and .txt files: utf-8, auto (detected for each file), or a name such as gbk or \
          windows-1251")
         .default(is("utf-8"))
         .field(
             |run, given| Ok(run.encoding = Encoding::parse(given.text())?),
             |run| Some(run.encoding.to_string().into()),
         ),
-    OptionSpec::new(FILES, MAKING, "separator", "CHARACTER", Kind::Text(|typed| Separator::parse(typed).map(drop)),
-        "Separator in separated values, such as ; or tab; by default a comma in .csv and a tab in .tsv files")
+    OptionSpec::new(INPUT, MAKING, "separator", "CHARACTER", Kind::Text(|typed| Separator::parse(typed).map(drop)),
+        "Separator in CSV files, such as ; or tab. By default a comma in .csv and a tab in .tsv files")
         .field(
             |run, given| Ok(run.separator = Some(Separator::parse(given.text())?)),
             |run| run.separator.map(|separator| separator.to_string().into()),
         ),
-    OptionSpec::new(FILES, MAKING, "quotes", "QUOTES", Kind::Choice(Quoting::ALL),
-        "Quotes in separated values: double, a field may stand in double quotes, each quote in it written twice; none, a quote is a \
-         character like any other and each line is a record")
+    OptionSpec::new(INPUT, MAKING, "quotes", "QUOTES", Kind::Choice(Quoting::ALL),
+        "Quotes in CSV files: double, fields can be quoted and a quote inside is doubled; none, quotes have no meaning \
+         and every line is a record")
         .default(is("double"))
         .field(|run, given| Ok(run.quotes = Quoting::of(given.text())), |run| Some(run.quotes.name().into())),
-    OptionSpec::new(FILES, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
-        "Quotes in labels that are separated values: double or none, as `quotes` of a run")
+    OptionSpec::new(INPUT, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
+        "Quotes in labels that are CSV files: double or none, like `quotes` of a run")
         .default(is("double")),
-    OptionSpec::new(FILES, TEXTS, "text-column", "COLUMN", Kind::Column,
-        "Column of texts; of several, as title,text, the values become one text, one below the other, where no column has that whole name")
+    OptionSpec::new(INPUT, TEXTS, "text-column", "COLUMN", Kind::Column,
+        "Column with the text. The values of several columns, as in title,text, are joined with line breaks, unless a \
+         column has this whole name")
+        .brief("Column with the text")
         .list()
         .default(is("text"))
         .but(&[(Verb::Purify, "", NONE)])
@@ -199,68 +201,70 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok((run.text_column, run.html, run.text_required) = (given.text().into(), false, given.typed)),
             |run| (!run.html).then(|| run.text_column.clone().into()),
         ),
-    OptionSpec::new(FILES, MAKING, "html-column", "COLUMN", Kind::Column,
-        "Column of pages, HTML in any charset, in place of texts; of web archives it is not needed")
+    OptionSpec::new(INPUT, MAKING, "html-column", "COLUMN", Kind::Column,
+        "Column with HTML pages in any charset, used instead of texts; not needed for web archives")
         .but(&[(
             Verb::Purify,
-            "Column of pages, HTML in any charset",
-            in_words("html", "html; of web archives it is not needed"),
+            "Column with HTML pages in any charset",
+            in_words("html", "html; not needed for web archives"),
         )])
         .field(
             |run, given| Ok((run.text_column, run.html, run.text_required) = (given.text().into(), true, given.typed)),
             |run| run.html.then(|| run.text_column.clone().into()),
         ),
-    OptionSpec::new(FILES, MAKING, "id-column", "COLUMN", Kind::Column, "Column of ids")
-        .default(in_words("id", "id; where it is not there, ids are FILE#ROW"))
+    OptionSpec::new(INPUT, MAKING, "id-column", "COLUMN", Kind::Column, "Column with ids")
+        .brief("Column with ids")
+        .default(in_words("id", "id; without it, ids are FILE#ROW"))
         .field(
             |run, given| Ok((run.id_column, run.id_required) = (given.text().into(), given.typed)),
             |run| Some(run.id_column.clone().into()),
         ),
-    OptionSpec::new(FILES, FINDERS, "title-column", "COLUMN", Kind::Column,
-        "Column of titles, for algorithms that read them")
-        .default(in_words("title", "title; a corpus need not have it"))
+    OptionSpec::new(INPUT, FINDERS, "title-column", "COLUMN", Kind::Column,
+        "Column with titles, for algorithms that use them")
+        .default(in_words("title", "title; optional"))
         .field(|run, given| Ok(run.name_field(Field::Title, given)), |run| Some(run.field_name(Field::Title))),
-    OptionSpec::new(FILES, FINDERS, "keywords-column", "COLUMN", Kind::Column,
-        "Column of the keywords that pages name themselves")
-        .default(in_words("keywords", "keywords; a corpus need not have it"))
+    OptionSpec::new(INPUT, FINDERS, "keywords-column", "COLUMN", Kind::Column,
+        "Column with the keywords of the page's own metadata")
+        .default(in_words("keywords", "keywords; optional"))
         .field(|run, given| Ok(run.name_field(Field::Keywords, given)), |run| Some(run.field_name(Field::Keywords))),
-    OptionSpec::new(FILES, FINDERS, "description-column", "COLUMN", Kind::Column, "Column of descriptions")
-        .default(in_words("description", "description; a corpus need not have it"))
+    OptionSpec::new(INPUT, FINDERS, "description-column", "COLUMN", Kind::Column, "Column with descriptions")
+        .default(in_words("description", "description; optional"))
         .field(
             |run, given| Ok(run.name_field(Field::Description, given)),
             |run| Some(run.field_name(Field::Description)),
         ),
-    OptionSpec::new(FILES, MAKING, "content-type-column", "COLUMN", Kind::Column,
-        "Column of what servers said of pages, such as text/html; charset=gbk")
-        .default(in_words("content_type", "content_type; a corpus need not have it"))
+    OptionSpec::new(INPUT, MAKING, "content-type-column", "COLUMN", Kind::Column,
+        "Column with the HTTP content type of pages, such as text/html; charset=gbk")
+        .default(in_words("content_type", "content_type; optional"))
         .field(
             |run, given| Ok((run.content_type_column, run.page_columns_required[0]) = (given.text().into(), given.typed)),
             |run| Some(run.content_type_column.clone().into()),
         ),
-    OptionSpec::new(FILES, MAKING, "url-column", "COLUMN", Kind::Column, "Column of the addresses of pages")
-        .default(in_words("url", "url; a corpus need not have it"))
+    OptionSpec::new(INPUT, MAKING, "url-column", "COLUMN", Kind::Column, "Column with the URLs of pages")
+        .default(in_words("url", "url; optional"))
         .field(
             |run, given| Ok((run.url_column, run.page_columns_required[1]) = (given.text().into(), given.typed)),
             |run| Some(run.url_column.clone().into()),
         ),
-    OptionSpec::new(FILES, MAKING, "limit", "N", Kind::Whole(1, u64::MAX), "Only this many documents from the start")
-        .but(&[(Verb::Purify, "Only this many pages from the start", NONE)])
+    OptionSpec::new(INPUT, MAKING, "limit", "N", Kind::Whole(1, u64::MAX), "Read only the first N documents")
+        .but(&[(Verb::Purify, "Read only the first N pages", NONE)])
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),
-    OptionSpec::new(FILES, MAKING, "strict", "", Kind::Switch, "Stop at the first bad row or file")
+    OptionSpec::new(INPUT, MAKING, "strict", "", Kind::Switch, "Stop at the first invalid row or file")
         .field(|run, given| Ok(run.strict = given.switch()), |run| Some(run.strict.into())),
-    OptionSpec::new(FILES, TEXTS, "no-report", "", Kind::Switch,
-        "Write no report.html; `dupsift report` makes it later")
+    OptionSpec::new(OUTPUT, TEXTS, "no-report", "", Kind::Switch,
+        "Do not write report.html; `dupsift report` can write it later")
         .but(&[(Verb::Purify, "", in_words("true", "")), (Verb::Contaminated, "Write no report.html", NONE)])
         .field(|run, given| Ok(run.report = !given.switch()), |run| Some((!run.report).into())),
 
-    OptionSpec::new(FINDING, FINDERS, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
-        "Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`")
+    OptionSpec::new(DUPLICATES, FINDERS, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
+        "Algorithms, such as three_plus_five,minhash:bands=20,rows=5, or all; see `dupsift algorithms`")
+        .brief("Algorithms, such as three_plus_five,minhash")
         .list()
         .default(in_words(DEFAULT_PRESET.algorithms, "those of `preset=balanced`"))
         .but(&[
             (Verb::Compare, "Algorithms and presets to compare, such as balanced,strict,minhash:bands=20,rows=5; see `dupsift algorithms`",
-                in_words(EVERYTHING, "all of both")),
-            (Verb::Stream, "One algorithm, whose signature is the key; see `dupsift algorithms`", is("exact")),
+                in_words(EVERYTHING, "all algorithms and presets")),
+            (Verb::Stream, "The algorithm whose signature is the key; see `dupsift algorithms`", is("exact")),
             // No algorithm is asked; the cheapest one stands where there has to be one.
             (Verb::Purify, "", is("exact")),
             (Verb::Contaminated, "", is("exact")),
@@ -272,118 +276,127 @@ pub static OPTIONS: &[OptionSpec] = &[
                 Some(all.join(",").into())
             },
         ),
-    OptionSpec::new(FINDING, FINDERS, "preset", "NAME", Kind::Text(|typed| preset(typed).map(drop)),
-        "Algorithms by need, in place of `algorithms`: balanced, strict, broad or fineweb; see `dupsift algorithms`")
-        .but(&[(Verb::Compare, "A preset and its algorithms, in place of `algorithms`: balanced, strict, broad or fineweb", NONE)])
+    OptionSpec::new(DUPLICATES, FINDERS, "preset", "NAME", Kind::Text(|typed| preset(typed).map(drop)),
+        "A set of algorithms, instead of `algorithms`: balanced, strict, broad or fineweb; see `dupsift algorithms`")
+        .brief("Algorithms: balanced (default), strict, broad, fineweb")
+        .but(&[(Verb::Compare, "A preset and its algorithms, instead of `algorithms`: balanced, strict, broad or fineweb", NONE)])
         .field(
             |run, given| Ok(run.recipe.algorithms = Recipe::parse_algorithms(preset(given.text())?.algorithms)?),
             |_| None,
         ),
-    OptionSpec::new(FINDING, THRESHOLD, "threshold", "T", Kind::Share,
-        "Similarity from which on two documents are duplicates, for the one algorithm of `algorithms`: `algorithms=minhash` \
-         `threshold=0.8` is `algorithms=minhash:threshold=0.8`")
-        .but(&[(Verb::Contaminated, "Score from which on a document is contaminated by an item, from 0 to 1", is("0.8"))]),
-    OptionSpec::new(FINDING, FINDERS, "count-copies", "", Kind::Switch,
+    OptionSpec::new(DUPLICATES, THRESHOLD, "threshold", "T", Kind::Share,
+        "Smallest similarity of duplicates, if `algorithms` names only one: `algorithms=minhash` with `threshold=0.8` is \
+         `algorithms=minhash:threshold=0.8`")
+        .but(&[(Verb::Contaminated, "Smallest score, from 0 to 1, of a contaminated document", is("0.8"))]),
+    OptionSpec::new(DUPLICATES, FINDERS, "count-copies", "", Kind::Switch,
         "Whether exact copies count in word statistics")
         .default(is("true"))
         .field(
             |run, given| Ok(run.recipe.count_copies = given.switch()),
             |run| Some(run.recipe.count_copies.into()),
         ),
-    OptionSpec::new(FINDING, RUN, "scope", "SCOPE", Kind::Text(|typed| words::within(typed).map(drop)),
-        "within:COLUMN compares documents with those of the same value of this column alone; rows without a value with each other")
+    OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::within(typed).map(drop)),
+        "Which documents are compared: all, or within:COLUMN, only those with the same value in this column; rows without \
+         a value are compared with each other")
         .default(is("all"))
         .field(|run, given| Ok(run.recipe.within = words::within(given.text())?), |run| Some(words::of_within(&run.recipe).into())),
-    OptionSpec::new(FINDING, RUN, "index", "DIR", Kind::Path,
-        "Match against everything already seen, and add what is new; the first run makes the folder. Earlier documents are never removed")
+    OptionSpec::new(INCREMENTAL, RUN, "index", "DIR", Kind::Path,
+        "Match against all documents seen in earlier runs, and add the new ones. The first run creates the folder. \
+         Indexed documents are never removed")
+        .brief("Match against all earlier runs, and add the new documents")
         .field(|run, given| Ok(run.index = Some(given.path())), |run| run.index.clone().map(Value::from)),
-    OptionSpec::new(FINDING, RUN, "reference", "PATH", Kind::Path,
-        "Match against an index, an earlier output, or files, whose documents never go; nothing is added to an index")
+    OptionSpec::new(INCREMENTAL, RUN, "reference", "PATH", Kind::Path,
+        "Match against an index, the output of an earlier run, or files. These documents are never removed, and an index \
+         is not changed")
         .field(|run, given| Ok(run.reference = Some(given.path())), |run| run.reference.clone().map(Value::from)),
-    OptionSpec::new(FINDING, RUN, "batch", "NAME", Kind::Text(any), "Name of this run in the index")
+    OptionSpec::new(INCREMENTAL, RUN, "batch", "NAME", Kind::Text(any), "Name of this run in the index")
         .default(depends("the last part of `out`"))
         .field(|run, given| Ok(run.batch = Some(given.text().into())), |run| run.batch.clone().map(Value::from)),
-    OptionSpec::new(FINDING, RUN, "planned-documents", "N", Kind::Whole(1, u64::MAX),
-        "Documents that a new index is made for: what table schemes are chosen by")
-        .default(depends("a hundred times those of this run, at least a hundred million"))
+    OptionSpec::new(INCREMENTAL, RUN, "planned-documents", "N", Kind::Whole(1, u64::MAX),
+        "Number of documents to plan a new index for; determines its hash tables")
+        .default(depends("100 times the documents of this run, at least 100 million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
-    OptionSpec::new(FINDING, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
-        "If more different texts than this have equal signatures, write only the pairs with the best document. Exact copies never count: each is a pair with the best document of its text")
+    OptionSpec::new(DUPLICATES, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
+        "If more different texts than this share a signature, write only their pairs with the representative. Exact \
+         copies are always paired with the best document of their text only")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // All pairs of a group of 4,472 rows.
-    OptionSpec::new(FINDING, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
-        "Most comparisons within one group; what is left out is counted, and the pairs depend on the order of the documents then")
+    OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
+        "Most comparisons in one group. Skipped comparisons are counted; if there are any, the pairs depend on the order \
+         of the documents")
         .default(is("10000000"))
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 
     OptionSpec::new(RESOURCES, FINDERS, "prefilter", "", Kind::Switch,
-        "Sign twice, and write only rows whose key comes more than once: less disk, more time")
+        "Sign twice, and write only rows whose key occurs more than once: less disk, more time")
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
-    OptionSpec::new(WORDS, COUNTING, "stats", "DIR", Kind::Path,
-        "Output of an earlier run: its statistics, models and number of documents in place of those of this corpus, so that \
-         signatures depend on their document alone")
+    OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
+        "Output of an earlier run whose statistics, models and number of documents replace those of this corpus, so that \
+         a signature depends only on its document")
         .but(&[(
             Verb::Purify,
-            "Output of a run: keywords are weighed by its word statistics, else by their frequency in the page alone",
+            "Output of a run whose word statistics weight keywords; without it, only their frequency in the page counts",
             NONE,
         )])
         .field(|run, given| Ok(run.stats = Some(given.path())), |run| run.stats.clone().map(Value::from)),
-    OptionSpec::new(WORDS, WORDING, "tokenizer", "NAME", Kind::Text(|typed| words::tokenizer(typed).map(drop)),
+    OptionSpec::new(DUPLICATES, WORDING, "tokenizer", "NAME", Kind::Text(|typed| words::tokenizer(typed).map(drop)),
         "Chinese tokenizer: dict, jieba, bigram or char")
         .default(is("dict"))
         .field(
             |run, given| Ok(run.recipe.text.tokenizer = words::tokenizer(given.text())?),
             |run| Some(run.recipe.text.tokenizer.name().into()),
         ),
-    OptionSpec::new(WORDS, WORDING, "stop-words", "FILE", Kind::Path,
-        "Words that algorithms leave out of account, one a line")
+    OptionSpec::new(DUPLICATES, WORDING, "stop-words", "FILE", Kind::Path,
+        "File of words that algorithms ignore, one per line")
         .but(&[(
             Verb::Purify,
-            "Words that are no keywords, one a line",
+            "File of words that are never keywords, one per line",
             depends("function words of Chinese, Russian and English"),
         )])
         .field(words::read_stop_words, |run| run.stop_words_file.clone().map(Value::from)),
-    OptionSpec::new(WORDS, WORDING, "dictionary", "FILE", Kind::Path,
-        "Chinese words besides those of the built-in dictionary, one a line: WORD, WORD FREQUENCY or WORD FREQUENCY TAG")
+    OptionSpec::new(DUPLICATES, WORDING, "dictionary", "FILE", Kind::Path,
+        "File of additional Chinese words, one per line: WORD, WORD FREQUENCY or WORD FREQUENCY TAG")
         .field(words::read_dictionary, |run| run.dictionary_file.clone().map(Value::from)),
-    OptionSpec::new(WORDS, MAKING, "yo-to-e", "", Kind::Switch, "Read Russian ё as е")
+    OptionSpec::new(DUPLICATES, MAKING, "yo-to-e", "", Kind::Switch, "Treat Russian ё as е")
         .field(|run, given| Ok(run.recipe.text.yo_to_e = given.switch()), |run| Some(run.recipe.text.yo_to_e.into())),
-    OptionSpec::new(WORDS, MAKING, "traditional", "", Kind::Switch,
-        "Read traditional Chinese characters as simplified ones, for comparison only")
+    OptionSpec::new(DUPLICATES, MAKING, "traditional", "", Kind::Switch,
+        "Treat traditional Chinese characters as simplified ones when texts are compared")
         .field(|run, given| Ok(run.recipe.text.traditional = given.switch()), |run| Some(run.recipe.text.traditional.into())),
-    OptionSpec::new(WORDS, MAKING, "stem", "", Kind::Switch, "Reduce Russian and English words to their stems")
+    OptionSpec::new(DUPLICATES, MAKING, "stem", "", Kind::Switch, "Reduce Russian and English words to their stems")
         .field(|run, given| Ok(run.recipe.text.stem = given.switch()), |run| Some(run.recipe.text.stem.into())),
 
-    OptionSpec::new(PAGES, MAKING, "purify", "METHOD", Kind::Text(|typed| parse_purify(typed).map(drop)),
-        "How pages become texts: docview, readability or visible, each with :name=value,... such as docview:other=skip")
+    OptionSpec::new(INPUT, MAKING, "purify", "METHOD", Kind::Text(|typed| parse_purify(typed).map(drop)),
+        "How pages become texts: docview, readability or visible, each with optional :name=value,..., such as \
+         docview:other=skip")
         .default(is("readability"))
         .field(
             |run, given| Ok(run.recipe.purify = parse_purify(given.text())?),
             |run| Some(purify_name(&run.recipe.purify).into()),
         ),
-    OptionSpec::new(PAGES, PURIFY, "columns", "LIST", Kind::Text(any),
-        "Columns of the files to write beside those of the page: all, none, or names with commas between")
+    OptionSpec::new(OUTPUT, PURIFY, "columns", "LIST", Kind::Text(any),
+        "Columns of the input to copy: all, none, or a comma-separated list")
         .list()
-        .default(in_words("all", "all but the page itself")),
-    OptionSpec::new(PAGES, PURIFY, "keep-html", "", Kind::Switch, "Write the pages themselves too"),
-    OptionSpec::new(PAGES, PURIFY, "prefix", "TEXT", Kind::Text(prefix),
-        "What stands before the names of the columns of the page")
+        .default(in_words("all", "all except the page")),
+    OptionSpec::new(OUTPUT, PURIFY, "keep-html", "", Kind::Switch, "Copy the HTML of the pages, too"),
+    OptionSpec::new(OUTPUT, PURIFY, "prefix", "TEXT", Kind::Text(prefix),
+        "Prefix of the names of the page columns")
         .default(is("page_")),
 
-    OptionSpec::new(ELEMENTS, PURIFY, "model", "DIR", Kind::Path, "Output of `train`: each page gets a category"),
+    OptionSpec::new(ELEMENTS, PURIFY, "model", "DIR", Kind::Path, "Output of `train`; assigns a category to each page"),
     OptionSpec::new(ELEMENTS, PURIFY, "train", "COLUMN", Kind::Column,
-        "Learn categories from this column of labels and write the model instead of pages"),
+        "Train a model of categories from this column of labels, instead of writing pages"),
 
-    OptionSpec::new(REMOVING, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
-        "Which of several duplicates stays: columns, length or doc, each asc or desc")
+    OptionSpec::new(KEPT, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
+        "Which of several duplicates is kept: columns, length or doc, each with asc or desc")
+        .brief("Which duplicate is kept: columns, length or doc")
         .list()
         .default(is("length desc"))
-        .but(&[(Verb::Compare, "Which document stands for a cluster: the first by columns, length or doc, each asc or desc", is("length desc"))])
+        .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
-    OptionSpec::new(REMOVING, DECIDING, "decide", "RULE", Kind::Text(any),
-        "Which pairs decide on removal: any, all, at-least:K, or those of one algorithm")
+    OptionSpec::new(KEPT, DECIDING, "decide", "RULE", Kind::Text(any),
+        "Whose pairs lead to removal: any, all or at-least:K of the algorithms, or the label of one")
         .default(is("any"))
         .field(
             |run, given| {
@@ -392,73 +405,79 @@ pub static OPTIONS: &[OptionSpec] = &[
             },
             |run| Some(run.decide.to_string().into()),
         ),
-    OptionSpec::new(REMOVING, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
-        "What else must be so for a document to go: pair, nothing; contained:T[:N], that at least the share T of its 3-grams and N of its numbers stand in the kept one")
+    OptionSpec::new(KEPT, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
+        "When a document of a pair is removed: pair, always; or contained:T[:N], only if the kept document contains the \
+         share T of its 3-grams and N of its numbers")
+        .brief("When a document is removed: pair, or contained:T[:N]")
         .default(is("contained:0.8:0.9"))
         .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
-    OptionSpec::new(REMOVING, DECIDING, "chain", "WHAT", Kind::Choice(CHAIN),
-        "Whether a document stays that a chain of pairs, but no pair, links to the kept one")
+    OptionSpec::new(KEPT, DECIDING, "chain", "WHAT", Kind::Choice(CHAIN),
+        "What happens to documents that only a chain of pairs links to the kept one")
         .default(is("keep"))
         .field(
             |run, given| Ok(run.remove_chains = given.text() == "remove"),
             |run| Some(if run.remove_chains { "remove" } else { "keep" }.into()),
         ),
 
-    OptionSpec::new(REMOVING, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
-        "What to write of the corpus itself, file by file: annotate, a row of marks a row, in attributes/; keep, the rows that stay, in \
-         deduped/; drop, the rows that go, in dropped/")
+    OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
+        "What to write of the corpus, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
+         removed rows, in dropped/; annotate, a row of marks for each row, in attributes/")
+        .brief("Also write the corpus: keep, drop, annotate")
         .list()
         .default(is("none"))
         .but(&[(
             Verb::Contaminated,
-            "What to write of the corpus itself, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, in \
-             dropped/",
+            "What to write of the corpus, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, \
+             in dropped/",
             is("none"),
         )])
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
 
-    OptionSpec::new(REMOVING, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
-        "Find passages that an earlier kept document has, in the order of `keep`, and cut them out of deduped/ (with `corpus=keep`): \
-         lines, paragraphs, sentences:N for N consecutive sentences, or runs:L for L equal characters or more")
+    OptionSpec::new(PASSAGES, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
+        "Find passages that an earlier kept document contains, in the order of `keep`, and cut them from deduped/ (with \
+         `corpus=keep`): lines, paragraphs, sentences:N for N consecutive sentences, or runs:L for at least L equal \
+         characters")
         .default(is("none"))
         .field(
             |run, given| Ok(run.cut.what = Cut::parse(given.text())?),
             |run| Some(run.cut.what.map_or_else(|| "none".into(), |cut| cut.to_string()).into()),
         ),
-    OptionSpec::new(REMOVING, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Where cuts of `cut=runs:L` begin and end")
+    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Where cuts of `cut=runs:L` begin and end")
         .default(is("word"))
         .field(|run, given| Ok(run.cut.at = CutAt::of(given.text())), |run| Some(run.cut.at.name().into())),
-    OptionSpec::new(REMOVING, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),
-        "Keep lines, paragraphs or groups of sentences of fewer characters")
+    OptionSpec::new(PASSAGES, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),
+        "Do not cut lines, paragraphs or groups of sentences with fewer characters")
         .default(depends("15 for lines, 40 for paragraphs and sentences"))
         .field(
             |run, given| Ok(run.cut.min_chars = Some(given.number() as u32)),
             |run| run.cut.min_chars.map(|count| u64::from(count).into()),
         ),
-    OptionSpec::new(REMOVING, RUN, "cut-copies", "N", Kind::Whole(2, u64::MAX), "Keep passages that occur less often in the corpus")
+    OptionSpec::new(PASSAGES, RUN, "cut-copies", "N", Kind::Whole(2, u64::MAX), "Do not cut passages that occur less often in the corpus")
         .default(is("2"))
         .field(|run, given| Ok(run.cut.copies = given.number()), |run| Some(run.cut.copies.into())),
-    OptionSpec::new(REMOVING, RUN, "cut-first", "", Kind::Switch, "Cut the first copy of a passage too")
+    OptionSpec::new(PASSAGES, RUN, "cut-first", "", Kind::Switch, "Cut the first copy of a passage, too")
         .field(|run, given| Ok(run.cut.first = given.switch()), |run| Some(run.cut.first.into())),
-    OptionSpec::new(REMOVING, RUN, "min-chars-left", "N", Kind::Whole(0, u32::MAX as u64),
-        "Remove a document if passages were cut and fewer characters are left, unless it has the first copy of a passage")
+    OptionSpec::new(PASSAGES, RUN, "min-chars-left", "N", Kind::Whole(0, u32::MAX as u64),
+        "Remove a document if cuts leave fewer characters, unless it has the first copy of a passage")
         .default(is("200"))
         .field(|run, given| Ok(run.cut.min_left = given.number() as u32), |run| Some(u64::from(run.cut.min_left).into())),
 
-    OptionSpec::new(REMOVING, CONTAMINATED, "cut-spans", "", Kind::Switch,
-        "Cut only the spans that have the threshold out of clean/, and keep the rest of their documents (with `corpus=keep`)"),
+    OptionSpec::new(OUTPUT, CONTAMINATED, "cut-spans", "", Kind::Switch,
+        "Cut only contaminated spans, and keep the rest of their documents in clean/ (with `corpus=keep`)"),
 
     OptionSpec::new(RESOURCES, EVERY, "threads", "N", Kind::Whole(1, MAX_THREADS), "Worker threads")
-        .default(depends("the cores allowed"))
+        .brief("Worker threads")
+        .default(depends("all available cores"))
         .field(|run, given| Ok(run.threads = given.number() as usize), |run| Some((run.threads as u64).into())),
     OptionSpec::new(RESOURCES, EVERY, "memory", "SIZE", Kind::Size,
-        "Memory budget, such as 4GiB, 512MB or a number of bytes")
-        .default(depends("half of what machine or cgroup allows"))
+        "Memory limit, such as 4GiB, 512MB or a number of bytes")
+        .brief("Memory limit, such as 4GiB")
+        .default(depends("half of the memory of the machine or cgroup"))
         .field(|run, given| Ok(run.memory = given.number()), |run| Some(run.memory.into())),
 
     OptionSpec::new(RESOURCES, RESUMING, "checkpoint", "TIME", Kind::Text(|typed| words::checkpoint(typed).map(drop)),
-        "Save progress at most this often, such as 30s, 5m, 0s (always) or never. After an interruption the same command resumes \
-         from there")
+        "Save progress at most this often: a time such as 30s or 5m, 0s for always, or never. After an interruption, the \
+         same command resumes")
         .default(is("30s"))
         .field(
             |run, given| Ok(run.checkpoint = words::checkpoint(given.text())?),
@@ -469,16 +488,23 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("true"))
         .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 
-    OptionSpec::new(WATCHING, TEXTS, "dry-run", "", Kind::Switch,
-        "Check inputs and options, print the estimate and the passes; read no documents, write nothing"),
-    OptionSpec::new(WATCHING, EVERY, "log-format", "FORMAT", Kind::Choice(FORMATS), "Form of log lines")
+    OptionSpec::new(LOG, TEXTS, "dry-run", "", Kind::Switch,
+        "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing"),
+    OptionSpec::new(LOG, EVERY, "log-format", "FORMAT", Kind::Choice(FORMATS), "Format of log lines")
         .default(is("text")),
-    OptionSpec::new(WATCHING, EVERY, "no-progress", "", Kind::Switch, "No progress bars"),
-    OptionSpec::new(WATCHING, LONG, "quiet", "", Kind::Switch, "Tell warnings and errors alone"),
-    OptionSpec::new(WATCHING, LONG, "verbose", "", Kind::Switch, "Tell also when a stage begins, and each stage beside the bars"),
+    OptionSpec::new(LOG, EVERY, "no-progress", "", Kind::Switch, "Show no progress bars"),
+    OptionSpec::new(LOG, LONG, "quiet", "", Kind::Switch, "Print only warnings and errors"),
+    OptionSpec::new(LOG, LONG, "verbose", "", Kind::Switch, "Print the full summary, and a log line for each stage"),
 ];
 
 /// The options of a verb.
 pub fn options_of(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
     OPTIONS.iter().filter(move |option| option.verbs.contains(&verb))
+}
+
+/// Returns the options of a verb in the order of help, group by group.
+pub fn in_groups(verb: Verb) -> Vec<&'static OptionSpec> {
+    let mut options: Vec<&OptionSpec> = options_of(verb).collect();
+    options.sort_by_key(|option| GROUPS.iter().position(|group| *group == option.heading));
+    options
 }

@@ -12,12 +12,12 @@ use dupsift_text::{Pipeline, TokenizerKind};
 
 /// What becomes of documents that are linked to the kept one by a chain of pairs alone.
 pub const CHAIN: &[(&str, &str)] = &[
-    ("keep", "They stay where they form no pair with a kept document"),
-    ("remove", "They go: one document stays of each cluster"),
+    ("keep", "They are kept unless they form a pair with a kept document"),
+    ("remove", "They are removed: one document of each cluster is kept"),
 ];
 
-/// Forms of log lines.
-pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object a line, for machines")];
+/// Formats of log lines.
+pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object per line, for machines")];
 
 /// Whether a text may stand before names of columns.
 pub fn prefix(typed: &str) -> Result<()> {
@@ -26,7 +26,7 @@ pub fn prefix(typed: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "`prefix={typed:?}` stands before the names of columns; expected letters, digits and _ only"
+        "`prefix={typed:?}` is not a prefix of column names; expected only letters, digits and _"
     )))
 }
 
@@ -35,7 +35,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     TokenizerKind::by_name(typed).ok_or_else(|| {
         let hint = did_you_mean(typed, TokenizerKind::NAMES.iter().copied());
         let names = TokenizerKind::NAMES.join(", ");
-        Error::wrong("tokenizer", format_args!("there is no tokenizer {typed:?}{hint}; there are: {names}"))
+        Error::wrong("tokenizer", format_args!("there is no tokenizer {typed:?}{hint}; available: {names}"))
     })
 }
 

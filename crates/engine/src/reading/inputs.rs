@@ -96,7 +96,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     if writes == Writes::Nothing {
         return Err(Error::wrong(
             "dry-run",
-            "nothing is written without a run, and standard input can be read only once; expected files, folders or globs",
+            "standard input can be read only once, so a dry run cannot look at it; expected files, folders or globs",
         ));
     }
     if stdin().is_terminal() {
@@ -136,7 +136,7 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
     check_named(options, &found.files, asked)?;
     let (source, bad) = open(found, &columns(options), options.threads, writes.folder(options).as_deref())?;
     if !options.strict {
-        let aside = |bad: &BadInput| if bad.takes_part { "" } else { "; the file is set aside" };
+        let aside = |bad: &BadInput| if bad.takes_part { "" } else { "; the file is skipped" };
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
     }
     input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));

@@ -23,9 +23,7 @@ use dupsift_text::Pipeline;
 /// None or several of them, and those that have no one key or need statistics.
 pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let [chosen] = recipe.algorithms.as_slice() else {
-        return Err(Error::usage(
-            "stream takes one algorithm, whose signatures are the keys; expected `algorithms=NAME`",
-        ));
+        return Err(Error::usage("stream uses the signatures of one algorithm as keys; expected `algorithms=NAME`"));
     };
     let corpus = Corpus::new(1, none);
     let needs = recipe.needs_stats().any() || !recipe.learners(&corpus)?.is_empty();
@@ -34,9 +32,7 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
     match bound.filter(|bound| !needs && (is_one(bound) || bound.scheme.shared_key == SharedKey::Candidates)) {
         Some(bound) => Ok(bound),
         None => Err(Error::usage(format!(
-            "stream: {} cannot be a key; expected an algorithm whose equal signatures alone make duplicates, without \
-             statistics of the corpus and without verify: exact, tf or long_sent, for example; or one by whose bands documents meet: \
-             minhash, megashingles",
+            "stream: {} cannot be a key; expected an algorithm whose equal signatures are duplicates, without corpus statistics and without verify, such as exact, tf or long_sent, or one with bands: minhash, megashingles",
             chosen.label
         ))),
     }

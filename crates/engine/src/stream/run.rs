@@ -198,7 +198,7 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.false_positives > 2.0 * rate {
         warnings.push(format!(
-            "the filter holds {} in {}: {:.2} % of new documents are flagged by chance; start again with a larger `keys` or `memory`", counted(report.keys, "key"), counted(report.filter_bytes, "byte"), 100.0 * report.false_positives));
+            "the filter holds {} in {}: {:.2}% of new documents are flagged by chance; start again with a larger `keys` or `memory`", counted(report.keys, "key"), counted(report.filter_bytes, "byte"), 100.0 * report.false_positives));
     }
     if report.unknown > 0 {
         warnings.push(format!("{} of `forget` not found in the filter", counted(report.unknown, "document")));

@@ -105,7 +105,7 @@ impl Source {
             None => Ok(places),
             Some(place) => Err(Error::wrong(
                 "corpus",
-                format!("two files of the input are called {place:?}; give one of them another name"),
+                format!("two input files would be written to {place:?}; rename one of them"),
             )),
         }
     }

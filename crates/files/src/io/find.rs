@@ -266,14 +266,14 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     if !input.contains(WILD) {
         return Err(Error::Missing {
             path: path.to_path_buf(),
-            said: format!("{input:?} is not there; expected a file, a folder or a glob"),
+            said: format!("{input:?} does not exist; expected a file, a folder or a glob"),
         });
     }
     let (base, pattern) = glob_parts(input);
     let base = at(folder, base);
     let matcher = glob(&pattern)?;
     if !base.is_dir() {
-        return Err(Error::usage(format!("the glob {input:?} looks into {}, which is not a folder", base.display())));
+        return Err(Error::usage(format!("the glob {input:?} goes through {}, which is not a folder", base.display())));
     }
     let spelled = spelled(&pattern)?;
     let names = |folder: &Path, names: &[OsString]| {

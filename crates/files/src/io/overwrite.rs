@@ -96,18 +96,15 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     };
     let shown = out.display();
     if !there.is_dir() {
-        return Err(Error::usage(format!("{shown} is a file; expected a folder that is not there yet as `out`")));
+        return Err(Error::usage(format!("{shown} is a file; expected a new folder as `out`")));
     }
     if !overwrite {
-        return Err(Error::usage(format!(
-            "{shown} is already there; give another `out`, or `overwrite` to replace it"
-        )));
+        return Err(Error::usage(format!("{shown} already exists; pass another `out`, or `overwrite` to replace it")));
     }
     match foreign_entry(out)? {
         None => Ok(()),
         Some(what) => Err(Error::usage(format!(
-            "{shown} does not look like an earlier result ({what}), so `overwrite` does not touch it; \
-             give another `out`, or empty the folder yourself"
+            "{shown} is not the output of an earlier run ({what}), so `overwrite` does not replace it; pass another `out`, or empty the folder yourself"
         ))),
     }
 }

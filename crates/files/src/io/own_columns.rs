@@ -95,7 +95,7 @@ fn add(
         }
         if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
             return Err(Error::usage(format!(
-                "column {name:?} is {} in one file and {data_type} in {label}; {strange} cannot be written as text: name the columns to keep by `columns`, or take the files one by one",
+                "column {name:?} is {} in one file and {data_type} in {label}, and {strange} cannot be written as text; name the columns to keep with `columns`, or process the files one by one",
                 known.data_type
             )));
         }
@@ -134,7 +134,7 @@ impl OwnColumns {
             let there = there.collect::<Vec<_>>().join(", ");
             return Err(Error::wrong(
                 "columns",
-                format_args!("no file has a column {name:?}{hint}; there are: {there}"),
+                format_args!("no file has a column {name:?}{hint}; available: {there}"),
             ));
         }
         self.columns.retain(|column| names.contains(&column.name));

@@ -42,7 +42,9 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
     std::thread::scope(|scope| {
         for started in 1..threads {
             if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, take) {
-                tracing::warn!("{started} of {threads} threads open the files, no other can be started: {error}");
+                tracing::warn!(
+                    "only {started} of {threads} threads open the files, because no more can be started: {error}"
+                );
                 break;
             }
         }

@@ -151,7 +151,7 @@ impl Place {
         }
         // From here on the result stands.
         if let Err(error) = sync_folder(&self.parent) {
-            tracing::warn!("the result stands, but a power failure now may undo its name: {error}");
+            tracing::warn!("the result is complete, but a power failure may undo its last rename: {error}");
         }
         if replaced && let Err(error) = fs::remove_dir_all(&old) {
             let way_out = match owner(&old) {
@@ -188,7 +188,7 @@ impl Place {
                     true => Cleared::PutBack(self.path.clone()),
                     false => {
                         tracing::warn!(
-                            "{} is left as it is: it belongs to another user (number {other})",
+                            "{} is not removed: it belongs to another user (number {other})",
                             path.display()
                         );
                         Cleared::OfAnother { path, user: other }
@@ -203,7 +203,9 @@ impl Place {
             let (files, bytes) = size_below(&path);
             cleared.push(if let Some(foreign) = foreign {
                 let (left, what) = (path.display(), foreign.display());
-                tracing::warn!("{left} is left as it is: it has the name of what a dead run left, but holds {what}");
+                tracing::warn!(
+                    "{left} is not removed: it has the name of temporary files of a killed run, but holds {what}"
+                );
                 Cleared::Left { path, foreign }
             } else if !put_back {
                 fs::remove_dir_all(&path).map_err(Error::io("remove what a dead run left at", &path))?;

@@ -21,15 +21,15 @@ pub enum Quoting {
     /// In double quotes, as RFC 4180 has it.
     #[default]
     Double,
-    /// A quote is a character like any other, and each line is a record.
+    /// Quotes have no meaning, and every line is a record.
     None,
 }
 
 impl Quoting {
     /// The values, each with what it means.
     pub const ALL: &'static [(&'static str, &'static str)] = &[
-        ("double", "A field may stand in double quotes, each quote in it written twice"),
-        ("none", "A quote is a character like any other, and each line is a record"),
+        ("double", "Fields can be quoted, and a quote inside is doubled"),
+        ("none", "Quotes have no meaning, and every line is a record"),
     ];
 
     /// Returns the value of that name; double quotes for any other.

@@ -207,7 +207,7 @@ impl Repacking {
 
 fn not_kept(folder: &Path, error: &io::Error) {
     tracing::warn!(
-        "compressed files of lines are unpacked in every reading, by one thread each, for their text could not be kept in {}: {error}",
+        "compressed files are decompressed in every pass, by one thread each, because their text could not be kept in {}: {error}",
         folder.display()
     );
 }

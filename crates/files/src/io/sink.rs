@@ -112,7 +112,7 @@ impl Stage {
         match files.into_iter().find(inside) {
             None => Ok(()),
             Some(file) => Err(Error::usage(format!(
-                "`out={}` is to be replaced, but the input {} lies in it; expected another folder",
+                "`out={}` would be replaced, but contains the input {}; use another folder",
                 self.place().path.display(),
                 file.display()
             ))),
@@ -270,7 +270,7 @@ fn refuse_added(out: &Path, folders: &[&str]) -> Result<()> {
     match folders.iter().map(|name| out.join(name)).find(|path| path.symlink_metadata().is_ok()) {
         None => Ok(()),
         Some(there) => Err(Error::usage(format!(
-            "{} is already there; remove it first, or write into another folder with `out`",
+            "{} already exists; remove it first, or write to another folder with `out`",
             there.display()
         ))),
     }

@@ -31,7 +31,7 @@ pub const SCHEMA_VERSION: &str = "1";
 const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];
 
 /// Columns of pairs, which may be hundreds of times as many as the documents. Less is tried to make them small: a tenth
-/// less CPU for the table, and 1 % more bytes.
+/// less CPU for the table, and 1% more bytes.
 const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b relation why next_best other_title";
 const LEVEL: i32 = 3;
 const LEVEL_OF_PAIRS: i32 = 1;

@@ -65,10 +65,7 @@ impl WorkFolder {
             let other = locked(moved, |owner| {
                 Error::wrong(
                     "work",
-                    format_args!(
-                        "the folder {} is in use by another run, {owner}; give another `work`",
-                        moved.display()
-                    ),
+                    format_args!("the folder {} is used by another run, {owner}; use another `work`", moved.display()),
                 )
             });
             if other.is_err() {
@@ -210,7 +207,10 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
     let place = Place::of(out)?;
     if !place.parent.is_dir() {
         let shown = place.parent.display();
-        return Err(Error::usage(format!("{shown} is no folder, so nothing can lie beside {}", out.display())));
+        return Err(Error::usage(format!(
+            "{shown} is not a folder, so nothing can be written next to {}",
+            out.display()
+        )));
     }
     let folder = WorkFolder::take(out, None)?;
     folder.goes();
@@ -232,14 +232,13 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
 fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
     if folder.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
         return Err(Error::usage(format!(
-            "{} is in the way: work files go into a folder of this name; move it away",
+            "{} already exists, but a folder of this name is needed for temporary files; move it away",
             folder.display()
         )));
     }
     let refused = |why: String| {
         Error::usage(format!(
-            "the work folder {} is not used: {why}; expected a folder that this user made and that nobody else may write; \
-             remove it, or give another `work` or `out`",
+            "the folder for temporary files {} is not safe: {why}; remove it, or use another `work` or `out` that you own and nobody else can write to",
             folder.display()
         ))
     };
@@ -253,15 +252,15 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
 /// Says what goes because work files go elsewhere than in the run before.
 fn given_up(folder: &Path) {
     if folder.join(LEDGER).is_file() {
-        tracing::warn!("what an earlier run kept in {} is given up, for `work` is another one now", folder.display());
+        tracing::warn!(
+            "the saved work of an earlier run in {} is not used, because `work` has changed",
+            folder.display()
+        );
     }
 }
 
 fn being_written(out: &Path, owner: &Owner) -> Error {
-    Error::usage(format!(
-        "another run is writing {}: {owner}; wait until it has ended, or give another `out`",
-        out.display()
-    ))
+    Error::usage(format!("another run is writing {}: {owner}; wait until it ends, or use another `out`", out.display()))
 }
 
 fn beside(place: &Place) -> PathBuf {
@@ -275,7 +274,7 @@ fn moved_to(place: &Place, work: &Path) -> Result<PathBuf> {
         return Err(Error::wrong(
             "work",
             format_args!(
-                "{} lies in the output folder, which is replaced as a whole; expected a folder outside of it",
+                "{} is in the output folder, which will be replaced; use a folder outside of it",
                 work.display()
             ),
         ));
@@ -293,7 +292,7 @@ fn moved_name(place: &Place) -> Result<String> {
 fn remove_ours(folder: &Path) -> io::Result<()> {
     remove_files(folder, |name| name != LOCK)?;
     if let Some(foreign) = foreign(folder) {
-        tracing::warn!("{} stays, for it holds {}", folder.display(), foreign.display());
+        tracing::warn!("{} is not removed, because it holds {}", folder.display(), foreign.display());
         return Ok(());
     }
     private::remove(&folder.join(LOCK))?;

@@ -173,7 +173,7 @@ impl IdBytes {
 fn check_length(length: usize) -> Result<()> {
     if length > MAX_ID_BYTES {
         return Err(Error::usage(format!(
-            "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is `id-column` the right column?"
+            "an id has {length} bytes, more than {MAX_ID_BYTES}; is `id-column` the right column?"
         )));
     }
     Ok(())

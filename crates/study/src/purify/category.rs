@@ -295,7 +295,7 @@ impl Categories {
         let record = dir.join("run.json");
         if !dir.join(SUCCESS).is_file() || !dir.join(TABLE).is_file() {
             return Err(Error::usage(format!(
-                "{} is no output of a training; expected the output folder of dupsift purify with `train`",
+                "{} is not a trained model; expected the output folder of dupsift purify with `train`",
                 dir.display()
             )));
         }
@@ -303,7 +303,7 @@ impl Categories {
         let report: TrainingReport = serde_json::from_slice(&json).map_err(|error| bad(&record, &error.to_string()))?;
         if report.text != text {
             return Err(Error::usage(format!(
-                "the model in {} is of other words: it was trained with {}, and here words are cut with {text}; train again, or type the same options",
+                "the model in {} was trained with {}, but this run uses {text}; train again, or use the same options",
                 dir.display(),
                 report.text,
             )));

@@ -66,7 +66,7 @@ fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> 
         Some(text) => held.replace(PAGE, text.as_bytes()),
         None => {
             tracing::warn!(
-                "{PAGE} is of another version and still says that the result is held back; dupsift report DIR writes it again"
+                "{PAGE} was written by another version and still says that the result is held back; run dupsift report DIR to update it"
             );
             Ok(())
         }

@@ -30,7 +30,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
         let key = |one: &ComparedReport| (comes_first(one), one.precision.value.unwrap_or(0.0));
         if key(one) > key(taken) { one } else { taken }
     })?;
-    let percent = |value: Option<f64>| format!("{:.0} %", 100.0 * value.unwrap_or(0.0));
+    let percent = |value: Option<f64>| format!("{:.0}%", 100.0 * value.unwrap_or(0.0));
     let told = |value: Option<f64>| format!("{:.3}", value.unwrap_or(0.0));
     let finds = format!(
         "it finds {} of the duplicates of the pool, and {} of its pairs are duplicates (F {}",
@@ -125,7 +125,7 @@ mod tests {
         let told = told.expect("there are duplicates");
         assert_eq!(
             told.sentence,
-            "for this corpus take `algorithms=sim`, because it finds 90 % of the duplicates of the pool, and 90 % of its \
+            "for this corpus take `algorithms=sim`, because it finds 90% of the duplicates of the pool, and 90% of its \
              pairs are duplicates (F 0.900, the largest of 3)"
         );
         assert_eq!((told.label.as_str(), told.typed.as_str()), ("sim", "`algorithms=sim`"));

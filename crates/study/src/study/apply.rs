@@ -252,7 +252,7 @@ fn removal(finished: &Finished) -> Result<&RemovalReport> {
 fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()> {
     let shown = finished.dir().display();
     if asked.corpus.is_none() {
-        return Err(Error::wrong("corpus", "there is nothing to write; expected keep, drop or annotate"));
+        return Err(Error::wrong("corpus", "none writes nothing; expected keep, drop or annotate"));
     }
     if finished.dir().join(HELD).exists() {
         return Err(Error::usage(format!(
@@ -262,26 +262,21 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     let Some(out) = &asked.out else {
         if is_other {
             return Err(Error::usage(format!(
-                "another rule than that of the run needs a folder of its own, because removed/ in {shown} is by the rule of the run; pass \
-                 `out=DIR`"
+                "a different rule needs a folder of its own, because removed/ in {shown} follows the rule of the run; pass `out=DIR`"
             )));
         }
         let there = folders(asked.corpus).into_iter().map(|name| finished.dir().join(name));
         return match there.into_iter().find(|path| path.symlink_metadata().is_ok()) {
             None => Ok(()),
             Some(path) => Err(Error::usage(format!(
-                "{} is already there; remove it first, or write into another folder with `out`",
+                "{} already exists; remove it first, or write to another folder with `out`",
                 path.display()
             ))),
         };
     };
     let both = [out, finished.dir()].map(|path| real_path(path).unwrap_or_else(|_| path.to_path_buf()));
     if both[0].starts_with(&both[1]) {
-        return Err(Error::wrong_value(
-            "out",
-            out.display(),
-            "it is in the folder of the run; expected another folder",
-        ));
+        return Err(Error::wrong_value("out", out.display(), "it is in the folder of the run; use another folder"));
     }
     Stage::look(out, false, false)
 }
@@ -296,8 +291,7 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     match options.cut.what.filter(|_| is_other) {
         None => Ok(()),
         Some(cut) => Err(Error::usage(format!(
-            "the run cut passages (`cut={cut}`), and what is cut depends on which documents are kept; expected the rule of the run, or \
-             another run"
+            "the run cut passages (`cut={cut}`), and what is cut depends on which documents are kept; use the rule of the run, or run again"
         ))),
     }
 }
@@ -315,12 +309,14 @@ impl Pairs {
         if let Some((unknown, _)) = thresholds.iter().find(|(label, _)| !labels.contains(&label.as_str())) {
             let hint = did_you_mean(unknown, labels.iter().copied());
             let names = labels.join(", ");
-            return Err(Error::usage(format!("{unknown:?} is no algorithm of this run{hint}; they are: {names}")));
+            return Err(Error::usage(format!(
+                "{unknown:?} is not an algorithm of this run{hint}; expected one of {names}"
+            )));
         }
         let deciding = Deciding::new(&options.decide, &labels);
         for (at, (label, _)) in thresholds.iter().enumerate() {
             if thresholds[..at].iter().any(|(other, _)| other == label) {
-                return Err(Error::wrong("threshold", format_args!("{label} has two thresholds; expected one")));
+                return Err(Error::wrong("threshold", format_args!("{label} has two thresholds; pass only one")));
             }
             if !deciding.labels.contains(label) {
                 let names = deciding.labels.join(", ");

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Figure {
     /// The value; null where it is undefined.
     pub value: Option<f64>,
-    /// The lower end of the 95 % interval; equal to the value where nothing was sampled.
+    /// The lower end of the 95% interval; equal to the value where nothing was sampled.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,

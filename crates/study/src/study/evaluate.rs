@@ -115,7 +115,7 @@ fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<
     Err(Error::wrong(
         "truth",
         format_args!(
-            "{} of {} cannot be used, so the earlier evaluation is kept; repair the labels, or remove {} first",
+            "{} of {} cannot be used, so the previous evaluation is kept; fix the labels, or remove {} first",
             thousands(broken),
             counted(rows, "row"),
             out.display()

@@ -76,7 +76,7 @@ fn explain_both(
     numbers: [u64; 2],
     again: Option<&Again<'_>>,
 ) -> Result<Explanation> {
-    let gone = || Error::usage("the documents cannot be read any more");
+    let gone = || Error::usage("the documents can no longer be read");
     let [Some(a), Some(b)] = numbers.map(|number| session.document(number)) else { return Err(gone()) };
     let docs = [a, b];
     session.scopes.begin(session.engine, &session.options.recipe, session.documents())?;
@@ -152,7 +152,7 @@ fn tell(
     let texts = [first, second].map(|(batch, row)| text_of(session, batch, row));
     let [Ok(a), Ok(b)] = texts else {
         let error = texts.into_iter().find_map(Result::err);
-        return Err(error.unwrap_or_else(|| Error::usage("the documents cannot be read any more")));
+        return Err(error.unwrap_or_else(|| Error::usage("the documents can no longer be read")));
     };
     let columns = [view.columns(first.0)?, view.columns(second.0)?];
     // The smaller number first, as in the run.

@@ -57,7 +57,7 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
     };
     let (doc, number) = (batch.doc(row), session.number(batch.doc(row)));
     let name = if doc < session.base { "of an earlier night".into() } else { session.source.name_of(doc) };
-    Err(Error::usage(format!("document {number} ({name}) took no part in the run: {why}; see rejected/")))
+    Err(Error::usage(format!("document {number} ({name}) was not part of the run: {why}; see rejected/")))
 }
 
 /// The other document of one that is asked about alone: the one that it goes for, or that it is most alike, and what to say of that.
@@ -84,7 +84,11 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
     match best {
         Some((is_duplicate, _, other)) => {
-            let of = if is_duplicate { "those that it is a pair with" } else { "documents of its template, for it has no other pair" };
+            let of = if is_duplicate {
+                "those that it is a pair with"
+            } else {
+                "documents of its template, for it has no other pair"
+            };
             let first = match finished.report.removal {
                 Some(_) if doc < finished.first_doc() => "the first document came before this night",
                 Some(_) => "the first document stays",
@@ -92,9 +96,11 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
             };
             Ok(([doc, other], Some(format!("{first}; the second one is the most similar one of {of}"))))
         }
-        None => from_passages(engine, finished, doc)?.ok_or_else(|| Error::usage(
-            "no algorithm of the run has a pair of the document: it stays, unless rejected/ names it; expected a second id to hold it against",
-        )),
+        None => from_passages(engine, finished, doc)?.ok_or_else(|| {
+            Error::usage(
+                "no algorithm of the run paired the document with another; pass a second id to compare it with",
+            )
+        }),
     }
 }
 

@@ -96,7 +96,7 @@ impl Finished {
         // Who decides about a result that was held back looks at it first.
         if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
             return Err(Error::usage(format!(
-                "{} is no output of a finished run: {SUCCESS} is not in it; expected the output folder of dupsift run",
+                "{} is not the output of a finished run, because it has no {SUCCESS}; expected the output folder of dupsift run",
                 dir.display()
             )));
         }
@@ -118,9 +118,7 @@ impl Finished {
             Some(verb) => other(verb),
             None => Error::BadFile {
                 path,
-                why: format!(
-                    "{error}; expected the record that this version of dupsift writes: run again with `overwrite`"
-                ),
+                why: format!("{error}; it was written by another version of dupsift; run again with `overwrite`"),
             },
         })?;
         if report.schema_version != SCHEMA_VERSION {
@@ -234,7 +232,7 @@ impl Finished {
             format!("the index {}", index.folder)
         };
         Err(Error::usage(format!(
-            "{} was matched against {against}: its tables name documents that are not in its corpus, and removed/ says for which document each one goes; expected an output of a run without `index` or of the first one with it",
+            "{} was matched against {against}: its tables name documents outside of its corpus; look up matches in removed/, or use the output of a run without `index`",
             self.dir.display()
         )))
     }
@@ -246,7 +244,7 @@ impl Finished {
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
         if options.inputs.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
-                "{} is of a run over standard input, whose texts are gone; expected an output of a run over files",
+                "{} is the output of a run over standard input, whose texts were not saved; expected the output of a run over files",
                 self.dir.display()
             )));
         }
@@ -275,7 +273,7 @@ impl Finished {
                 == options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
         if !same {
             return Err(Error::usage(format!(
-                "the corpus is not the one of this run any more: {} of {} read, {} of {} there, or of other sizes; run again with `overwrite`",
+                "the corpus has changed since the run: {} of {} read, {} of {} there, or other sizes; run again with `overwrite`",
                 counted(known.len() as u64, "file"),
                 counted_as(self.report.documents.rows, "row was|rows were"),
                 counted(files.len() as u64, "file"),
@@ -310,7 +308,7 @@ impl Finished {
         match both().find(|(at, (_, known))| is_other(*at, known)) {
             None => Ok(()),
             Some((_, (file, _))) => Err(Error::usage(format!(
-                "the corpus is not the one of this run any more: {} has other contents; run again with `overwrite`",
+                "the corpus has changed since the run: {} has other contents; run again with `overwrite`",
                 file.path.display()
             ))),
         }

@@ -46,8 +46,9 @@ pub use finished::Finished;
 pub use page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
 pub use review::{
-    AlgorithmReview, BINS, ClusterReview, Crossing, Fate, Held, LargeCluster, Member, PairSample, RemovedReview,
-    Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, Told, bin_range, sample_range,
+    AlgorithmReview, BINS, ClusterReview, Crossing, Fate, LargeCluster, Member, PairComparison, PairRelation,
+    PairSample, RemovalSample, RemovedReview, Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, bin_range,
+    sample_range,
 };
 
 /// The judge of `compare`, for who types its name.

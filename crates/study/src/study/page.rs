@@ -137,7 +137,7 @@ fn shows_texts(page: &Path) -> Result<bool> {
 /// The error of a page that would show less than the one that stands.
 fn poorer(dir: &Path, why: &Error) -> Error {
     Error::usage(format!(
-        "{} shows texts, and a page that is made now would not: {why}; it stays as it is: bring back what is missing, or remove the page first",
+        "{} shows texts, but a new page could not: {why}; the page is unchanged; restore what is missing, or remove the page first",
         dir.join(PAGE).display()
     ))
 }

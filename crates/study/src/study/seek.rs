@@ -68,11 +68,11 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
         return Err(Error::usage(format!(
-            "both came before this night, which decided nothing of them; expected a document of the night itself, or the output {folder}"
+            "both were indexed before this run, which did not decide about them; pass a document of this run, or the output {folder}"
         )));
     }
     match docs.iter().find(|&&doc| at.again.is_some_and(|again| again.is_forgotten(doc))) {
-        Some(doc) => Err(Error::usage(format!("document {doc} was to be forgotten: its text is not shown"))),
+        Some(doc) => Err(Error::usage(format!("document {doc} was forgotten, so its text is not shown"))),
         None => Ok(()),
     }
 }
@@ -84,9 +84,10 @@ fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Res
         None => Vec::new(),
     };
     match earlier[..] {
-        [] => {
-            Err(Error::usage(format!("{:?} and {:?} are one document, number {doc}; expected two", typed[0], typed[1])))
-        }
+        [] => Err(Error::usage(format!(
+            "{:?} and {:?} are the same document, number {doc}; expected two documents",
+            typed[0], typed[1]
+        ))),
         [one] => Ok(one),
         _ => Err(several(&typed[1], earlier.len() as u64, &earlier)),
     }
@@ -159,7 +160,7 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     let named: Vec<String> = docs.iter().take(NAMED).map(u64::to_string).collect();
     let more = if count > NAMED as u64 { ", ..." } else { "" };
     Error::usage(format!(
-        "{} documents have the id {typed:?}; name the one that is meant by its number, with `docs`: {}{more}",
+        "{} documents have the id {typed:?}; pass the number of the one you mean, with `docs`: {}{more}",
         thousands(count),
         named.join(", ")
     ))

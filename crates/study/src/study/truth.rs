@@ -60,7 +60,7 @@ impl Truth {
         };
         if truth.report.rows == truth.report.rejections.rows {
             return Err(Error::usage(format!(
-                "the truth has no rows with two values ({} in all); expected labelled pairs or clusters",
+                "the truth has no rows with two values ({} in all); expected labeled pairs or clusters",
                 counted(truth.report.rows, "row")
             )));
         }
@@ -195,7 +195,8 @@ impl Truth {
         }
         if torn > 0 {
             return Err(Error::usage(format!(
-                "documents that the truth puts in more than one cluster: {torn}, such as {}; expected one cluster a document",
+                "{} in more than one cluster of the truth, such as {}; expected one cluster per document",
+                counted_as(torn, "document is|documents are"),
                 called(session, first_torn)?
             )));
         }

@@ -79,7 +79,7 @@ impl TruthFiles {
                 return Err(Error::wrong(
                     "truth",
                     format_args!(
-                        "{} has the columns {} and {} the columns {}; expected files of one form",
+                        "{} has the columns {} and {} the columns {}; expected files of one kind",
                         other.path.display(),
                         columns.join(", "),
                         file.path.display(),
@@ -92,7 +92,7 @@ impl TruthFiles {
             return Err(Error::wrong_value(
                 "truth",
                 truth.join(" "),
-                "there is no row in it; expected labelled pairs or clusters",
+                "it has no rows; expected labeled pairs or clusters",
             ));
         };
         Ok(TruthFiles { files, columns })
@@ -134,7 +134,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
         return Err(Error::wrong_value(
             "truth",
             path.display(),
-            "it has the columns of both forms, id_a, id_b (pairs) and id, cluster (clusters); expected those of one",
+            "it has the columns of pairs (id_a, id_b) and of clusters (id, cluster); expected only one kind",
         ));
     }
     FORMS.into_iter().find(|form| form.iter().all(has)).ok_or_else(|| {
@@ -148,7 +148,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
             "truth",
             path.display(),
             format_args!(
-                "expected the columns id_a, id_b (pairs) or id, cluster (clusters); there are: {there}{}",
+                "expected the columns id_a, id_b (pairs) or id, cluster (clusters); available: {there}{}",
                 hint.unwrap_or_default()
             ),
         )

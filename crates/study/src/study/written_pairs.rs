@@ -18,7 +18,7 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Shares stand in the tables with 32 bits: to so many parts a bound such as .7 is what it was.
+/// Shares stand in the tables with 32 bits: to so many parts a bound such as 0.7 is what it was.
 const PARTS: f64 = 1e6;
 
 /// Returns the documents that are in a pair.
@@ -115,7 +115,7 @@ impl Links {
         if one.pairs_written < one.pairs && one.large_groups > 0 {
             let missing = one.pairs - one.pairs_written;
             return Err(Error::usage(format!(
-                "{} of {label} not written, of groups above `max-group={max_group}`; expected a run with a larger one",
+                "{} of {label} not written, because of groups above `max-group={max_group}`; run again with a larger one",
                 counted(missing, "pair")
             )));
         }
@@ -181,8 +181,7 @@ fn check(one: &AlgorithmReport, threshold: f64, lowest: f32) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{}={threshold}: the run knows the pairs of a similarity from {least:.3} to 1, so a threshold can only rise; expected a number \
-         between the two",
+        "{}={threshold}: the run knows the pairs of a similarity from {least:.3} to 1, so the threshold can only be raised; expected a number between the two",
         one.label
     )))
 }

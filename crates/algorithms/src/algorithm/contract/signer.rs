@@ -13,6 +13,11 @@ pub trait Signer: Send + Sync {
     /// Emits the rows of the document, or the reason why it has none.
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures);
 
+    /// Returns the words of a document that each of its keys stands for, for a person to read; `None` for keys of anything else.
+    fn words_of_keys(&self, _document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        vec![None; keys.len()]
+    }
+
     /// Returns how similar the documents of two rows of one window are, or `None` if they are no pair.
     fn judge(&self, _a: &Row<'_>, _b: &Row<'_>) -> Option<Score> {
         Some(Score::EQUAL)

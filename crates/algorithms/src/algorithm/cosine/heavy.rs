@@ -17,13 +17,15 @@
 //! not fill up their list with common terms, and those that meet by two of these have to reach the threshold by that bound.
 //!
 //! ```text
-//! threshold .6; lengths of the common terms: a .9  b .7  c .65      a b .63, a c .585, b c .455: only a and b are compared
+//! threshold 0.6; lengths of the common terms: a 0.9  b 0.7  c 0.65      a b 0.63, a c 0.585, b c 0.455: only a and b are compared
 //! ```
 
 use super::vector::is_head;
 use crate::algorithm::kit::prefix::{Term, below};
 use dupsift_core::hash::combine;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// Terms of more documents than that make no keys, however small the corpus: they cost little.
 const FEW_DOCUMENTS: u64 = 400;
@@ -117,6 +119,31 @@ impl HeavyTerms {
     }
 }
 
+/// Texts with more different words are not looked at by [`words_of`].
+const MOST_WORDS: usize = 4000;
+
+/// Returns the one or two words that each key is made of, or `None` if these are no words of the text.
+pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String>> {
+    let mut found: BTreeMap<u64, Option<String>> = keys.iter().map(|&key| (key as u64, None)).collect();
+    if words.len() <= MOST_WORDS {
+        let mut note = |key: u64, name: &dyn Fn() -> String| {
+            if let Some(slot) = found.get_mut(&key) {
+                *slot = Some(name());
+            }
+        };
+        for (&x, first) in words {
+            note(Kind::Single.key(x), &|| (*first).to_owned());
+            for (&y, second) in words.range((Bound::Excluded(x), Bound::Unbounded)) {
+                let hash = combine(x, y);
+                for kind in [Kind::Two, Kind::Common] {
+                    note(kind.key(hash), &|| format!("{first} {second}"));
+                }
+            }
+        }
+    }
+    keys.iter().map(|&key| found.get(&(key as u64)).cloned().flatten()).collect()
+}
+
 /// The hashes of so many terms of the greatest weight, these first. There are no more than `room` terms.
 fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
     // Weights are above 0, where floating-point numbers have the order of their bits.
@@ -181,7 +208,7 @@ mod tests {
 
     #[test]
     fn common_terms_fill_up_where_they_alone_may_reach_the_threshold() {
-        // Their length: .75 with the first line's, .42 without it.
+        // Their length: 0.75 with the first line's, 0.42 without it.
         let terms = [term(2, 0.6, 1), term(6, 0.27, 3), term(8, 0.3, 900), term(10, 0.3, 950), term(13, 0.62, 990)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [6, 8, 10]);

@@ -290,7 +290,7 @@ mod tests {
     fn a_large_window_is_cut_by_a_third_term() {
         let documents: Vec<Vec<u64>> = (0..200).map(|doc| vec![0, 1, 10 + doc / 4, 1_000 + doc, 2_000 + doc]).collect();
         let vectors: Vec<Vec<Term>> = documents.iter().map(|terms| vector(terms)).collect();
-        // Two of five terms are a cosine of some .4: signs let nearly all pass at .1.
+        // Two of five terms are a cosine of some 0.4: signs let nearly all pass at 0.1.
         let (found, compared) = join(&bound(2, 0.1), &vectors);
         assert!(found.len() > 19_000 && compared == 199 * 100, "without a third term in the sketch nothing is cut");
         let (found, compared) = join(&bound(5, 0.1), &vectors);
@@ -364,7 +364,7 @@ mod tests {
             terms.push(Term { hash: 10_000 + 2 * own, weight: (1.0 - common * common).sqrt(), df: 1 });
             terms
         };
-        // .9 .7: .63, .9 .65: .585, .7 .7: .49.
+        // 0.9 0.7: 0.63, 0.9 0.65: 0.585, 0.7 0.7: 0.49.
         let vectors = [document(0.9, 1), document(0.7, 2), document(0.7, 3), document(0.65, 4)];
         let (found, compared) = join(&join_of(0.6), &vectors);
         assert_eq!((found.into_keys().collect::<Vec<_>>(), compared), (vec![(0, 1), (0, 2)], 4 * 2));

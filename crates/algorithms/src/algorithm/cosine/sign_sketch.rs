@@ -6,9 +6,9 @@
 //!
 //! ```text
 //! of 512 signs as many differ as    512 p, p = arccos(cosine) / pi      standard deviation sqrt(512 p (1 - p))
-//! cosine .68: angle .823, p .262    134.1 differ, give or take 9.95     a pair differs in at most 169
-//! cosine .6:  angle .927, p .295    151.1 differ, give or take 10.3                               188
-//! cosine 0:   p .5                  256 differ, give or take 11.3
+//! cosine 0.68: angle 0.823, p 0.262    134.1 differ, give or take 9.95     a pair differs in at most 169
+//! cosine 0.6:  angle 0.927, p 0.295    151.1 differ, give or take 10.3                               188
+//! cosine 0:   p 0.5                  256 differ, give or take 11.3
 //! ```
 
 use std::f64::consts::PI;
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_worked_limits() {
-        // p = arccos(.68) / pi = .262: 134.1 + 3.5 * 9.95; p = .295: 151.1 + 3.5 * 10.32.
+        // p = arccos(0.68) / pi = 0.262: 134.1 + 3.5 * 9.95; p = 0.295: 151.1 + 3.5 * 10.32.
         assert_eq!([0.68, 0.6, 0.9].map(most_differing), [169, 188, 102]);
         // Equal vectors have equal signs, but weights are rounded.
         assert_eq!((most_differing(1.0), most_differing(0.999)), (2, 17));
@@ -173,7 +173,7 @@ mod tests {
                 assert!((mean - expected).abs() < 3.0, "{terms} terms, {cosine}: {mean} for {expected}");
                 let lost = apart.iter().filter(|&&one| one > most_differing(cosine)).count();
                 assert!(lost <= 8, "{terms} terms, {cosine}: {lost} of {count} lost");
-                // At a cosine of .5 less a third stay below the limit of .68, and of unrelated ones none.
+                // At a cosine of 0.5 less a third stay below the limit of 0.68, and of unrelated ones none.
                 let stay = |cosine: f64, limit: u32| {
                     let near = |number: &u64| {
                         let [a, b] = pair(cosine, terms, number + 9_000).map(|vector| sketch.signs(&vector));

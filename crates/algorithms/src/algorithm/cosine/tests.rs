@@ -31,7 +31,7 @@ fn worked_values() {
 fn what_has_no_vector_has_no_signature() {
     assert_eq!(sign(&Cosine, "", "?!"), Err("no words"));
     assert_eq!(sign(&Cosine, "unit=hanzi,han_only=true", "no Chinese"), Err("no Han characters"));
-    // Without a count each term may be anywhere: one of four equal terms leaves .87 of the length.
+    // Without a count each term may be anywhere: one of four equal terms leaves 0.87 of the length.
     assert_eq!(sign(&Cosine, "threshold=0.9", "a b c d").unwrap().len(), 1);
     assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
 }

@@ -1,13 +1,13 @@
 //! `descr_words` (A9): which of a few thousand support words a document uses often.
 //!
 //! Source: Ilyinsky, Kuzmin, Melkov, Segalovich 2002, An efficient method to detect duplicates of web documents with the use
-//! of inverted index (a poster); Zelenkov, Segalovich 2007, Descr Words: recall .44, precision .77 in that study. The poster
+//! of inverted index (a poster); Zelenkov, Segalovich 2007, Descr Words: recall 0.44, precision 0.77 in that study. The poster
 //! says how good words are told; the procedure in `support_words.rs` is our reading of it. Cost: a first pass for the
 //! counts, a reading for notes (eight bytes a word and sampled document), some passes over these, one row a document.
 //!
 //! ```text
 //! f = tf / tf_max; bit of a word = f above the threshold of that word; signature = hash of the numbers of the set bits
-//! thresholds  кот 12/64, окно 20/64, птица 30/64;   "Кот, кот, окно, птица": f = 1, .5, .5 -> bits кот, окно, птица
+//! thresholds  кот 12/64, окно 20/64, птица 30/64;   "Кот, кот, окно, птица": f = 1, 0.5, 0.5 -> bits кот, окно, птица
 //! ```
 //!
 //! Limits: unrelated pages with the same few bits are merged (more `min_bits`, fewer documents); the words depend on the
@@ -252,7 +252,7 @@ mod tests {
         let signer = |typed: &str| DescrWords.signer(&params(&DescrWords, typed), &corpus).unwrap();
         let bits = |typed: &str, text: &str| sign_with(signer(typed).as_ref(), text).map(|rows| rows[0].1);
         let hash = |bits: &[u64]| Ok(u128::from(hash64(bytemuck::cast_slice(bits))));
-        // f of "птица" is .5, not above 32/64.
+        // f of "птица" is 0.5, not above 32/64.
         assert_eq!(bits("min_bits=1", "Кот, кот, окно, птица"), hash(&[0, 1]));
         assert_eq!(bits("min_bits=1", "Птица, кот и кот; окно. Птица!"), hash(&[0, 1, 2]));
         assert_eq!(bits("", "Птица, кот и кот; окно. Птица!"), hash(&[0, 1, 2]));

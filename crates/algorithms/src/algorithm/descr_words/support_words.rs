@@ -21,7 +21,7 @@ use dupsift_core::error::Result;
 /// The steps that f is counted in: step i is i/64 < f <= (i + 1)/64.
 pub const STEPS: u64 = 64;
 
-/// Thresholds are i/64 from .05 to .95.
+/// Thresholds are i/64 from 0.05 to 0.95.
 const THRESHOLDS: std::ops::RangeInclusive<usize> = 4..=60;
 
 /// The share of the documents that may be uncovered in one phase.
@@ -287,7 +287,7 @@ mod tests {
         assert!(candidate(64, &counts, &Goals { documents: 141, ..GOALS }).is_none());
     }
 
-    /// Word n as a note, always at f = .5.
+    /// Word n as a note, always at f = 0.5.
     fn word(n: u64) -> u64 {
         n * STEPS + 31
     }

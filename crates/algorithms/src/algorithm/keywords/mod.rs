@@ -8,7 +8,7 @@
 //! 2  the same N keywords in the same order of weight     5  rule 3, and d < a
 //! 3  the same N keywords in any order
 //! d = sum (w - w')^2 / (sum w^2 + sum w'^2), keyword by keyword: 0 for equal weights, 1 for disjoint words
-//! weights 2 1 1 and 1 1 1: d = 1 / (6 + 3) = .11;  all weights doubled: d = .2, so weights are shares of the length
+//! weights 2 1 1 and 1 1 1: d = 1 / (6 + 3) = 0.11;  all weights doubled: d = 0.2, so weights are shares of the length
 //! ```
 //!
 //! The description is that of the page, if the corpus has the column and the page a description with a letter or a digit in

@@ -100,11 +100,11 @@ fn weights_that_need_counts() {
     let first = BTreeSet::from([(0, 1)]);
     let all = BTreeSet::from([(0, 1), (0, 2), (1, 2)]);
     assert_eq!(pairs("words=1,weight=tf"), all);
-    // b weighs 3/8 ln(3/2) = .152, c 1/8 ln 3 = .137.
+    // b weighs 3/8 ln(3/2) = 0.152, c 1/8 ln 3 = 0.137.
     assert_eq!(pairs("words=1,weight=tf_idf"), first);
-    // a weighs 4/8/3 = .167, b 3/8/2 = .188, c .125.
+    // a weighs 4/8/3 = 0.167, b 3/8/2 = 0.188, c 0.125.
     assert_eq!(pairs("words=1,weight=tf_over_df"), first);
-    // a weighs 4/8/10 = .05, b 3/8/6 = .063, c and d .125.
+    // a weighs 4/8/10 = 0.05, b 3/8/6 = 0.063, c and d 0.125.
     assert_eq!(pairs("words=1,weight=tf_over_cf"), BTreeSet::new());
     assert_eq!(pairs("words=1,weight=tf_over_cf,min_df=2"), first);
     assert_eq!(pairs("words=3,min_df=2"), first);

@@ -43,7 +43,7 @@ impl StringKey {
         let verify = params.flag(VERIFY_STRING.name);
         if verify && digest.bits() > 64 {
             return Err(Error::usage(format!(
-                "{owner}: verify_string=true goes with digest=crc32 or xxh3_64; {name} has 128 bits and needs no second hash"
+                "{owner}: verify_string=true requires digest=crc32 or xxh3_64; {name} has 128 bits and needs no second hash"
             )));
         }
         Ok(StringKey { digest, verify })

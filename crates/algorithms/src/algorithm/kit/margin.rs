@@ -4,8 +4,8 @@
 //! is lowered until it finds reworked copies, and what it finds besides is held against the best that its documents have.
 //!
 //! ```text
-//! margin=0.1         a b .90   a c .75   b c .79   c d .76      best: a .90  b .90  c .79  d .76
-//!                    stays: a b; c d, for .79 - .76 <= .1       goes: a c (.90 - .75 > .1), b c (.90 - .79 > .1)
+//! margin=0.1         a b 0.90   a c 0.75   b c 0.79   c d 0.76      best: a 0.90  b 0.90  c 0.79  d 0.76
+//!                    stays: a b; c d, for 0.79 - 0.76 <= 0.1       goes: a c (0.90 - 0.75 > 0.1), b c (0.90 - 0.79 > 0.1)
 //! margin=either:0.1  stays: all four, for c and d have nothing better
 //! ```
 //!
@@ -28,7 +28,7 @@ pub const MARGIN: ParamSpec = ParamSpec {
     help: "M: a pair must come within M of the best similarity of each of its documents; either:M: of one of them; M:D: so that clusters stay whole up to the distance D",
 };
 
-/// A similarity is a Float32; a hair more than M keeps 0.9 within .1 of 1.
+/// A similarity is a Float32; a hair more than M keeps 0.9 within 0.1 of 1.
 const HAIR: f64 = 1e-6;
 
 /// Whether a pair of that similarity comes within the margin, of documents that have these best ones.
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(left(0.15, false).len(), 4);
         assert_eq!(left(0.1, true).len(), 4);
         assert_eq!(left(0.01, true), [('a', 'b'), ('b', 'c'), ('c', 'd')]);
-        // .9 is within .1 of 1, also where binary fractions are a hair off.
+        // 0.9 is within 0.1 of 1, also where binary fractions are a hair off.
         assert!(within(Margin { within: 0.1, either: false, whole: None }, 0.9, 1.0, 1.0));
     }
 

@@ -6,7 +6,7 @@
 //! threshold meets in the list of its first common term.
 //!
 //! ```text
-//! weights 3 3 1 1, length sqrt(20), threshold .9:  rest 1, .74 ..  -> one list
+//! weights 3 3 1 1, length sqrt(20), threshold 0.9:  rest 1, 0.74 ..  -> one list
 //! ```
 
 use dupsift_core::row::Signatures;

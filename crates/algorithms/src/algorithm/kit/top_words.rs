@@ -11,7 +11,7 @@ pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
 
 /// So many of `count` words are the share `share`, rounded down.
 pub fn share(count: usize, share: f64) -> usize {
-    // A share such as .29 is a hair less than it says, and 100 words times it a hair less than 29.
+    // A share such as 0.29 is a hair less than it says, and 100 words times it a hair less than 29.
     (count as f64 * share + 1e-9).floor() as usize
 }
 

@@ -1,6 +1,6 @@
 //! `log_shingles` (A8): shingles divisible by a power of two, one that grows with the document.
 //!
-//! Source: Zelenkov, Segalovich 2007, Log Shingles (recall .39, precision .97 in that study); Manber 1994 (fingerprints with
+//! Source: Zelenkov, Segalovich 2007, Log Shingles (recall 0.39, precision 0.97 in that study); Manber 1994 (fingerprints with
 //! zero low bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: a sort of the shingles; two rows a document (`equal`),
 //! one (`ladder`), or about half of its 50 to 100 sampled shingles and a second reading of the candidates (`overlap`).
 //!
@@ -14,7 +14,7 @@
 //! | `ladder` | for every j the smallest shingle divisible by 2^j equal: about log2 n values |
 //!
 //! Limits: all-or-nothing samples (`equal`) are lost with a few changed words: one word touches ten shingles of a pair, and at
-//! a rate of 1/8 the sample survives with probability .26. The next level of a small document is a handful of shingles or
+//! a rate of 1/8 the sample survives with probability 0.26. The next level of a small document is a handful of shingles or
 //! none; `min_shingles` leaves small documents out. In `overlap` a shingle that many documents share costs the square of
 //! their number, up to `--max-candidates`.
 //!

@@ -1,13 +1,13 @@
 //! `shingles`: every window of five characters; two texts are alike if a fifth of all their windows is common to both.
 //!
-//! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold .2 as a Chinese article
+//! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2 as a Chinese article
 //! on duplicate pages has them. Cost: up to `exact_limit` documents all are compared with all, by bitmaps that rule out
 //! nearly every pair, then the check on the texts: n^2 / 2 comparisons of some hundred bytes, and rows of about as many
 //! bytes as the texts for each 1,500 documents. Above that minima of `bands` x `rows` hash functions find the candidates.
 //! Contained texts meet by the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
-//! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: .927 at s = .2, .998 at .3
+//! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
 //! resemblance |A n B| / |A u B|          containment |A n B| / |A| or |A n B| / |B|, whichever is larger
 //! ```
 //!
@@ -15,7 +15,7 @@
 //! nearest in the order of the next four bands, and with the first documents of all. The other joins bound what more than 256
 //! documents cost that are similar to one (`crowds.rs`).
 //!
-//! Limits: at .2 two pages of one template are alike. White space counts as one character, see `spaces`. `seed_code` repeats
+//! Limits: at 0.2 two pages of one template are alike. White space counts as one character, see `spaces`. `seed_code` repeats
 //! the code beside the article, for comparison only: Dice in place of Jaccard, the last window lost, repeated windows of
 //! one text counted against the set of the other (of both ways the larger one here; above 1 counts as 1). Sketches estimate:
 //! `mod_m` has nothing of many short texts, `min_s` cannot estimate containment.
@@ -127,17 +127,17 @@ impl Algorithm for Shingles {
         let (measure, sketch, join) = (params.word("measure"), params.word("sketch"), params.word("join"));
         if sets.measure == Measure::SeedCode && (measure != "resemblance" || sketch != "full") {
             return Err(Error::usage(format!(
-                "shingles: seed_code=true has a measure of its own; it goes with measure=resemblance,sketch=full, and measure={measure},sketch={sketch} came"
+                "shingles: seed_code=true requires measure=resemblance,sketch=full, got measure={measure},sketch={sketch}"
             )));
         }
         if measure == "containment" && sketch == "min_s" {
             return Err(Error::usage(
-                "shingles: the smallest hashes of a text say nothing of containment; measure=containment goes with sketch=full or mod_m",
+                "shingles: measure=containment cannot be computed from the smallest hashes; use sketch=full or mod_m",
             ));
         }
         if measure != "containment" && join == "rarest" {
             return Err(Error::usage(format!(
-                "shingles: join=rarest goes with measure=containment, and measure={measure} came; use join=exact or join=lsh, or leave join out"
+                "shingles: join=rarest requires measure=containment, got measure={measure}; use join=exact or join=lsh, or leave join out"
             )));
         }
         let exact = match join {
@@ -373,10 +373,10 @@ mod tests {
         let texts = texts(22, 120, 200);
         let exact = run(&Shingles, "threshold=0.5", &texts).numbers();
         let lsh = run(&Shingles, "threshold=0.5,join=lsh", &texts).numbers();
-        // At .5 a pair is missed once in 10^8.
+        // At 0.5 a pair is missed once in 10^8.
         assert!(exact.len() > 50 && lsh == exact);
         for sketch in ["min_s,s=100", "mod_m,m=5"] {
-            // The estimates are within .2 of the truth.
+            // The estimates are within 0.2 of the truth.
             let (loose, strict) = (run(&Shingles, "threshold=0.3", &texts), run(&Shingles, "threshold=0.7", &texts));
             let found = run(&Shingles, &format!("sketch={sketch},threshold=0.5"), &texts).numbers();
             assert!(strict.numbers().is_subset(&found) && found.is_subset(&loose.numbers()), "{sketch}");

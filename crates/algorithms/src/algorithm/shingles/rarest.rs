@@ -11,7 +11,7 @@
 //! than n - m elements are missing, for each bit that is missing is one at least; it never says no where it is yes.
 //!
 //! ```text
-//! a b c d e f g h i j, threshold .8: m 8, three groups        a d g j    b e h    c f i
+//! a b c d e f g h i j, threshold 0.8: m 8, three groups        a d g j    b e h    c f i
 //! a set without b and c holds a d g j; one with a and without d is no candidate
 //! ```
 //!
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(of(0.8), [1, 4, 4, 5, 8, 9]);
         assert_eq!(of(1.0), [1, 4, 5, 6, 10, 11]);
         assert_eq!(of(0.01), [1; 6]);
-        // .7 times 10 is more than 7 by a hair.
+        // 0.7 times 10 is more than 7 by a hair.
         assert_eq!((least(0.7, 10), least(0.8, 0)), (7, 1));
     }
 

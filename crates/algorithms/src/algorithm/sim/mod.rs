@@ -8,12 +8,12 @@
 //! read as:  md5   the sorted keywords are the same
 //!           sim   d(W_i, W_j) < delta over the union of both keyword sets
 //! d = 1 - sum W_ia W_ja / sqrt(sum W_ia^2 sum W_ja^2)      distance=cosine: 0 for parallel vectors, 1 for disjoint sets
-//! d = sum (W_ia - W_ja)^2 / (sum W_ia^2 + sum W_ja^2)      distance=quad: .2 for a vector and its double
+//! d = sum (W_ia - W_ja)^2 / (sum W_ia^2 + sum W_ja^2)      distance=quad: 0.2 for a vector and its double
 //! ```
 //!
 //! Whether both conditions or one of them make a pair the paper leaves open; `combine=or` is our reading, for the second is
 //! introduced because the first misses pairs. Weights are relative to the length of the text. Limits: with five keywords, one
-//! of five equally heavy ones replaced is .2 away; of 12 : 10 : 7 the third replaced .167. With weight=tf_over_df or
+//! of five equally heavy ones replaced is 0.2 away; of 12 : 10 : 7 the third replaced 0.167. With weight=tf_over_df or
 //! tf_over_cf rare words win, so that typing errors become keywords; `min_df` keeps at least those of one document out.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
@@ -96,7 +96,7 @@ impl Algorithm for Sim {
         let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
         if min_keywords > words {
             return Err(Error::usage(format!(
-                "sim: min_keywords={min_keywords} is more than words={words}, so that no document would have a signature"
+                "sim: min_keywords={min_keywords} is more than words={words}, so no document would have a signature"
             )));
         }
         let combine = params.word("combine");

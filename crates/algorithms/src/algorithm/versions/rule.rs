@@ -74,9 +74,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         let idle = PARAMS[1..].iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
         return idle.map_or(Ok(None), |idle| {
             let name = idle.split('=').next().unwrap_or_default();
-            Err(Error::usage(format!(
-                "{idle} is a bound of the rule that {RELATE}=true asks for, and {RELATE} is false; leave {RELATE}=false out, or {name}="
-            )))
+            Err(Error::usage(format!("{idle} has an effect only with {RELATE}=true; remove {RELATE}=false or {name}=")))
         });
     }
     let near = params.real(NEAR);
@@ -99,7 +97,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
     };
     if rule.near < least {
         return Err(Error::usage(format!(
-            "relate: near={} is below threshold={least}; expected a near group of pairs that are looked at: take near={least} or more, or a lower threshold=",
+            "relate: near={} is below threshold={least}; use near={least} or more, or a lower threshold=",
             rule.near
         )));
     }

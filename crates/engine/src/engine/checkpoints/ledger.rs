@@ -89,12 +89,15 @@ pub fn read(dir: &Path) -> Result<Ledger> {
     match Ledger::read(dir) {
         Ok(Some(ledger)) if ledger.build == build() => Ok(ledger),
         Ok(Some(_)) => {
-            tracing::info!("what lies in {} is of another build of the program; the run starts anew", dir.display());
+            tracing::info!(
+                "what lies in {} is of another build of the program; the run starts from the beginning",
+                dir.display()
+            );
             Ok(Ledger::default())
         }
         Ok(None) => Ok(Ledger::default()),
         Err(Error::Damaged { path, why }) => {
-            tracing::warn!("{}: {why}; the run starts anew", path.display());
+            tracing::warn!("{}: {why}; the run starts from the beginning", path.display());
             Ok(Ledger::default())
         }
         Err(error) => Err(error),

@@ -73,7 +73,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
             Ok(())
         }
         Some((file, why)) => {
-            tracing::warn!("{} {why}; the work that an earlier run saved is discarded", file.path.display());
+            tracing::warn!("{} {why}; the saved work of an earlier run is discarded", file.path.display());
             products.discard()
         }
     }

@@ -162,6 +162,8 @@ pub struct Removals {
     pub seen_by_file: Vec<u64>,
     /// By writing and by length.
     pub parts: Parts,
+    /// Bytes of the texts that are exact copies.
+    pub copied_bytes: u64,
 }
 
 /// A row, read again.
@@ -245,6 +247,9 @@ pub fn write(
             removals.removed += 1;
             let (shape, length) = part(doc);
             removals.parts.add(shape, length);
+            if matches!(reason, "copy" | "seen") {
+                removals.copied_bytes += Parts::bytes(shape);
+            }
             *removals.reasons.entry(reason.to_string()).or_default() += 1;
             while session.source.files[file].first_doc + session.source.files[file].rows <= doc {
                 file += 1;

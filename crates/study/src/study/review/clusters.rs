@@ -60,7 +60,7 @@ pub fn read(
     most: usize,
 ) -> Result<(ClusterReview, Vec<LargeCluster>)> {
     let mut review = ClusterReview::default();
-    let mut largest = Lowest::new(most);
+    let (mut largest, mut copies) = (Lowest::new(most), Lowest::new(most));
     let mut rest = 0;
     let mut cluster = LargeCluster::default();
     let mut members: Lowest<(f32, u64), Member> = Lowest::new(MEMBERS);
@@ -82,16 +82,17 @@ pub fn read(
         rest = rest.saturating_sub(1);
         if rest == 0 {
             let mut done = std::mem::take(&mut cluster);
-            largest.offer((Reverse(done.size), done.representative), || {
-                done.members = members.iter().map(|(_, member)| *member).collect();
-                done
-            });
+            done.members = members.iter().map(|(_, member)| *member).collect();
+            // Exact copies are all alike: they are not to keep others from being shown.
+            let kind = if done.members.is_empty() { &mut copies } else { &mut largest };
+            kind.offer((Reverse(done.size), done.representative), || done);
         }
     }
-    Ok((review, largest.into_values().collect()))
+    Ok((review, largest.into_values().chain(copies.into_values()).collect()))
 }
 
-/// The largest clusters of the algorithms that decide; one that several have is shown of the one where it is largest.
+/// Returns the largest clusters of the algorithms that decide, then the largest clusters of exact copies. A cluster that several algorithms
+/// have is taken from the one where it is largest.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()
@@ -102,8 +103,12 @@ pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool],
     all.sort_by_key(|one| (Reverse(one.size), one.algorithm, one.representative));
     let mut seen = BTreeSet::new();
     all.retain(|one| seen.insert(one.representative));
-    all.truncate(most);
-    all
+    let (mut others, mut copies): (Vec<LargeCluster>, Vec<LargeCluster>) =
+        all.into_iter().partition(|one| !one.members.is_empty());
+    others.truncate(most);
+    copies.truncate(most);
+    others.append(&mut copies);
+    others
 }
 
 #[cfg(test)]

@@ -6,25 +6,25 @@
 //! documents allow at most the root of 2 n.
 
 mod clusters;
+mod compared;
 mod crossing;
-mod held;
 mod lowest;
 mod places;
 mod preset;
+mod relations;
 mod removed;
 mod shown;
 mod sources;
 mod tally;
-mod told;
 
 pub use clusters::{ClusterReview, LargeCluster, Member};
+pub use compared::PairComparison;
 pub use crossing::Crossing;
-pub use held::Held;
-pub use removed::{Fate, RemovedReview, SHARES};
+pub use relations::PairRelation;
+pub use removed::{Fate, RemovalSample, RemovedReview, SHARES};
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
-pub use told::Told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -68,10 +68,10 @@ pub struct Review {
     pub samples: Vec<Vec<PairSample>>,
     /// The documents of all these, by number.
     pub texts: BTreeMap<u64, ShownText>,
-    /// The pairs of all these held against each other, by the numbers of their documents.
-    pub held: BTreeMap<(u64, u64), Held>,
-    /// What those of them are that an algorithm classifies.
-    pub told: BTreeMap<(u64, u64), Told>,
+    /// All these pairs compared, by the numbers of their documents.
+    pub compared: BTreeMap<(u64, u64), PairComparison>,
+    /// The relations of the pairs that an algorithm classifies.
+    pub relations: BTreeMap<(u64, u64), PairRelation>,
     /// The removals; nothing where nothing may go.
     pub removed: RemovedReview,
     /// What removal asks of a document, where a pair is not enough.
@@ -143,6 +143,7 @@ pub fn review(
     let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
     let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
+    docs.extend(removed.sample.iter().map(|one| one.doc));
     // Those are named, though they are not shown.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
@@ -154,11 +155,13 @@ pub fn review(
     };
     let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
     let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
-    let pairs: BTreeSet<(u64, u64)> = pairs.chain(large.iter().flat_map(LargeCluster::pairs)).collect();
-    let held = held::hold(&read, bounds, pairs.iter().copied());
-    let mut told = BTreeMap::new();
+    let pairs = pairs.chain(large.iter().flat_map(LargeCluster::pairs));
+    let drawn = removed.sample.iter().map(|one| (one.doc.min(one.kept), one.doc.max(one.kept)));
+    let pairs: BTreeSet<(u64, u64)> = pairs.chain(drawn).collect();
+    let compared = compared::compare_all(&read, bounds, pairs.iter().copied());
+    let mut relations = BTreeMap::new();
     for one in report.algorithms.iter().filter(|one| one.relations.is_some()) {
-        told.extend(told::told(finished, &one.label, &pairs, go_on)?);
+        relations.extend(relations::relations(finished, &one.label, &pairs, go_on)?);
     }
     let texts = read.into_iter().map(|(doc, read)| (doc, read.shown)).collect();
     Ok(Review {
@@ -176,8 +179,8 @@ pub fn review(
         least,
         samples,
         texts,
-        held,
-        told,
+        compared,
+        relations,
         removed,
         before: before(report),
         bounds,

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::lowest::Lowest;
 use super::tally::{BINS, bin};
 use dupsift_core::error::Result;
+use dupsift_core::hash::mix64;
 use dupsift_files::tables::{EMPTIED, RemovalFound};
 
 /// Rows between two looks at whether to go on.
@@ -11,6 +13,20 @@ const ASKED: usize = 4096;
 
 /// Shares of 3-grams that may be asked for.
 pub const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
+
+/// Removals that are drawn to be looked at one by one.
+const SAMPLED: usize = 200;
+
+/// A removal that was drawn to be looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemovalSample {
+    /// The removed document.
+    pub doc: u64,
+    /// The document that was kept instead.
+    pub kept: u64,
+    /// Their similarity; `None` if only a chain of pairs links them.
+    pub similarity: Option<f32>,
+}
 
 /// Removed documents by the pairs for which they go.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +39,8 @@ pub struct RemovedReview {
     pub contained: [u64; SHARES.len()],
     /// What became of documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
+    /// Removals drawn with a fixed seed, by number; exact copies are left out.
+    pub sample: Vec<RemovalSample>,
 }
 
 /// Why a document goes.
@@ -42,6 +60,7 @@ pub fn read(
     go_on: &dyn Fn() -> Result<()>,
 ) -> Result<RemovedReview> {
     let mut review = RemovedReview::default();
+    let mut sample = Lowest::new(SAMPLED);
     for (at, row) in rows.enumerate() {
         if at % ASKED == 0 {
             go_on()?;
@@ -58,9 +77,18 @@ pub fn read(
             None => review.chained += 1,
         }
         note(doc)?;
+        if matches!(reason, "pair" | "chain") {
+            sample.offer((mix64(doc), doc), || (RemovalSample { doc, kept, similarity }, reason));
+        }
         if shown(doc) {
             review.fates.insert(doc, Fate { kept, reason: reason.to_string() });
         }
+    }
+    let mut sample: Vec<(RemovalSample, &str)> = sample.into_values().collect();
+    sample.sort_unstable_by_key(|(one, _)| one.doc);
+    for (one, reason) in sample {
+        review.fates.insert(one.doc, Fate { kept: one.kept, reason: reason.to_string() });
+        review.sample.push(one);
     }
     Ok(review)
 }
@@ -82,7 +110,10 @@ mod tests {
         let note = |doc| Ok(gone.borrow_mut().push(doc));
         let review = read(rows.into_iter(), |doc| doc == 3, &note, &|| Ok(())).unwrap();
         assert_eq!((review.scores[BINS - 1], review.scores[14], review.chained), (1, 1, 1));
-        assert_eq!(review.fates, BTreeMap::from([(3, Fate { kept: 0, reason: "pair".into() })]));
+        let fate = |reason: &str| Fate { kept: 0, reason: reason.into() };
+        assert_eq!(review.fates, BTreeMap::from([(3, fate("pair")), (4, fate("chain"))]));
+        // Exact copies are not drawn.
+        assert_eq!(review.sample.iter().map(|one| one.doc).collect::<Vec<_>>(), [3, 4]);
         assert_eq!(review.contained, [2, 2, 2, 1, 1, 1]);
         assert_eq!(gone.take(), [1, 3, 4]);
     }

@@ -7,7 +7,7 @@ use dupsift_files::tables::PairFound;
 /// Checked pairs shown for their low similarity.
 pub const LEAST: usize = 10;
 
-/// Bins of similarity: twenty of .05, and one for 1 alone.
+/// Bins of similarity: twenty of 0.05, and one for 1 alone.
 pub const BINS: usize = 21;
 
 /// The lower ends of the bins that pairs are drawn from; the last holds the pairs of similarity 1.
@@ -19,7 +19,7 @@ const DRAWN: [usize; SAMPLE_BINS.len()] = [2, 2, 2, 2, 2, 2, 1];
 /// Which pairs are drawn depends on it and on their numbers alone.
 const SEED: u64 = 2007;
 
-/// What a similarity at the edge of a bin may be off, for .7 is none of the numbers of 32 bits.
+/// What a similarity at the edge of a bin may be off, for 0.7 is none of the numbers of 32 bits.
 const EDGE: f32 = 1e-5;
 
 /// The bin of a similarity.

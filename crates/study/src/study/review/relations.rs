@@ -9,7 +9,7 @@ use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of
 
 /// What a pair was told to be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct PairRelation {
     /// `version`, `contained` or `template`.
     pub relation: String,
     /// Why.
@@ -23,12 +23,12 @@ pub struct Told {
 ///
 /// # Errors
 /// A table that cannot be read; an interruption.
-pub fn told(
+pub fn relations(
     finished: &Finished,
     label: &str,
     pairs: &BTreeSet<(u64, u64)>,
     go_on: &dyn Fn() -> Result<()>,
-) -> Result<BTreeMap<(u64, u64), Told>> {
+) -> Result<BTreeMap<(u64, u64), PairRelation>> {
     let mut found = BTreeMap::new();
     let path = finished.pair_table(label);
     let mut left = pairs.iter().copied().peekable();
@@ -53,6 +53,6 @@ pub fn told(
     Ok(found)
 }
 
-fn of(pair: FoundPair) -> Option<Told> {
-    Some(Told { relation: pair.relation?, why: pair.why.unwrap_or_default(), other_title: pair.other_title })
+fn of(pair: FoundPair) -> Option<PairRelation> {
+    Some(PairRelation { relation: pair.relation?, why: pair.why.unwrap_or_default(), other_title: pair.other_title })
 }

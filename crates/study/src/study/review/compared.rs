@@ -1,4 +1,4 @@
-//! Pairs that are shown, held against each other as removal does it.
+//! The pairs that the page shows, compared as removal compares them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,33 +7,33 @@ use dupsift_algorithms::measure::{Contained, contained};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_text::numbers::value;
 
-/// Numbers that are told of each of two documents.
+/// Numbers that are listed for each of two documents.
 const NAMED: usize = 8;
 
-/// What two documents have in common, and what not.
+/// What two documents have in common, and what they do not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Held {
-    /// How much of the first stands in the second, and of the second in the first.
+pub struct PairComparison {
+    /// How much of the first the second contains, and of the second the first.
     pub contained: [Contained; 2],
     /// The first numbers of each that the other lacks.
     pub numbers: [Vec<String>; 2],
     /// How many more numbers of each the other lacks.
     pub more_numbers: [usize; 2],
-    /// Why each may not go for the other, where it may not.
+    /// Why each cannot be removed for the other; `None` if it can.
     pub stays: [Option<&'static str>; 2],
 }
 
-/// Holds pairs of documents against each other, as far as both were read; by the bounds that removal asks for.
-pub fn hold(
+/// Compares the pairs of which both documents were read, by the bounds of the removal rule.
+pub fn compare_all(
     read: &BTreeMap<u64, Read>,
     bounds: Option<Bounds>,
     pairs: impl Iterator<Item = (u64, u64)>,
-) -> BTreeMap<(u64, u64), Held> {
-    let both = |(a, b)| Some(((a, b), held(read.get(&a)?, read.get(&b)?, bounds)));
+) -> BTreeMap<(u64, u64), PairComparison> {
+    let both = |(a, b)| Some(((a, b), compare(read.get(&a)?, read.get(&b)?, bounds)));
     pairs.filter_map(both).collect()
 }
 
-fn held(a: &Read, b: &Read, bounds: Option<Bounds>) -> Held {
+fn compare(a: &Read, b: &Read, bounds: Option<Bounds>) -> PairComparison {
     let lacking = |one: &Read, other: &Read| {
         let there: BTreeSet<_> = other.numbers.iter().map(|number| value(number)).collect();
         let own: Vec<String> = one.numbers.iter().filter(|number| !there.contains(&value(number))).cloned().collect();
@@ -43,7 +43,7 @@ fn held(a: &Read, b: &Read, bounds: Option<Bounds>) -> Held {
     let ((own_a, more_a), (own_b, more_b)) = (lacking(a, b), lacking(b, a));
     let [of_a, of_b] = contained(&a.contents, &b.contents);
     let stays = |both| bounds.and_then(|bounds| bounds.stays(both)).map(Stays::name);
-    Held {
+    PairComparison {
         contained: [of_a, of_b],
         stays: [stays([of_a, of_b]), stays([of_b, of_a])],
         numbers: [own_a, own_b],
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_one_lacks_are_told_in_order() {
+    fn numbers_that_one_lacks_are_listed_in_order() {
         let read = |numbers: &[&str]| Read {
             shown: Default::default(),
             // No numbers, no title, three grams.
@@ -67,7 +67,7 @@ mod tests {
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let all = BTreeMap::from([(3, read(&["9", "7", "5"])), (4, read(&["7", "1"])), (5, read(&many))]);
         let bounds = Bounds { grams: 0.8, numbers: 0.9 };
-        let found = hold(&all, Some(bounds), [(3, 4), (3, 5), (3, 6)].into_iter());
+        let found = compare_all(&all, Some(bounds), [(3, 4), (3, 5), (3, 6)].into_iter());
         assert_eq!(found.keys().copied().collect::<Vec<_>>(), [(3, 4), (3, 5)]);
         assert_eq!(found[&(3, 4)].numbers, [vec!["9", "5"], vec!["1"]]);
         assert_eq!((found[&(3, 5)].more_numbers, found[&(3, 5)].numbers[1].len()), ([0, 3], NAMED));

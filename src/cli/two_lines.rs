@@ -1,0 +1,78 @@
+//! An error in two lines: what is wrong, then `help:` with the way out.
+//!
+//! A message of the library is one line, `WHAT IS WRONG; WAY OUT`, so that it can be a warning, an exception of Python or a value of JSON.
+//! A way out begins with one of [`LEADS`].
+
+/// How a way out begins.
+const LEADS: &[&str] = &[
+    "add ",
+    "accept ",
+    "available: ",
+    "bring ",
+    "choose ",
+    "copy ",
+    "correct ",
+    "convert ",
+    "create ",
+    "did you mean ",
+    "empty ",
+    "expected ",
+    "fix ",
+    "give ",
+    "is `",
+    "keys are ",
+    "look ",
+    "lower ",
+    "make ",
+    "mount ",
+    "move ",
+    "name ",
+    "pass ",
+    "put ",
+    "quote ",
+    "raise ",
+    "remove ",
+    "rename ",
+    "repair ",
+    "restore ",
+    "run ",
+    "see ",
+    "start ",
+    "take ",
+    "there are ",
+    "train ",
+    "try ",
+    "use ",
+    "wait ",
+    "write ",
+    "`overwrite` ",
+];
+
+/// Returns what is wrong, and the way out if the message names one.
+pub fn two_lines(message: &str) -> (&str, Option<String>) {
+    let is_way_out = |(at, _): &(usize, &str)| LEADS.iter().any(|lead| message[at + 2..].starts_with(lead));
+    match message.match_indices("; ").find(is_way_out) {
+        Some((at, _)) => (&message[..at], Some(message[at + 2..].replace("?; ", "? "))),
+        None => (message, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_out_gets_a_line_of_its_own() {
+        let way_out = |message| two_lines(message).1;
+        assert_eq!(
+            two_lines("there is no algorithm \"exat\"; did you mean \"exact\"?; available: exact, tf"),
+            ("there is no algorithm \"exat\"", Some("did you mean \"exact\"? available: exact, tf".to_owned()))
+        );
+        assert_eq!(
+            two_lines("cannot write a: disk full; 3 GiB are missing; pass another `work`"),
+            ("cannot write a: disk full; 3 GiB are missing", Some("pass another `work`".to_owned()))
+        );
+        assert_eq!(way_out("docs.jsonl, row 6: null text (`strict` stops at the first bad row)"), None);
+        assert_eq!(way_out("; "), None);
+    }
+}

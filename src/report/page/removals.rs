@@ -1,0 +1,47 @@
+//! Removals to look at one by one. Without the script of the page they are a list that unfolds.
+
+use maud::{Markup, html};
+
+use super::pair::{body, names};
+use super::text::{plain, share};
+use crate::report::{counted, thousands};
+use dupsift_engine::job::RunReport;
+use dupsift_study::study::{RemovalSample, Review};
+
+/// Returns the removals that were drawn; `None` if no near-duplicate was removed or the texts cannot be read.
+pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
+    let removal = report.removal.as_ref()?;
+    let sample = &review.removed.sample;
+    if sample.is_empty() || review.no_texts.is_some() {
+        return None;
+    }
+    let drawn = match sample.len() as u64 {
+        all if all >= removal.near_duplicates => "All".to_owned(),
+        some => format!("{} of", thousands(some)),
+    };
+    Some(html! {
+        p.how {
+            (drawn) " " (counted(removal.near_duplicates, "near-duplicate")) " that were removed, drawn with a fixed seed. A was removed, B was kept; "
+            del { "only in A" } ", " ins { "only in B" } ". "
+            "With the keys j and k you go to the next and the previous one. Tick what looks wrong, and save the others as labels for "
+            code { "dupsift evaluate" } "."
+        }
+        div.browse { @for one in sample { (one_removal(report, review, one)) } }
+    })
+}
+
+fn one_removal(report: &RunReport, review: &Review, one: &RemovalSample) -> Markup {
+    // An id that the page cannot show as it is would not be found by its label.
+    let id = |doc: u64| review.texts.get(&doc).map(|text| text.id.as_str()).filter(|id| plain(id) == *id);
+    let ids = id(one.doc).zip(id(one.kept));
+    let [doc, kept] = names(review, one.doc, one.kept);
+    html! {
+        details.card data-a=[ids.map(|ids| ids.0)] data-b=[ids.map(|ids| ids.1)] {
+            summary {
+                strong { @match one.similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
+                " " bdi { (doc) } " → " bdi { (kept) }
+            }
+            (body(report, review, one.doc, one.kept))
+        }
+    }
+}
