@@ -15,6 +15,7 @@ use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
 use dupsift_files::io::DASH;
+use dupsift_files::tables::RejectReason;
 use dupsift_study::study::AppliedReport;
 
 /// How much a summary says.
@@ -186,6 +187,9 @@ fn losses(report: &RunReport) -> Vec<String> {
     let mut lines = Vec::new();
     if report.documents.rejections.rows > 0 || report.lost_of_others() {
         lines.push(rejections_of(&report.documents.rejections, report));
+    }
+    if report.documents.rejections.reasons.contains_key(RejectReason::NotUtf8.text()) {
+        lines.push("help: `encoding=auto` finds out the encoding of each file".to_owned());
     }
     let skipped = report.bad_inputs.iter().take(MOST_SKIPPED);
     lines.extend(skipped.map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -367,7 +371,6 @@ mod tests {
     use dupsift_engine::job::{
         BadInputReport, DocumentsReport, GuardReport, InputReport, RelationsReport, RemovalReport,
     };
-    use dupsift_files::tables::RejectReason;
     use dupsift_index::IndexReport;
 
     fn report() -> RunReport {
@@ -520,7 +523,7 @@ mod tests {
         let text = summary(&report, Path::new("out"), Detail::Full);
         let short = summary(&report, Path::new("out"), Detail::Short);
         for told in [
-            "12 rows rejected: 12 not UTF-8; see rejected/\n",
+            "12 rows rejected: 12 not UTF-8; see rejected/\nhelp: `encoding=auto` finds out the encoding of each file\n",
             "guard: more than half of a.parquet is removed\n",
             "skipped: b.parquet: truncated\n",
             "output: out (1 warning: see report.html)\n",
