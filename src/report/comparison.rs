@@ -22,7 +22,7 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     text += "\n";
     text += &study(report);
     if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
-        text += "\nof the pairs of the one on the left, % that the one above finds\n";
+        text += "\n% of the pairs of the row that the column finds\n";
         text += &agreement(report);
     }
     text += &together(report);
@@ -42,29 +42,30 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
 
 /// The sentence at the end.
 pub(super) fn verdict(report: &ComparisonReport) -> String {
-    let none =
-        "for this corpus there is nothing to choose by: none of the pairs found is one of duplicates to the judge";
+    let none = "no recommendation for this corpus: the judge accepts none of the pairs found";
     report.advice.as_ref().map_or(none, |advice| &advice.sentence).to_string()
 }
 
 /// What recall is over.
-pub(super) const RECALL: &str = "recall is over the pool: of the duplicates that one of these found, how many this one did; what none of them found counts nowhere";
+pub(super) const RECALL: &str = "recall is relative to the pool: the share of the duplicates found by any setting that this one \
+    found; duplicates that none found are not counted";
 
 /// What a pair is not.
-pub(super) const REMOVAL: &str = "all figures are of pairs; a run takes fewer documents away than it finds in pairs, for --remove-if asks for more: of a pair that is no duplicate most often both stay";
+pub(super) const REMOVAL: &str = "all figures count pairs; a run removes fewer documents than it finds in pairs, because --remove-if \
+    is stricter: of a pair that is not a duplicate, both documents are usually kept";
 
 /// What a reader must know of the judge: its rules are nearly those that the default pairs by.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
     let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
     is_near.then_some(
-        "the judge asks much the same as the default preset does of its pairs, which favours balanced; --judge jaccard:0.8 or --judge lcs:0.85 asks otherwise",
+        "the judge is much like the rule of the default preset, which favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85",
     )
 }
 
 fn headline(report: &ComparisonReport) -> String {
     let judge = &report.judge;
     let mut text = format!(
-        "{} found by {}; {} of them duplicates by {}\n",
+        "{} found by {}; {} of them are duplicates by {}\n",
         counted(report.pooled, "pair"),
         contestants(report),
         number_of(&report.duplicates),
@@ -79,7 +80,7 @@ fn headline(report: &ComparisonReport) -> String {
     );
     if let Some(oracle) = &report.oracle {
         text += &format!(
-            "held each against each: {}; {} found, {} of them by none of these; {} judged for it\n",
+            "all pairs of a sample of {}: {} found, {} of them by none of these; {} judged\n",
             counted(oracle.documents, "document"),
             counted(oracle.duplicates, "duplicate pair"),
             thousands(oracle.unseen),
@@ -157,7 +158,7 @@ fn together(report: &ComparisonReport) -> String {
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
     let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
     if better.is_empty() {
-        return "\nno union and no intersection of two or three has a larger F than its parts\n".into();
+        return "\nno union or intersection of two or three has a larger F than its parts\n".into();
     }
     let alone = [
         name_of(best),
@@ -189,31 +190,33 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     notes.push(REMOVAL.into());
     if judge.sampled {
         notes.push(format!(
-            "sampled: of algorithms with more than {} about so many are judged (--judge-sample), seed {}; in parentheses the 95% interval, that of F from the ends of those of recall and precision",
+            "sampled: of algorithms with more than {}, about that many are judged (--judge-sample, seed {}); 95% intervals are in \
+                parentheses, that of F from the ends of recall and precision",
             counted(judge.sample, "pair"),
             judge.seed
         ));
         if !report.combinations.is_empty() {
             notes.push(
-                "combinations are chosen by estimates: those whose F hardly differ may be in another order".into(),
+                "combinations are selected by estimates: those with nearly the same F may be in a different order"
+                    .into(),
             );
         }
     }
     if judge.by_words > 0 {
         notes.push(format!(
-            "judged by words, for a text is too long for characters: {}",
+            "judged by words, because a text is too long to compare by characters: {}",
             counted(judge.by_words, "pair")
         ));
     }
     let undecided = judge.undecided + report.oracle.as_ref().map_or(0, |oracle| oracle.undecided);
     if undecided > 0 {
         let undecided = counted(undecided, "pair");
-        notes.push(format!("too long to be judged, and counted as no duplicates: {undecided}"));
+        notes.push(format!("too long to judge, and counted as not duplicates: {undecided}"));
     }
     for one in &run.algorithms {
         if one.pairs > one.pairs_written {
             notes.push(format!(
-                "{}: {} of {} take part; of groups above --max-group those with the representative alone are written",
+                "{}: {} of {} are used; in groups above --max-group, only pairs with the representative are written",
                 one.label,
                 thousands(one.pairs_written),
                 counted(one.pairs, "pair")
@@ -224,10 +227,10 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
         }
     }
     if report.oracle.is_none() {
-        notes.push("--oracle-sample N looks for duplicates that none of these found".into());
+        notes.push("pass --oracle-sample N to look for duplicates that none of these found".into());
     }
     if report.algorithms.len() > MOST_AGREEING {
-        notes.push("the agreement of each two stands under \"agreement\" in the file of all figures".into());
+        notes.push("the agreement of any two settings is under \"agreement\" in the JSON file".into());
     }
     notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
     notes.extend(run.bad_inputs.iter().map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -349,10 +352,10 @@ mod tests {
             ..RunReport::default()
         };
         expect![[r#"
-            21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them duplicates by versions:0.8
-            recall is over the pool: of the duplicates that one of these found, how many this one did; what none of them found counts nowhere
+            21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates by versions:0.8
+            recall is relative to the pool: the share of the duplicates found by any setting that this one found; duplicates that none found are not counted
             judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
-            held each against each: 300 documents; 40 duplicate pairs found, 1 of them by none of these; 4,000 pairs judged for it
+            all pairs of a sample of 300 documents: 40 duplicate pairs found, 1 of them by none of these; 4,000 pairs judged
 
                                   recall of pool             precision                     F    pairs   alone   of them right   CPU s          exact recall
             ------------------------------------------------------------------------------------------------------------------------------------------------
@@ -360,7 +363,7 @@ mod tests {
              preset strict                 0.500                 0.950                 0.655   12,000   1,000   250 (248-251)    1.25                     -
              exact                         0.230                 1.000                 0.374   12,000   1,000             250    1.25                     -
 
-            of the pairs of the one on the left, % that the one above finds
+            % of the pairs of the row that the column finds
                        exact   minhash   strict
              exact     100.0      25.0     25.0
              minhash    25.0     100.0     25.0
@@ -371,13 +374,13 @@ mod tests {
              minhash             0.800       0.900   0.847   12,000    1.25
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
-            the judge asks much the same as the default preset does of its pairs, which favours balanced; --judge jaccard:0.8 or --judge lcs:0.85 asks otherwise
-            all figures are of pairs; a run takes fewer documents away than it finds in pairs, for --remove-if asks for more: of a pair that is no duplicate most often both stay
-            sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample), seed 7; in parentheses the 95% interval, that of F from the ends of those of recall and precision
-            combinations are chosen by estimates: those whose F hardly differ may be in another order
-            judged by words, for a text is too long for characters: 3 pairs
-            too long to be judged, and counted as no duplicates: 2 pairs
-            exact: 12,000 of 500,000 pairs take part; of groups above --max-group those with the representative alone are written
+            the judge is much like the rule of the default preset, which favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
+            all figures count pairs; a run removes fewer documents than it finds in pairs, because --remove-if is stricter: of a pair that is not a duplicate, both documents are usually kept
+            sampled: of algorithms with more than 5,000 pairs, about that many are judged (--judge-sample, seed 7); 95% intervals are in parentheses, that of F from the ends of recall and precision
+            combinations are selected by estimates: those with nearly the same F may be in a different order
+            judged by words, because a text is too long to compare by characters: 3 pairs
+            too long to judge, and counted as not duplicates: 2 pairs
+            exact: 12,000 of 500,000 pairs are used; in groups above --max-group, only pairs with the representative are written
             exact: 4 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
 
             output: out

@@ -25,7 +25,7 @@ fn headline(report: &EvaluationReport) -> String {
     let truth = &report.truth;
     let origin = if truth.form == "pairs" { " that the pairs connect" } else { "" };
     format!(
-        "{} held against {} in {}: {} in {}{origin}\n",
+        "{} compared with {} in {}: {} in {}{origin}\n",
         counted(report.documents, "document"),
         counted(truth.pairs, "true pair"),
         counted(truth.files.len() as u64, "file"),
@@ -61,11 +61,13 @@ fn all_figures(report: &EvaluationReport) -> String {
 /// Explains the columns and the rows.
 fn explained(report: &EvaluationReport, full: bool) -> String {
     let mut lines = vec![
-        "precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their harmonic mean",
+        "precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their \
+            harmonic mean",
     ];
     lines.push("B-cubed: precision and recall of each document's cluster, averaged over all documents");
     if full {
-        lines.push("P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters");
+        lines.push("P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted \
+            Rand index of clusters");
     }
     if report.run.is_some() {
         lines.push("(run): the pairs that decide on removal; (removed): pairs within a kept document and those removed in favor of it");
@@ -162,7 +164,7 @@ mod tests {
             ..EvaluationReport::default()
         };
         expect![[r#"
-            2,455 documents held against 1,501 true pairs in 1 file: 1,990 duplicate pages in 700 clusters that the pairs connect
+            2,455 documents compared with 1,501 true pairs in 1 file: 1,990 duplicate pages in 700 clusters that the pairs connect
 
              algorithm   pairs       P       R      F1   page P   page R   page F1   gamma    B3 P    B3 R   B3 F1     ARI
             ---------------------------------------------------------------------------------------------------------------

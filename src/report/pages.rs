@@ -46,12 +46,12 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     );
     text += &format!("{} without a label; {}\n", counted(report.unlabelled, "row"), rejected(&report.rejections));
     text += &format!(
-        "the model knows {}, {:.1}% of all occurrences ({} are in one page alone{})\n",
+        "the model knows {}, {:.1}% of all occurrences ({} are in a single page{})\n",
         counted(report.words, "word"),
         100.0 * report.known_share,
         thousands(report.rare_words),
         if report.words_beyond > 0 || report.halvings > 0 {
-            format!("; {} more, and {} halvings of all words, for want of room", report.words_beyond, report.halvings)
+            format!("; {} more, and {} halvings of all words, for lack of space", report.words_beyond, report.halvings)
         } else {
             String::new()
         }
@@ -68,7 +68,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
 pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
     let characters = match report.malformed {
         0 => String::new(),
-        some => format!("; {} with bytes that are no characters", counted(some, "page")),
+        some => format!("; {} with invalid bytes", counted(some, "page")),
     };
     let mut lines = vec![
         format!(

@@ -14,14 +14,14 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     let left_out = report.algorithms.len() - labels.len();
     html! {
         p {
-            (counted(review.pooled, "different pair")) " stand in the tables of all algorithms together, without those of one template."
-            @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run take no part in this count and in the heat map." }
+            (counted(review.pooled, "different pair")) " are in the tables of all algorithms together, not counting pairs of one template."
+            @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run take no part in this count and in \
+                the heat map." }
         }
-        (heat(&labels, &review.agreement, "Share of the pairs of a row that the column finds, in percent", Agreement::share))
+        (heat(&labels, &review.agreement, "Percentage of a row's pairs that the column finds", Agreement::share))
         p.how {
-            "Read along a row: of all pairs that this algorithm wrote, so many percent were also found by the algorithm of the
-            column. A row of strong colour is an algorithm whose pairs the others confirm; such a column is one that
-            finds what the others find. – stands for an algorithm without pairs."
+            "Read along a row: the percentage of this algorithm's pairs that the algorithm of the column also found. A dark row is an \
+                algorithm whose pairs the others confirm; a dark column is one that finds what the others find. –: no pairs."
         }
     }
 }
@@ -56,7 +56,8 @@ fn cell(share: Option<f64>, pairs: u64) -> Markup {
     match share {
         // At most six tenths of the colour: the number has to stay legible on it.
         Some(share) => html! {
-            td style={ "background:rgba(var(--heat)," (format!("{:.2}", share * 0.6)) ")" } title={ (thousands(pairs)) " pairs in common" } {
+            td style={ "background:rgba(var(--heat)," (format!("{:.2}", share * 0.6)) ")" } title={ (thousands(pairs)) " pairs in \
+                common" } {
                 (percent(share))
             }
         },

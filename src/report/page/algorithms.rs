@@ -50,10 +50,11 @@ pub fn section(report: &RunReport) -> Markup {
             }
         }))
         p.how {
-            "Candidates met by their signatures; pairs are what the method, and its check on the texts if it has one, left of
-            them, exact copies included, and pairs of one template, if the algorithm classifies pairs. “By chance” is how many pairs of unrelated documents share a signature of that many
-            bits, as expected; – where the method compares. CPU is signing (estimated from a sample), grouping and checking;
-            reading and cutting the texts, which all share, is not in it."
+            "Candidates share a signature. Pairs are the candidates that the method accepted and, if it verifies pairs, confirmed on \
+                the texts. They include exact copies and, if the algorithm classifies pairs, pages of one template. “By chance” is \
+                the number of unrelated pairs expected to share a signature of that many bits; – if the method compares scores. CPU \
+                covers signing (estimated from a sample), grouping and verification, but not reading and tokenizing, which all \
+                algorithms share."
         }
         details { summary { "Parameters as they ran" } (scrolling("Parameters", html! {
             table.words {
@@ -89,7 +90,8 @@ pub fn unsigned(report: &RunReport) -> Markup {
                     }
                 }
             }))
-            p.how { "Such a document can be no duplicate for that algorithm, not even of an exact copy. Algorithms that signed all are left out." }
+            p.how { "An algorithm cannot find duplicates of a document that has no signature, not even exact copies. Algorithms that \
+                signed all documents are not listed." }
         }
     }
 }

@@ -23,7 +23,7 @@ pub fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup>
     }
     let of = |count: u64, run: &RunReport| percent(count, run.documents.used);
     Some(html! {
-        p.how { "The run of " (plain(&before.started)) ", which this one was held against." }
+        p.how { "The run of " (plain(&before.started)) ", which this run was compared with." }
         (sortable("The run before", html! {
             thead { tr { @for name in ["", "then", "of documents", "now", "of documents", "now / then"] { th scope="col" { (name) } } } }
             tbody {

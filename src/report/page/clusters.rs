@@ -45,9 +45,9 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     }
     Ok(html! {
         p.how {
-            "How many clusters (height) have so many documents (2, then 3 to 4, 5 to 8 and so on, doubling), both axes
-            logarithmic and the same in all charts. A straight fall is usual; a lonely bar far to the right is a cluster to look
-            at: the texts of the largest are shown below."
+            "Number of clusters (height) by number of documents (2, 3 to 4, 5 to 8, and so on). Both axes are logarithmic and the \
+                same in all charts. A straight decline is normal. Look at a cluster whose bar is isolated on the far right: the texts \
+                of the largest clusters are below."
         }
         div.grid { @for card in &cards { (card) } }
         @if largest > 0 { p.muted { "The largest cluster of all has " (thousands(largest)) " documents." } }

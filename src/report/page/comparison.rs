@@ -21,28 +21,30 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     html! {
         p {
             (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge "
-            code { (plain(&judge.name)) } " calls " (whole(&comparison.duplicates)) " of them duplicates. It judged "
+            code { (plain(&judge.name)) } " calls " (whole(&comparison.duplicates)) " of them are duplicates. It judged "
             (counted(judge.judged, "pair")) " of " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU."
-            @if judge.sampled { " Of one with more than " (thousands(judge.sample)) " pairs a sample of so many was judged (seed " (judge.seed) "); the figures carry 95% intervals." }
-            @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " had texts too long for characters and were judged by words." }
-            @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " had texts too long to be judged, and count as no duplicates." }
+            @if judge.sampled { " Of one with more than " (thousands(judge.sample)) " pairs, a sample of that size was judged (seed " (judge.seed) "). Figures have 95% intervals." }
+            @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " were judged by words, because their texts are too long \
+                to compare by characters." }
+            @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " were too long to judge and count as not duplicates." }
             @if let Some(bias) = bias(judge) { " " (sentence(bias)) }
             " " (sentence(REMOVAL))
         }
         (study(comparison))
         p.how {
-            (sentence(RECALL)) " Precision is the share of its pairs that are duplicates; F is 2PR/(P+R), the ends of its interval are those of
-            the ends of both; intervals under .005 are left out. Alone: found by no other one, presets that hold it apart. – is what
-            cannot be known. The one to take has the largest F; of those within .01 of it presets come first, then the higher precision."
+            (sentence(RECALL)) " Precision is the share of its pairs that are duplicates. F is 2PR/(P+R), and its interval comes from \
+                the ends of both intervals; intervals below 0.005 are not shown. Alone: pairs that no other setting found, except \
+                presets that contain it. –: unknown. The recommended setting has the largest F; of settings within 0.01 of it, \
+                presets come first, then the higher precision."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
         @if !agreement.0.is_empty() {
-            (heat(&labels, &agreement, "Common pairs over all pairs of two algorithms (Jaccard), in percent", Agreement::jaccard))
+            (heat(&labels, &agreement, "Shared pairs as a percentage of all pairs of two algorithms (Jaccard)", Agreement::jaccard))
         }
         @if let Some(oracle) = &comparison.oracle {
             p {
                 "An exact join of a sample of " (counted(oracle.documents, "document")) " has " (counted(oracle.duplicates, "duplicate pair"))
-                "; " (thousands(oracle.unseen)) " of them stand in no algorithm’s pairs: that is what the pool cannot see."
+                "; " (thousands(oracle.unseen)) " of them were found by no algorithm, so the pool misses them."
             }
         }
     }
@@ -132,9 +134,9 @@ fn combinations(comparison: &ComparisonReport) -> Markup {
         },
     );
     html! {
-        h3 { "Unions and intersections, the best by F first" }
+        h3 { "Unions and intersections, best F first" }
         @if comparison.judge.sampled {
-            p.how { "They are chosen by estimates: those whose F hardly differ may be in another order." }
+            p.how { "They are selected by estimates, so those with nearly the same F may be in a different order." }
         }
         (table)
     }

@@ -23,13 +23,14 @@ pub fn page(report: &ContaminationReport) -> String {
     let title = format!("{} of {} contaminated", thousands(report.contaminated), counted(report.documents, "document"));
     let top = html! {
         p.muted {
-            "A document is contaminated if one of its spans has a score of " (report.threshold) " or more: the share of an item that its "
-            (report.ngram) "-grams cover, weighed by how rare the words are in this corpus. Searched for: "
+            "A document is contaminated if one of its spans has a score of " (report.threshold) " or more. The score is the share of \
+                an item that its "
+            (report.ngram) "-grams cover, weighted by how rare the words are in this corpus. Searched: "
             @for (at, input) in report.against.iter().enumerate() { @if at > 0 { ", " } code { (plain(input)) } } "."
         }
     };
     let source = html! {
-        "dupsift " (report.dupsift) ". All documents and items are in contaminated/ and items/, the same facts in run.json."
+        "dupsift " (report.dupsift) ". contaminated/ and items/ list all documents and items; run.json has the same figures."
     };
     shell(&title, &top, &html! { (facts(report)) (notes(report)) }, &sections, &source)
 }
@@ -86,8 +87,8 @@ fn suites(suites: &[SuiteReport]) -> Markup {
             }
         }))
         p.how {
-            "Public items are in more than 100 documents, such as well-known quotations. They are in no other count, and no document is
-            removed for them. Items of fewer than five words or Chinese characters are too short to be searched for."
+            "Public items, such as well-known quotations, are in more than 100 documents. They are not counted elsewhere, and no \
+                document is removed because of them. Items with fewer than five words or Chinese characters are too short to search for."
         }
     }
 }
@@ -98,8 +99,8 @@ fn examples(report: &ContaminationReport) -> Markup {
         @else {
             div.shown { @for one in &report.examples { div.card { (example(one)) } } }
             p.how {
-                "Above, the item, with what the document has of it marked; below, the span of the document that has most of it, with the text
-                around it."
+                "Top: the item; the parts that the document contains are marked. Bottom: the span of the document that contains most \
+                    of it, with its context."
             }
         }
     }

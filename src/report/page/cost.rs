@@ -30,8 +30,8 @@ pub fn section(stages: &[StageReport]) -> Markup {
             }
         }))
         p.how {
-            "Stages in the order in which they ran. Memory is the anonymous memory of the process, sampled while the stage ran;
-            work files are read and written through the cache of the system and do not count."
+            "Stages in the order in which they ran. Memory is the anonymous memory of the process, sampled during the stage. \
+                Temporary files go through the page cache and are not counted."
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     }
     let strict = quoted(&format!("{out}-strict"));
     lines.push((
-        "Or remove only documents that a kept one contains completely",
+        "Or remove only documents that a kept document contains completely",
         format!("dupsift apply {} --remove-if contained:1:1 --out {strict}", quoted(&out)),
     ));
     html! {

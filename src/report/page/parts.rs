@@ -18,7 +18,8 @@ pub fn section(report: &RunReport) -> Markup {
         (table("By script", "script", &parts.by_script, removes, |name, _| plain(name).into_owned()))
         h3 { "By length" }
         (table("By length", "characters", &parts.by_length, removes, range))
-        p.how { "The script is that of the first 192 bytes of a text. If a column has the language, pass --source-column with its name and --guard-rows 1 to count removals by language. Characters and bytes are those of the texts, uncompressed." }
+        p.how { "The script is that of the first 192 bytes of a text. To count removals by language, pass the column that holds the \
+            language as --source-column, with --guard-rows 1. Characters and bytes count the uncompressed texts." }
     }
 }
 

@@ -26,8 +26,8 @@ pub fn section(report: &RunReport) -> Option<Markup> {
         }
         (costliest(found))
         p.how {
-            "A passage costs its bytes times its copies. Each text is listed once, with a document that it is cut out of and the document
-            that keeps the first copy. All passages are in passages/."
+            "A passage costs its bytes times its copies. Each text is listed once, with one document that it was cut from and the \
+                document that keeps the first copy. passages/ lists all passages."
         }
     })
 }

@@ -21,9 +21,10 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
     };
     Some(html! {
         p.how {
-            (drawn) " " (counted(removal.near_duplicates, "near-duplicate")) " that were removed, drawn with a fixed seed. A was removed, B was kept; "
+            (drawn) " " (counted(removal.near_duplicates, "near-duplicate")) " that were removed, drawn with a fixed seed. A was \
+                removed, B was kept; "
             del { "only in A" } ", " ins { "only in B" } ". "
-            "With the keys j and k you go to the next and the previous one. Tick what looks wrong, and save the others as labels for "
+            "Press j for the next pair and k for the previous one. Mark what looks wrong, and save the others as labels for "
             code { "dupsift evaluate" } "."
         }
         div.browse { @for one in sample { (one_removal(report, review, one)) } }

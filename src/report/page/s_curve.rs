@@ -93,13 +93,13 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                 figcaption.muted {
                     (description)
                     @if banding.jaccard {
-                        " Bars: pairs found, by similarity; the highest stands for " (counted(highest, "pair")) "; "
-                        (thousands(scores[BINS - 1])) " of similarity 1 are not drawn."
+                        " Bars: pairs found, by similarity; the highest bar is " (counted(highest, "pair")) "; "
+                        (thousands(scores[BINS - 1])) " with similarity 1 are not shown."
                     } @else {
-                        " The pairs are not drawn, for their similarity was checked by another measure than the one that bands select by."
+                        " Pairs are not shown, because they were verified by a different measure than the one that bands select by."
                     }
                     @if let Some((threshold, found, expected)) = banding.missed(one, scores) {
-                        " If pairs are missed as the curve says, the " (counted(found, "pair")) " found from " (threshold) " on are "
+                        " If pairs are missed as the curve predicts, the " (counted(found, "pair")) " found from " (threshold) " on are "
                         (percent(found, expected.round() as u64)) " of all there are."
                     }
                 }
@@ -111,9 +111,10 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }
     Ok(Some(html! {
         p.how {
-            "The curve is the setting of this run: b bands of r rows let a pair of similarity s through with probability
-            1 − (1 − s" sup { "r" } ")" sup { "b" } ". Where it is low, pairs are missed; where it is high left of the threshold (dashed), texts
-            are compared in vain. Tall bars where the curve is still low are a reason for more bands or fewer rows."
+            "The curve belongs to the settings of this run: with b bands of r rows, a pair with similarity s becomes a candidate with \
+                probability 1 − (1 − s" sup { "r" } ")" sup { "b" } ". If the curve is low, pairs are missed; if it is high left of \
+                the threshold (dashed), texts are compared for nothing. If bars are tall where the curve is low, use more bands or \
+                fewer rows."
         }
         @for part in &parts { (part) }
     }))

@@ -17,7 +17,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
         let all: u64 = seen.scores.iter().sum();
         let equal = seen.scores[BINS - 1];
         let description = format!(
-            "{} written, without those of one template, {} of them of similarity 1.",
+            "{} written, not counting pairs of one template; {} of them with similarity 1.",
             counted(all, "pair"),
             thousands(equal)
         );
@@ -41,9 +41,9 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     }
     Ok(html! {
         p.how {
-            "How many pairs each algorithm wrote (height, each line ten times the one below) by their similarity, in steps of .05;
-            the bar at the right in the other colour is similarity 1 alone. The similarity is the checked one where there is a
-            check, else the method’s own score; a method of equal signatures knows 1 only."
+            "Number of pairs of each algorithm (height; each line is ten times the one below) by similarity, in steps of 0.05. The \
+                bar on the right in another color is similarity 1. The similarity is the verified one if the algorithm verifies \
+                pairs, and its own score otherwise; for methods that compare signatures for equality it is always 1."
         }
         div.grid { @for card in &cards { (card) } }
     })

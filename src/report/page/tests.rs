@@ -244,13 +244,13 @@ fn a_comparison_is_shown_with_its_intervals() {
         "<td>–</td>",
         ".755 (.700–.800)",
         "minhash + tf",
-        "chosen by estimates",
+        "selected by estimates",
         "95% intervals",
         "30 duplicate pairs",
-        "7 of them stand in no algorithm",
+        "7 of them were found by no algorithm",
         "For this corpus take tf.",
         "2 algorithms and 1 preset",
-        "Recall is over the pool: ",
+        "Recall is relative to the pool: ",
         "recall of the pool",
         ">20</td>",
     ] {
@@ -270,7 +270,7 @@ fn the_page_of_an_accepted_result_differs_in_its_remarks_alone() {
     report.guards[0].held = true;
     let held = page(&report, &review()).expect("a page");
     report.accepted = Some(AcceptedReport { time: "2026".into(), reason: Some(EVIL.into()), output: EVIL.into() });
-    let accepted = accepted_page(&held, &report).expect("it says where its remarks stand");
+    let accepted = accepted_page(&held, &report).expect("it says where its remarks are");
     assert!(held.contains("guard (held back): more") && !accepted.contains("(held back)"));
     assert!(accepted == page(&report, &review()).expect("a page"));
     assert!(accepted_page(&accepted, &report).expect("again") == accepted);

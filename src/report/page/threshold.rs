@@ -25,10 +25,10 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let chained = review.removed.chained;
     Ok(Some(html! {
         p.how {
-            "Estimates of how many documents a higher threshold or a stricter rule removes. " code { "dupsift apply" } " gives the exact
-            numbers, because the kept documents differ, too."
+            "Estimates of how many documents a higher threshold or a stricter rule removes. " code { "dupsift apply" } " gives the \
+                exact numbers, because different documents are kept, too."
             @if let Some(typed) = &review.with_threshold { " To run with a higher threshold: " code { (typed) } "." }
-            @if review.bounds.is_some() { " A rule that asks for less removes more than this run." }
+            @if review.bounds.is_some() { " A looser rule removes more than this run." }
             @if chained > 0 { " " (counted(chained, "document")) " that only a chain of pairs links to the kept one are not counted." }
         }
         div.beside {
