@@ -87,7 +87,7 @@ pub enum Verb {
     Report(ReportArguments),
     /// List the algorithms, or describe one
     Algorithms(AlgorithmsArguments),
-    /// Explain why a document was removed, or why two documents are a pair or not
+    /// Explain why a document was removed, or why two documents are or aren't a pair
     Explain(Box<ExplainArguments>),
     /// Write the manual to a folder, as Markdown or man pages
     Manual {
@@ -190,7 +190,7 @@ impl<const VERB: usize> Making<VERB> {
         let inputs = if self.inputs.is_empty() { of_config } else { self.inputs };
         if inputs.is_empty() {
             return Err(Error::usage(format!(
-                "no input given; expected INPUT, or {INPUTS} = [\"INPUT\"] in the file of `config`",
+                "no input given; expected INPUT, or {INPUTS} = [\"INPUT\"] in the `config` file",
             )));
         }
         Ok((inputs, settings))
@@ -304,7 +304,7 @@ pub struct ApplyArguments {
     /// Output folder of a finished run
     #[arg(value_name = "OUT")]
     pub dir: PathBuf,
-    /// What to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of marks
+    /// What to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of attributes
     /// for each row, in attributes/
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,

@@ -67,13 +67,13 @@ fn of_flag(typed: &str, verb: &str) -> Option<String> {
     } else if let Some(ours) = ours(&name).filter(|ours| is_flag(ours)) {
         format!("--{ours}")
     } else if let Some(said) = said_elsewhere(&name).filter(|_| is_flag("algorithms")) {
-        return Some(format!("there is no option --{typed} of `dupsift {verb}`; {said}"));
+        return Some(format!("`dupsift {verb}` has no option --{typed}; {said}"));
     } else if let Some(meant) = of_algorithms(&name).filter(|_| is_flag("algorithms")) {
         meant
     } else {
         format!("--{}", nearest(&name, flags.iter().copied())?)
     };
-    Some(format!("there is no option --{typed} of `dupsift {verb}`; did you mean {meant}?"))
+    Some(format!("`dupsift {verb}` has no option --{typed}; did you mean {meant}?"))
 }
 
 fn said_elsewhere(name: &str) -> Option<&'static str> {

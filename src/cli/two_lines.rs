@@ -69,8 +69,8 @@ mod tests {
             ("there is no algorithm \"exat\"", Some("did you mean \"exact\"? available: exact, tf".to_owned()))
         );
         assert_eq!(
-            two_lines("cannot write a: disk full; 3 GiB are missing; pass another `work`"),
-            ("cannot write a: disk full; 3 GiB are missing", Some("pass another `work`".to_owned()))
+            two_lines("cannot write a: disk full; 3 GiB are missing; pass a different `work`"),
+            ("cannot write a: disk full; 3 GiB are missing", Some("pass a different `work`".to_owned()))
         );
         assert_eq!(way_out("docs.jsonl, row 6: null text (`strict` stops at the first bad row)"), None);
         assert_eq!(way_out("; "), None);

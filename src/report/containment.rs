@@ -47,7 +47,7 @@ pub fn verdict(explained: &Explanation) -> String {
         _ if explained.exact_copies => "a and b are exact copies".to_owned(),
         (0, _) if is_template => "a and b share a template, but state different facts".to_owned(),
         (0, 1) => "a and b are not a pair".to_owned(),
-        (0, _) => format!("a and b are not a pair for any of {all} algorithms"),
+        (0, _) => format!("none of the {all} algorithms paired a and b"),
         (1, 1) => "a and b are a pair".to_owned(),
         (some, _) if some == all => format!("a and b are a pair for all {all} algorithms"),
         (some, _) => format!("a and b are a pair for {some} of {all} algorithms ({})", pairs.join(", ")),

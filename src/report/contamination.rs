@@ -29,7 +29,7 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     }
     text += &suites(report);
     text += &format!(
-        "{:.1} s, {:.1} CPU seconds, {} for {}, {} of memory at the peak\n",
+        "{:.1} s, {:.1} CPU seconds, {} for {}, {} peak memory\n",
         report.seconds,
         report.cpu_seconds,
         ByteSize(report.item_bytes).display().iec(),

@@ -18,7 +18,7 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
         format!("{} in {}; {rejected}\n", counted(report.written, "page"), counted(report.inputs.len() as u64, "file"));
     purified(&report.purified).iter().for_each(|line| text += &format!("{line}\n"));
     text += &format!(
-        "{:.1} s, {:.1} CPU seconds, {} of memory at the peak\n",
+        "{:.1} s, {:.1} CPU seconds, {} peak memory\n",
         report.seconds,
         report.cpu_seconds,
         ByteSize(report.peak_memory_bytes).display().iec()

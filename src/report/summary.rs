@@ -209,7 +209,7 @@ fn losses(report: &RunReport) -> Vec<String> {
 fn cost(report: &RunReport) -> String {
     let megabytes = report.documents.text_bytes as f64 / 1e6;
     format!(
-        "{:.1} s for {megabytes:.1} MB of text: {:.1} MB/s, {} of memory at the peak",
+        "{:.1} s for {megabytes:.1} MB of text: {:.1} MB/s, {} peak memory",
         report.seconds,
         megabytes / report.seconds.max(1e-3),
         ByteSize(report.peak_memory_bytes).display().iec()
@@ -345,7 +345,7 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
         let short = counted(told.cut_short, "pair");
-        remarks.push(format!("{label}: the next best of {short} was looked for in only a part of a large group"));
+        remarks.push(format!("{label}: for {short}, the next best was looked for in only part of a large group"));
     }
     remarks
 }
@@ -438,7 +438,7 @@ mod tests {
         expect![[r#"
             100,000 documents in 2 files: 94,250 kept, 5,750 removed
             removed: 5,750 near-duplicates; similar but kept: 1,500
-            12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB of memory at the peak
+            12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB peak memory
             output: out/mixed (see report.html)
             next: dupsift apply out/mixed --corpus keep
 
@@ -469,7 +469,7 @@ mod tests {
         expect![[r#"
             100,000 documents in 2 files: 94,250 kept, 5,750 removed
             removed: 5,750 near-duplicates; similar but kept: 1,500
-            12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB of memory at the peak
+            12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB peak memory
             output: out/mixed (see report.html)
             next: dupsift apply out/mixed --corpus keep
         "#]]

@@ -67,7 +67,7 @@ pub fn facts(report: &RunReport) -> Markup {
         _ => format!("{}, and {} of other inputs", rejections(&documents.rejections), counted(others, "row")),
     };
     let cost = format!(
-        "{rate:.1} MB/s, {} of CPU, {} of memory at the peak",
+        "{rate:.1} MB/s, {} of CPU, {} peak memory",
         seconds(report.cpu_seconds),
         bytes(report.peak_memory_bytes)
     );

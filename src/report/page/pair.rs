@@ -224,9 +224,9 @@ fn fate_in_short(report: &RunReport, review: &Review, [a, b]: [u64; 2]) -> Optio
         (Some(true), _) => "the first was removed",
         (_, Some(true)) => "the second was removed",
         (None, None) => "both were kept",
-        (Some(false), None) => "the first was removed for another one",
-        (None, Some(false)) => "the second was removed for another one",
-        (Some(false), Some(false)) => "both were removed for another one",
+        (Some(false), None) => "the first was removed in favor of another document",
+        (None, Some(false)) => "the second was removed in favor of another document",
+        (Some(false), Some(false)) => "both were removed in favor of another document",
     })
 }
 

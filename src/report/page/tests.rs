@@ -133,11 +133,11 @@ fn the_line_that_unfolds_a_pair_says_what_becomes_of_it() {
     review.removed.fates.entry(1).or_default().kept = 2;
     told(&review, "the first was removed");
     review.removed.fates.entry(1).or_default().kept = 9;
-    told(&review, "the first was removed for another one");
+    told(&review, "the first was removed in favor of another document");
     review.removed.fates.entry(2).or_default().kept = 1;
     told(&review, "the second was removed");
     review.removed.fates.entry(2).or_default().kept = 9;
-    told(&review, "both were removed for another one");
+    told(&review, "both were removed in favor of another document");
     let nothing_goes = page(&RunReport { removal: None, ..report() }, &review).expect("a page");
     assert!(!nothing_goes.contains("<small class=\"muted\">"));
 }

@@ -206,9 +206,7 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
 /// A list of words that cannot be read, options that contradict each other, no output folder.
 pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     if settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
-        return Err(Error::usage(
-            "no output folder given; expected `out=DIR`, or out = \"DIR\" in the file of `config`",
-        ));
+        return Err(Error::usage("no output folder given; expected `out=DIR`, or out = \"DIR\" in the `config` file"));
     }
     let mut run = RunOptions::blank(inputs);
     for option in OPTIONS {

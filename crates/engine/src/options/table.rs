@@ -87,13 +87,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         "The evaluation set: files, folders or globs with one item per row; can be repeated"),
     OptionSpec::new(ITEMS, CONTAMINATED, "item-column", "COLUMN", Kind::Column, "Column with the text of an item")
         .default(is("question")),
-    OptionSpec::new(ITEMS, CONTAMINATED, "item-id-column", "COLUMN", Kind::Column, "Column with the ids of items")
+    OptionSpec::new(ITEMS, CONTAMINATED, "item-id-column", "COLUMN", Kind::Column, "Column with item ids")
         .default(in_words("id", "id; without it, ids are FILE#ROW")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
         "Column with answers, which are searched for within 200 tokens of a span")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
-        "Column with the name of the test suite of an item, for counts by suite")
+        "Column with each item's suite, for counts by suite")
         .default(in_words("suite", "suite; without it, the name of the file")),
     OptionSpec::new(ITEMS, CONTAMINATED, "ngram", "N", Kind::Whole(3, 64),
         "Tokens in an n-gram; a token is a word or a Chinese character")
@@ -130,7 +130,7 @@ pub static OPTIONS: &[OptionSpec] = &[
          if `previous` is given")
         .default(is("0.5"))
         .field(|run, given| Ok(run.max_removed_share = given.real()), |run| Some(run.max_removed_share.into())),
-    OptionSpec::new(GUARDS, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Smallest number of rows of a file that `max-removed-share` guards")
+    OptionSpec::new(GUARDS, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Apply `max-removed-share` only to files with at least this many rows")
         .default(is("10000"))
         .field(|run, given| Ok(run.guard_rows = given.number()), |run| Some(run.guard_rows.into())),
     OptionSpec::new(GUARDS, RUN, "max-cut-share", "SHARE", Kind::Share,
@@ -155,13 +155,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
-        "Keep the previous output if the corpus has this many times less text than that of `previous`, if that has at \
-         least 100 documents. With `index`, compares the text per document")
+        "Keep the previous output if it comes from this many times as much text, and from at least 100 documents. With \
+         `index`, compares the text per document")
         .default(is("10"))
         .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
         "With `index`, hold the result back if an algorithm compares more than this many times the candidates per \
-         document that earlier runs lead to expect; applies from 1,000 candidates")
+         document that earlier runs had; applies from 1,000 candidates")
         .default(is("10"))
         .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
     OptionSpec::new(INPUT, MAKING, "whole-files", "", Kind::Switch,
@@ -337,7 +337,7 @@ pub static OPTIONS: &[OptionSpec] = &[
          a signature depends only on its document")
         .but(&[(
             Verb::Purify,
-            "Output of a run whose word statistics weight keywords; without it, only their frequency in the page counts",
+            "Output of a run whose word statistics are used to weight keywords; without it, only the frequency in the page counts",
             NONE,
         )])
         .field(|run, given| Ok(run.stats = Some(given.path())), |run| run.stats.clone().map(Value::from)),
@@ -368,7 +368,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.recipe.text.stem = given.switch()), |run| Some(run.recipe.text.stem.into())),
 
     OptionSpec::new(INPUT, MAKING, "purify", "METHOD", Kind::Text(|typed| parse_purify(typed).map(drop)),
-        "How pages become texts: docview, readability or visible, each with optional :name=value,..., such as \
+        "How to extract text from pages: docview, readability or visible, each with optional :name=value,..., such as \
          docview:other=skip")
         .default(is("readability"))
         .field(
@@ -421,7 +421,7 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
         "What to write of the corpus, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
-         removed rows, in dropped/; annotate, a row of marks for each row, in attributes/")
+         removed rows, in dropped/; annotate, a row of attributes for each row, in attributes/")
         .brief("Also write the corpus: keep, drop, annotate")
         .list()
         .default(is("none"))

@@ -206,7 +206,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
         None if formats::of(path, true).is_some() => {
             format!("{shown} is not read as a table of documents; `whole-files` takes each such file as one document")
         }
-        None => format!("{shown} has an unknown ending; expected {}", formats::endings()),
+        None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),
     })
 }
 

@@ -99,12 +99,14 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
         return Err(Error::usage(format!("{shown} is a file; expected a new folder as `out`")));
     }
     if !overwrite {
-        return Err(Error::usage(format!("{shown} already exists; pass another `out`, or `overwrite` to replace it")));
+        return Err(Error::usage(format!(
+            "{shown} already exists; pass a different `out`, or `overwrite` to replace it"
+        )));
     }
     match foreign_entry(out)? {
         None => Ok(()),
         Some(what) => Err(Error::usage(format!(
-            "{shown} is not the output of an earlier run ({what}), so `overwrite` does not replace it; pass another `out`, or empty the folder yourself"
+            "{shown} is not the output of an earlier run ({what}), so `overwrite` does not replace it; pass a different `out`, or empty the folder yourself"
         ))),
     }
 }

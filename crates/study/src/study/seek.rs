@@ -197,7 +197,7 @@ fn unknown(session: &Session<'_>, typed: &str) -> Result<Error> {
         hint = dupsift_core::error::did_you_mean(typed, likely.iter().flatten().map(String::as_str));
     }
     Ok(Error::usage(format!(
-        "no document has the id {typed:?}{hint}; expected an id of the column {:?}, FILE#ROW, or document numbers with `docs`",
+        "no document has the id {typed:?}{hint}; expected an id from the column {:?}, FILE#ROW, or, with `docs`, a document number",
         session.options.id_column
     )))
 }
