@@ -41,7 +41,7 @@ class Runs(Case):
         words.write_text("the\n", encoding="utf-8")
         result = ds.run(lines.name, out="out", algorithms="exact,minhash,cosine", stop_words="words.txt", overwrite=True)
         opened, compared = ds.open("out"), ds.compare(lines.name, out="compared", algorithms="exact,minhash")
-        self.assertIn("\noutput: out\n", str(result))
+        self.assertIn("\noutput: out ", str(result))
         said = repr(result)
         os.chdir("/")
         for each in (result, opened, ds.open(self.folder / "out")):
@@ -327,12 +327,12 @@ class Streams(unittest.TestCase):
         near = ds.Stream("minhash", keys=1_000)
         words = " ".join(f"word{at}" for at in range(200))
         self.assertEqual(list(near.add([words, words + " more", "something else is said here"])), [False, True, False])
-        with self.assertRaisesRegex(ValueError, "expected fewer keys"):
+        with self.assertRaisesRegex(ValueError, "use fewer keys"):
             ds.Stream("exact", keys=10**12, memory="1MB")
         for keys in (10**15, 2**64 - 1):
             with self.assertRaisesRegex(ValueError, "the filter would take .* expected at most"):
                 ds.Stream("exact", keys=keys)
-            with self.assertRaisesRegex(ValueError, "expected fewer keys"):
+            with self.assertRaisesRegex(ValueError, "use fewer keys"):
                 ds.Stream("minhash", keys=keys, memory="100TiB")
         for keys in (0, -1, 2**64):
             with self.assertRaisesRegex(ValueError, "expected a whole number from 1 to"):
@@ -349,7 +349,7 @@ class Alone(unittest.TestCase):
         self.assertIsNotNone(ds.sign("", "minhash").reason)
         self.assertEqual(ds.similarity("a b c d", "A, b c e!", "jaccard:words2"), 0.5)
         self.assertEqual(ds.similarity("abcd", "bcde", "jaccard:chars2"), 0.5)
-        with self.assertRaisesRegex(ValueError, "depend on all texts"):
+        with self.assertRaisesRegex(ValueError, "depend on the whole corpus"):
             ds.sign("a text", "tf_idf")
         with self.assertRaisesRegex(ValueError, 'did you mean "jaccard"'):
             ds.similarity("a", "b", "jacard")
@@ -366,7 +366,7 @@ class Registry(unittest.TestCase):
 
     def test_help_lists_the_keywords(self) -> None:
         self.assertIn("max_group: a whole number of at least 2.", ds.run.__doc__ or "")
-        self.assertIn("[default: versions]", ds.compare.__doc__ or "")
+        self.assertIn("[default: versions]", " ".join((ds.compare.__doc__ or "").split()))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 const PER_BLOCK: u64 = 1_500;
 /// The most blocks: each is a row a document.
 const MOST_BLOCKS: u64 = 1_000;
+/// Documents of a crowd share this much of the larger set with its head: less is found in manuals, whose pages are all compared.
+const CROWDED: f64 = 0.8;
 /// Words of a piece.
 const PIECE: usize = bitmap::LEAST_WORDS;
 /// Bytes of a [`Size`] in a row.
@@ -165,7 +167,7 @@ enum Likeness {
     Different,
     /// They may be one.
     Possible,
-    /// They may be one, and have more in common than by chance.
+    /// They may be one, and have [`CROWDED`] of the larger set in common, as pages of one template do.
     Similar,
 }
 
@@ -192,8 +194,10 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         }
         let most = x_bits.most_common(y_bits, self.cpu);
         if f64::from(most) < need {
-            Likeness::Different
-        } else if 2.0 * x_bits.beyond_chance(y_bits, most) < need {
+            return Likeness::Different;
+        }
+        let beyond = x_bits.beyond_chance(y_bits, most);
+        if 2.0 * beyond < need || x_bits.share_in_common(y_bits, beyond) < CROWDED {
             Likeness::Possible
         } else {
             Likeness::Similar

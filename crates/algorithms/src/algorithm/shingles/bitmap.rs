@@ -70,6 +70,12 @@ impl<'b> Folded<'b> {
         f64::from(both) - f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64
     }
 
+    /// Returns the estimated share of the larger set that both have in common, given [`beyond_chance`](Self::beyond_chance).
+    pub fn share_in_common(&self, other: &Folded<'_>, beyond_chance: f64) -> f64 {
+        let by_chance = f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64;
+        beyond_chance / (f64::from(self.set.max(other.set)) - by_chance).max(1.0)
+    }
+
     /// Returns the bits.
     pub fn bits(&self) -> &'b [u64] {
         self.bits
