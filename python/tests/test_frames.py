@@ -481,7 +481,7 @@ class Frames(Case):
         clusters = ds.evaluate(result, pl.DataFrame({"id": IDS[:3] + IDS[4:], "cluster": [1, 2, 1, 3, 2]}))
         self.assertIn("precision", str(clusters))
         self.assertNotEqual(figures, clusters.record["algorithms"][0])
-        with self.assertRaisesRegex(ValueError, "there are: a"):
+        with self.assertRaisesRegex(ValueError, "available: a"):
             ds.evaluate(result, pl.DataFrame({"a": ["u0"]}))
 
     @needs("polars")

@@ -330,7 +330,7 @@ class Streams(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "use fewer keys"):
             ds.Stream("exact", keys=10**12, memory="1MB")
         for keys in (10**15, 2**64 - 1):
-            with self.assertRaisesRegex(ValueError, "the filter would take .* expected at most"):
+            with self.assertRaisesRegex(ValueError, "the filter would take .* use at most"):
                 ds.Stream("exact", keys=keys)
             with self.assertRaisesRegex(ValueError, "use fewer keys"):
                 ds.Stream("minhash", keys=keys, memory="100TiB")
