@@ -91,10 +91,10 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &versions::VersionsOfTexts,
 ];
 
-/// Returns the algorithm of that name or alias.
+/// Returns the algorithm with this name or alias.
 ///
 /// # Errors
-/// An unknown name, with the nearest known one and the whole list.
+/// Returns an error that names the nearest known name and lists all of them if the name is unknown.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     let known = |algorithm: &&&dyn Algorithm| algorithm.name() == name || algorithm.facts().aliases.contains(&name);
     ALGORITHMS.iter().find(known).copied().ok_or_else(|| {
@@ -104,7 +104,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     })
 }
 
-/// Returns the parameters of an algorithm: its own, and those that all algorithms share.
+/// Returns the parameters of an algorithm: its own and the shared ones.
 pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     let mut specs = algorithm.facts().params.to_vec();
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {
