@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! u "a b\n a a c"   v "a c d\n d"
-//! a: 3 in u, 1 in v, 2/3 missing; b: missing; d: missing, and repeated      rare words in both: a a a c of the five of u, a c of the four of v
+//! a: 3 in u, 1 in v, 2/3 missing; b: missing; d: missing, and repeated
+//! rare words in both: a a a c of the five of u, a c of the four of v
 //! ```
 
 use super::evidence::{Stated, Terms};
