@@ -25,7 +25,7 @@ use dupsift_core::hash::{combine, hash64};
 use dupsift_core::row::{Pair, RowShape, Signatures};
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `segments` algorithm.
 pub struct Segments;
 
 const FACTS: Facts = Facts {
