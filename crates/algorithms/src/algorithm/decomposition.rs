@@ -27,7 +27,7 @@ use dupsift_core::hash::combine;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `decomposition` algorithm.
 pub struct Decomposition;
 
 const FACTS: Facts = Facts {

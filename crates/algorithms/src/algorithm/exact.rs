@@ -18,7 +18,7 @@ use dupsift_core::hash::Digest;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `exact` algorithm.
 pub struct Exact;
 
 const FACTS: Facts = Facts {

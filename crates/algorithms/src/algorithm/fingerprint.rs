@@ -22,7 +22,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Counted};
 
-/// The algorithm.
+/// Implements the `fingerprint` algorithm.
 pub struct Fingerprint;
 
 const FACTS: Facts = Facts {

@@ -24,7 +24,7 @@ use dupsift_core::hash::{StringHash, StringHasher, hash128};
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `idf_hash` algorithm.
 pub struct IdfHash;
 
 const FACTS: Facts = Facts {

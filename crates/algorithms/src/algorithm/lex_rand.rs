@@ -186,7 +186,7 @@ mod tests {
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::sha1;
 
-    /// One very common word, one very rare word, and `слово0` to `слово199` in between.
+    /// Returns counts of one very common word, one very rare word, and `слово0` to `слово199` in between.
     fn stats() -> CorpusStats {
         let middle: Vec<String> = (0..200).map(|n| format!("слово{n}")).collect();
         let mut words = vec![("и", 1000, 1000), ("раз", 1, 1)];

@@ -37,7 +37,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window, o
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The algorithm.
+/// Implements the `minhash` algorithm.
 pub struct MinHash;
 
 const FACTS: Facts = Facts {

@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `near_page` algorithm.
 pub struct NearPage;
 
 const FACTS: Facts = Facts {

@@ -7,7 +7,7 @@ use std::fmt;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// The type and range of a parameter.
+/// Defines the type and range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A whole number within inclusive bounds.
@@ -37,7 +37,7 @@ pub struct ParamSpec {
     pub help: &'static str,
 }
 
-/// A name that you may type instead of several parameters. It is replaced by them when values are checked.
+/// Defines a name that you may type instead of several parameters. It is replaced by them when values are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Shorthand {
     /// The name that you type.
@@ -80,7 +80,7 @@ impl Shorthand {
     }
 }
 
-/// A checked value.
+/// Holds a checked value.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     Int(i64),
@@ -91,7 +91,7 @@ enum Value {
     Margin(Option<Margin>),
 }
 
-/// The value of [`Kind::Margin`].
+/// Holds the value of [`Kind::Margin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
     /// How far a pair may lie below the best similarity of its documents, from 0 to 1.
@@ -188,7 +188,7 @@ impl fmt::Display for Kind {
 /// share, use these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
-/// The checked parameters for one use of an algorithm.
+/// Holds the checked parameters for one use of an algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     values: BTreeMap<&'static str, Value>,

@@ -17,7 +17,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `tf` algorithm.
 pub struct Tf;
 
 const FACTS: Facts = Facts {

@@ -21,7 +21,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `tf_idf` algorithm.
 pub struct TfIdf;
 
 const FACTS: Facts = Facts {

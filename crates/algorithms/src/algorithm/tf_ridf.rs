@@ -25,7 +25,7 @@ use dupsift_core::float;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};
 
-/// The algorithm.
+/// Implements the `tf_ridf` algorithm.
 pub struct TfRidf;
 
 const FACTS: Facts = Facts {

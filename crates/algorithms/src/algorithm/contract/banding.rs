@@ -24,7 +24,7 @@ const MOST_MINIMA: usize = 128;
 /// The share of pairs at the threshold that may be missed.
 const MISSED: f64 = 0.05;
 
-/// The lowest threshold that [`MOST_MINIMA`] minima can serve, rounded.
+/// The lowest threshold that `MOST_MINIMA` minima can serve, rounded.
 pub const LOWEST: f64 = 0.05;
 
 /// Holds the number of bands and the number of minima in each.

@@ -76,7 +76,7 @@ pub struct Facts {
     pub revision: u32,
 }
 
-/// A method that finds duplicates, selected by name.
+/// Describes a method that finds duplicates, selected by name.
 pub trait Algorithm: Sync {
     /// Returns the name, source, parameters and other static facts.
     fn facts(&self) -> &'static Facts;

@@ -4,7 +4,7 @@ use super::{SignatureScheme, Signer};
 use dupsift_core::row::{Reason, Signatures};
 use dupsift_text::Analysis;
 
-/// A method with one key per document; documents with equal keys are duplicates. Every `KeySigner` is a [`Signer`].
+/// Computes one key per document. Documents with equal keys are duplicates. Every `KeySigner` is a [`Signer`].
 pub trait KeySigner: Send + Sync {
     /// Returns the key of the document.
     ///

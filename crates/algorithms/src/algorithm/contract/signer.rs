@@ -4,7 +4,7 @@ use super::{SignatureScheme, TermVectors, Verify};
 use dupsift_core::row::{Pair, Pairs, Row, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// A method bound to a corpus. If each document has one key and equal keys are duplicates, implement
+/// Represents a method bound to a corpus. If each document has one key and equal keys are duplicates, implement
 /// [`KeySigner`](super::KeySigner) instead.
 pub trait Signer: Send + Sync {
     /// Returns how signatures are built. Each run calls it once and keeps the result.

@@ -4,7 +4,7 @@ use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;
 use dupsift_text::Analysis;
 
-/// The extras of a [`Signer`](super::Signer) whose documents are vectors of weighted terms. It records evidence while it signs, reports
+/// Adds extras to a [`Signer`](super::Signer) whose documents are vectors of weighted terms. It records evidence while it signs, reports
 /// which word two texts differ in, and compares only some documents of a large window.
 pub trait TermVectors: Send + Sync {
     /// Signs like [`Signer::sign`](super::Signer::sign), and appends what [`Verify::evidence`](super::Verify::evidence) of the method's

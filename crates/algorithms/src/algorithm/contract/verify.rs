@@ -4,8 +4,8 @@ use crate::measure::Decided;
 use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 
-/// A text check for candidate pairs. The evidence of each document is extracted once and kept in a temporary file, so that a document in a
-/// thousand pairs is analyzed once.
+/// Checks candidate pairs on their texts. The evidence of each document is extracted once and kept in a temporary file, so that a document
+/// in a thousand pairs is analyzed once.
 pub trait Verify: Send + Sync {
     /// Returns the setting as you write it: `jaccard:0.7`.
     fn name(&self) -> String;

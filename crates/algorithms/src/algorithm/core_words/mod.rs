@@ -31,7 +31,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field};
 use titles::{TitleParts, own_parts};
 
-/// The algorithm.
+/// Implements the `core_words` algorithm.
 pub struct CoreWords;
 
 const FACTS: Facts = Facts {
@@ -135,7 +135,7 @@ struct CoreWordsSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// A word in a column.
+/// Holds a word in a column.
 struct Said<'t> {
     word: &'t str,
     hash: u64,
@@ -180,7 +180,7 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
-    /// Like [`CoreWordsSigner::core`], for the words of the text itself.
+    /// Like `CoreWordsSigner::core`, for the words of the text itself.
     fn core_of_body(&self, document: &Analysis<'_>) -> String {
         let mut heaviest = Heaviest::new(self.core);
         for (one, frequency) in document.counted().iter().zip(document.frequencies()) {

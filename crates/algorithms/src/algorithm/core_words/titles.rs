@@ -13,7 +13,7 @@ const FEW_TITLES: u64 = 3;
 /// Neither is a part in at most one of this many titles.
 const SHARE_OF_TITLES: u64 = 100;
 
-/// The counted features of titles: that there is a title, and its parts if there are several.
+/// Counts titles, and the parts of titles that have several.
 pub struct TitleParts;
 
 impl TitleParts {

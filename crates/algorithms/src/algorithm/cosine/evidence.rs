@@ -22,7 +22,7 @@ use dupsift_core::float;
 /// Number of header values before the terms.
 const HEADER: usize = 4;
 
-/// A table of 1 + ln n.
+/// Holds 1 + ln n for each n.
 type Logs = [f64; 256];
 
 static LOGS: LazyLock<Logs> = LazyLock::new(|| std::array::from_fn(|n| if n < 2 { n as f64 } else { log(n as u64) }));
@@ -31,7 +31,7 @@ fn log(count: u64) -> f64 {
     1.0 + float::ln(count as f64)
 }
 
-/// A term as stored in the evidence of a document.
+/// Holds a term as stored in the evidence of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stated {
     /// Its place in the order shared by all documents: twice its number, + 1 in the first line.

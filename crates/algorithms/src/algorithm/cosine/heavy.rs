@@ -55,7 +55,7 @@ pub struct Keys {
     pub common: f64,
 }
 
-/// What a key is made of, stored in its lowest bits.
+/// Defines what a key is made of. A key stores it in its lowest bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Two terms, at least one of which is not common.

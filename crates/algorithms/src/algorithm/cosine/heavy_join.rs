@@ -32,7 +32,7 @@ const MOST_WORDS: usize = WORDS + NUMBERS / PRINTS;
 /// Represents length 1.
 const LENGTH: f64 = u16::MAX as f64;
 
-/// The join, bound to a corpus.
+/// Implements the join, bound to a corpus.
 pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
@@ -41,7 +41,7 @@ pub struct HeavyJoin {
     entries: usize,
 }
 
-/// 16 bits of each heavy term of a document, sorted, then zeros, then the length of its common terms.
+/// Holds 16 bits of each heavy term of a document, sorted, then zeros, then the length of its common terms.
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
@@ -87,7 +87,7 @@ impl HeavyJoin {
         differing(a, b) <= self.most_differing
     }
 
-    /// Like [`HeavyJoin::near`], for complete sketches.
+    /// Like `HeavyJoin::near`, for complete sketches.
     pub fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
         match (a.first_chunk(), b.first_chunk()) {
             (Some(a), Some(b)) => self.near(a, b),

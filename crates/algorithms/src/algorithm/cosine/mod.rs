@@ -86,7 +86,7 @@ pub(super) const MAX_DF: ParamSpec = ParamSpec {
 pub(super) const PROJECTIONS: ParamSpec =
     ParamSpec { help: "seed of the random projections of join=heavy; other seeds, other chance", ..SEED };
 
-/// The algorithm.
+/// Implements the `cosine` algorithm.
 pub struct Cosine;
 
 const FACTS: Facts = Facts {

@@ -48,7 +48,7 @@ pub fn differing(a: &[u64; WORDS], b: &[u64; WORDS]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// A random rotation followed by taking the signs of the coordinates.
+/// Rotates vectors at random and takes the signs of the coordinates.
 pub struct SignSketch {
     seed: u64,
     /// 0 or -1: whether the sign of a coordinate is flipped before each of the two transforms.

@@ -12,7 +12,7 @@ use super::vector::Weighing;
 use crate::measure::{LONGEST_TITLE, TitleWords};
 use std::iter::Peekable;
 
-/// The counts of a word in a text.
+/// Holds the counts of a word in a text.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     /// Number of occurrences in the text.

@@ -59,7 +59,7 @@ pub struct Vector {
     pub factors: [f64; 2],
 }
 
-/// A term of a vector.
+/// Holds a term of a vector.
 #[derive(Clone, Copy, Debug)]
 pub struct Weighed {
     /// The term.

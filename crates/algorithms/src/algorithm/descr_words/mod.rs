@@ -29,7 +29,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 use support_words::{Goals, STEPS, choose, note_of, word_of};
 
-/// The algorithm.
+/// Implements the `descr_words` algorithm.
 pub struct DescrWords;
 
 const FACTS: Facts = Facts {
@@ -173,7 +173,7 @@ fn most_frequent(document: &Analysis<'_>) -> u32 {
     document.counted().iter().filter(|counted| !counted.word.stop).map(|counted| counted.tf).max().unwrap_or(1)
 }
 
-/// The learned model.
+/// Holds the learned model.
 struct Model {
     head: [u64; 4],
     /// The words with their thresholds. The position of a word is its bit number.

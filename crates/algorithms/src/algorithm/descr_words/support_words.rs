@@ -69,7 +69,7 @@ pub struct Chosen {
     pub rounds: u64,
 }
 
-/// A candidate word.
+/// Holds a candidate word.
 struct Candidate {
     word: u64,
     threshold: usize,
@@ -146,7 +146,7 @@ fn each(notes: &Notes<'_>, at: usize, mut word: impl FnMut(u64, usize)) -> Resul
     Ok(())
 }
 
-/// The position of each word, in the order of the notes, and how many of its documents have it at each step.
+/// Holds the position of each word, in the order of the notes, and how many of its documents have it at each step.
 type Counts = (HashMap<u64, usize>, Vec<[u32; STEPS as usize]>);
 
 fn count(notes: &Notes<'_>) -> Result<Counts> {

@@ -26,7 +26,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field, Frequency};
 
-/// The algorithm.
+/// Implements the `keywords` algorithm.
 pub struct Keywords;
 
 const FACTS: Facts = Facts {

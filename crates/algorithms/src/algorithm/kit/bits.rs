@@ -4,7 +4,7 @@ use std::ops::{BitAnd, BitOr, BitXor};
 
 use dupsift_core::hash::{combine, hash64, mix64};
 
-/// A bit vector. Unused bits are 0.
+/// Represents a bit vector. Unused bits are 0.
 pub trait Bits:
     Copy + PartialEq + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + 'static
 {
@@ -57,7 +57,7 @@ impl Wide {
         self.0[..bits as usize / 64].iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
 
-    /// Reads a vector written by [`Wide::write`].
+    /// Reads a vector written by `Wide::write`.
     pub fn read(bytes: &[u8]) -> Wide {
         let mut wide = Wide::NONE;
         for (to, word) in wide.0.iter_mut().zip(bytes.as_chunks::<8>().0) {

@@ -10,7 +10,7 @@ use super::bits::Bits;
 /// Maximum number of tables in a scheme. Each costs one row per document.
 const MAX_TABLES: u64 = 120;
 
-/// A complete scheme of block tables.
+/// Holds a complete scheme of block tables.
 #[derive(Clone, Debug)]
 pub struct Blocks<V> {
     bits: u32,

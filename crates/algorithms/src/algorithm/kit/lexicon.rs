@@ -141,7 +141,7 @@ fn first(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> u64 {
     from
 }
 
-/// A lexicon word in a document.
+/// Holds a lexicon word in a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'t> {
     /// The first eight bytes, most significant first, padded with zeros.

@@ -54,7 +54,7 @@ pub mod examples {
         Params::check(algorithm.name(), &crate::algorithm::specs(algorithm), &typed).expect("parameters of a test")
     }
 
-    /// The output of an algorithm for one text: (position, key, order, sketch) rows, or the reason.
+    /// Holds the output of an algorithm for one text: (position, key, order, sketch) rows, or the reason why there are none.
     pub type Emitted = Result<Vec<(u32, u128, u32, Vec<u8>)>, &'static str>;
 
     /// Signs one text with an algorithm that needs no statistics.

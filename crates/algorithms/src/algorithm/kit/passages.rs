@@ -13,7 +13,7 @@ use super::raw_places::RawPlaces;
 use dupsift_core::hash::{Hash64, hash64};
 use dupsift_text::Analysis;
 
-/// A line with visible text.
+/// Holds a line with visible text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its range in the normalized text.

@@ -1,7 +1,7 @@
 //! A table of the position of each hash in a list. It is built for one document or for a dictionary of a few thousand words, and each
 //! lookup takes a few steps.
 
-/// The table. The low bits of the hashes must be well mixed.
+/// Holds the table. The low bits of the hashes must be well mixed.
 pub struct Places {
     /// Hashes and positions. Positions count from 1, so that 0 is an empty slot.
     slots: Vec<(u64, u32)>,

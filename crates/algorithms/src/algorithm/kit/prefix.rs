@@ -11,7 +11,7 @@
 
 use dupsift_core::row::Signatures;
 
-/// A term in a document.
+/// Holds a term in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
     /// The hash of the term.
@@ -27,7 +27,7 @@ pub fn rare_first(terms: &mut Vec<Term>) {
     rare_first_by(terms, |term| *term);
 }
 
-/// Like [`rare_first`], for any items that have a term.
+/// Like `rare_first`, for any items that have a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
     /// Number of bits for a term's position; `DF` and `HASH` are those for its document frequency and for the first bits of its hash. One
     /// number per term sorts in a third of the time.

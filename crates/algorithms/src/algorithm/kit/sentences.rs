@@ -18,7 +18,7 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     help: "drop sentences that occur in more documents than this (boilerplate, licences); 0: drop none",
 };
 
-/// The sentences of a document, identified by the hash of their canonical form.
+/// Counts the sentences of documents, identified by the hash of their canonical form.
 pub struct Sentences;
 
 impl FeatureKind for Sentences {

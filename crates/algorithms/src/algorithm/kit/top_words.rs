@@ -39,7 +39,7 @@ impl<'t> Heaviest<'t> {
         self.push_word(weight, document.word(&counted.word), counted.tf);
     }
 
-    /// Like [`Heaviest::push`], for a word given by its letters and its number of occurrences.
+    /// Like `Heaviest::push`, for a word given by its letters and its number of occurrences.
     pub fn push_word(&mut self, weight: f64, word: &'t str, tf: u32) {
         let word = (weight + 0.0, word, tf);
         let heavier =

@@ -8,7 +8,7 @@ use dupsift_text::{Analysis, Frequency, Token};
 /// The names of the kinds of units, as parameter values.
 pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
 
-/// A kind of units.
+/// Defines a kind of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     /// One of [`UNITS`].
@@ -17,7 +17,7 @@ pub struct Units {
     pub han_only: bool,
 }
 
-/// A distinct unit in a document.
+/// Holds a distinct unit in a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     /// The hash of the unit.

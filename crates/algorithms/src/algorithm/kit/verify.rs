@@ -34,7 +34,7 @@ pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn
     })
 }
 
-/// The exact Jaccard similarity of the shingle sets.
+/// Checks the exact Jaccard similarity of the shingle sets.
 struct Jaccard {
     shingling: Shingling,
     threshold: f64,
@@ -62,7 +62,8 @@ impl Verify for Jaccard {
     }
 }
 
-/// 2 LCS / (|a| + |b|) on the characters of the canonical text, or on words for very long texts. Undecided if words also take too long.
+/// Checks 2 LCS / (|a| + |b|) on the characters of the canonical text, or on words for very long texts.
+/// Pairs are undecided if words also take too long.
 struct Lcs {
     threshold: f64,
 }
@@ -112,7 +113,7 @@ fn unpack(evidence: &[u64]) -> (&[u32], &[u32]) {
     (&units[..characters], &units[from..from + words])
 }
 
-/// The cosine of 1 + ln tf over the words, without stop words.
+/// Checks the cosine of 1 + ln tf over the words, without stop words.
 struct Cosine {
     threshold: f64,
 }

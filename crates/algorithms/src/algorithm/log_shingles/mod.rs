@@ -33,7 +33,7 @@ use dupsift_core::row::{RowShape, Signatures};
 use dupsift_text::Analysis;
 use sample::{Overlap, Sampling, is_divisible};
 
-/// The algorithm.
+/// Implements the `log_shingles` algorithm.
 pub struct LogShingles;
 
 const FACTS: Facts = Facts {

@@ -36,7 +36,7 @@ pub fn is_divisible(shingle: u64, level: u32) -> bool {
     shingle.trailing_zeros() >= level
 }
 
-/// The exact comparison of two samples.
+/// Compares two samples exactly.
 pub struct Overlap {
     /// The settings for samples.
     pub sampling: Sampling,

@@ -38,7 +38,7 @@ pub struct LatentLearner<'c> {
 }
 
 impl Learner for LatentLearner<'_> {
-    /// Appends words and weights alternately; the weights have unit length.
+    /// Appends words and weights alternately. The vector of weights has unit length.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if !self.sample.has(document) {
             return;
@@ -87,7 +87,7 @@ impl Learner for LatentLearner<'_> {
     }
 }
 
-/// The sampled documents as a matrix.
+/// Presents the sampled documents as a matrix.
 struct Sampled<'s, 'n> {
     notes: &'s Notes<'n>,
     places: &'s Places,
@@ -117,7 +117,7 @@ impl Rows for Sampled<'_, '_> {
     }
 }
 
-/// A learned space.
+/// Holds a learned space.
 struct Learnt<'c> {
     head: &'c [u64],
     places: Places,

@@ -32,7 +32,7 @@ use dupsift_text::Analysis;
 use latent::{Latent, LatentLearner, dot};
 use signs::{AllPairs, Signs};
 
-/// The algorithm.
+/// Implements the `lsi` algorithm.
 pub struct Lsi;
 
 const FACTS: Facts = Facts {

@@ -60,8 +60,8 @@ impl Signs {
 /// Number of documents in a block of [`AllPairs`].
 const BLOCK: u64 = 2000;
 
-/// All pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries its vector
-/// in bytes, which excludes nearly all pairs without the exact vectors.
+/// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries
+/// its vector in bytes, which excludes nearly all pairs without the exact vectors.
 pub struct AllPairs {
     blocks: u64,
     dimensions: usize,

@@ -19,7 +19,7 @@ pub const OVERSAMPLED: usize = 10;
 /// Singular values below this share of the largest count as 0.
 const LEAST: f64 = 1e-6;
 
-/// A matrix that is read one row at a time.
+/// Provides a matrix one row at a time.
 pub trait Rows {
     /// Returns the number of rows.
     fn rows(&self) -> usize;

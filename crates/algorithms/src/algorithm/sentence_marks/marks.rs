@@ -19,7 +19,7 @@ pub struct Marks {
     pub by_chars: bool,
 }
 
-/// The units next to one mark: up to two on its left, and two on its right.
+/// Holds the units next to one mark: up to two on its left, and two on its right.
 pub type Group<'t> = [Option<&'t str>; 4];
 
 impl Marks {

@@ -25,7 +25,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Field};
 use marks::Marks;
 
-/// The algorithm.
+/// Implements the `sentence_marks` algorithm.
 pub struct SentenceMarks;
 
 const FACTS: Facts = Facts {

@@ -52,7 +52,7 @@ impl Size {
     }
 }
 
-/// A scheme that splits the comparisons into blocks.
+/// Splits the comparisons into blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AllPairs {
     blocks: u64,
@@ -155,10 +155,10 @@ impl AllPairs {
     }
 }
 
-/// A document with its bitmap in comparable form.
+/// Holds a document with its bitmap in comparable form.
 type Set<'d> = (&'d Document, Folded<'d>);
 
-/// The result of comparing the bitmaps of two documents.
+/// Holds the result of comparing the bitmaps of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Likeness {
     /// The documents are not a pair.
@@ -250,7 +250,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
     }
 }
 
-/// A document of a window.
+/// Holds a document of a window.
 struct Document {
     doc: u64,
     block: u32,

@@ -41,7 +41,7 @@ pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
     }
 }
 
-/// A set in comparable form.
+/// Holds a set in comparable form.
 #[derive(Clone, Copy, Debug)]
 pub struct Folded<'b> {
     bits: &'b [u64],
@@ -63,7 +63,7 @@ impl<'b> Folded<'b> {
         common_bits(level, self.bits, other.bits) + self.hidden.min(other.hidden)
     }
 
-    /// Returns how many more bits two sets share than expected by chance; `most` is the result of [`Folded::most_common`]. Bitmaps of
+    /// Returns how many more bits two sets share than expected by chance; `most` is the result of `Folded::most_common`. Bitmaps of
     /// large sets are so full that any two of them share many bits.
     pub fn beyond_chance(&self, other: &Folded<'_>, most: u32) -> f64 {
         let both = most - self.hidden.min(other.hidden);

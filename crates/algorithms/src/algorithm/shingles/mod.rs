@@ -41,7 +41,7 @@ use dupsift_text::Analysis;
 use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
 
-/// The algorithm.
+/// Implements the `shingles` algorithm.
 pub struct Shingles;
 
 const FACTS: Facts = Facts {

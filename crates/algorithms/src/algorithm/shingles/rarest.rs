@@ -63,10 +63,10 @@ pub fn by_rarest(params: &Params) -> bool {
     fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
 }
 
-/// A document's bitmap.
+/// Holds a document's bitmap.
 type Bitmap = [u64; WORDS];
 
-/// The join at a given threshold.
+/// Implements the join at a given threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct RarestJoin {
     threshold: f64,
@@ -304,7 +304,7 @@ fn followers(sketch: &[u8]) -> ([u16; FOLLOWERS], bool) {
     (bits, is_marked)
 }
 
-/// A document that probes for others that contain a group of its elements.
+/// Holds a document that probes for others that contain a group of its elements.
 struct Asking {
     at: usize,
     doc: u64,

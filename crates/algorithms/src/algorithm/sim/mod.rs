@@ -26,7 +26,7 @@ use dupsift_core::hash::{hash64, md5};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Frequency};
 
-/// The algorithm.
+/// Implements the `sim` algorithm.
 pub struct Sim;
 
 /// Maximum number of keywords that fit in a row, at twelve bytes each.

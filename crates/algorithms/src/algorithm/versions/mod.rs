@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 pub use rule::RELATE;
 use rule::{PARAMS as RULE, rule};
 
-/// The algorithm.
+/// Implements the `versions` algorithm.
 pub struct VersionsOfTexts;
 
 const FACTS: Facts = Facts {

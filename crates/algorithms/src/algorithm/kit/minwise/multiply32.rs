@@ -24,7 +24,7 @@ pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]
     }
 }
 
-/// The reference implementation.
+/// Lowers the minima in plain code. This is the reference implementation.
 fn plain(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
     for &x in set {
         // A plain loop over three arrays, which the compiler vectorizes.
