@@ -1,7 +1,7 @@
-//! The algorithms: one file or folder each, the contract they implement, and this list of all of them.
+//! The algorithms: one file or folder each, the contract they implement, and a list of all of them.
 //!
-//! To add an algorithm, write its file and two lines here, both in alphabetical order: its `mod` and its place in [`ALGORITHMS`].
-//! Help, checks, laws, golden files and documentation are loops over that list. docs/dev/add-an-algorithm.md has the steps and an
+//! To add an algorithm, write its file and add two lines here, both in alphabetical order: its `mod` and its entry in [`ALGORITHMS`].
+//! Help, checks, property tests, golden files and documentation iterate over that list. docs/dev/add-an-algorithm.md has the steps and an
 //! example.
 
 pub mod contract;
@@ -56,7 +56,7 @@ pub use versions::RELATE;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// All algorithms.
+/// Lists all algorithms.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &core_words::CoreWords,
     &cosine::Cosine,

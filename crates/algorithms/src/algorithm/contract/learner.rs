@@ -3,7 +3,7 @@
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;
 
-/// Learns a model from the corpus. Each document that will be signed writes a note. Notes are kept in temporary files. Their order depends
+/// Learns a model from the corpus. Each document to be signed contributes one note. Notes are kept in temporary files. Their order depends
 /// only on the texts, and the note of a duplicated text appears once per copy.
 pub trait Learner: Send + Sync {
     /// Appends the numbers that learning needs from one document. A document that appends nothing is ignored.
