@@ -1,5 +1,5 @@
 //! `versions`: finds pairs of similar texts besides exact copies, and classifies each pair: versions of the same text, one text contained
-//! in the other, or pages with the same template and different facts. It is the default.
+//! in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
 //!
 //! Source: ours (docs/versions.md), based on the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`, which is a
 //! first pass for the counts and 56 rows of 12 bytes per document. Then each candidate pair is examined again, and its first lines,
