@@ -1,8 +1,8 @@
-//! `decomposition` (A11): documents of like length that share a rare word are compared by their common subsequence.
+//! `decomposition` (A11): compares documents with similar length and a common rare word by their common subsequence.
 //!
-//! Source: Zelenkov, Segalovich 2007, the decomposition method, of which no more is known than this: the length in words
-//! separates well, lists of documents that share a feature are found, recall and precision are practically complete. The
-//! steps here are our interpretation; they find every pair that reaches the threshold of their own measure:
+//! Source: Zelenkov, Segalovich 2007, the decomposition method. The paper states only that the length in words separates well, that lists
+//! of documents with a common feature are found, and that recall and precision are practically complete. The steps here are dupsift's
+//! interpretation. They find every pair that reaches the threshold of their own measure:
 //!
 //! ```text
 //! sim(a, b) = 2 LCS(a, b) / (|a| + |b|) over words >= tau
@@ -11,11 +11,10 @@
 //!             |d| - ceil(|d| tau / (2 - tau)) + 1                                     9 of 31 for tau = 0.85
 //! ```
 //!
-//! Cost: a first pass for the counts, a row for each of those words that another document has too, the check of each pair
-//! that the places of the first common word allow. Most of it is the check, whose work is bounded ([`crate::measure`]): long
-//! texts that are neither near nor far are left undecided, and counted. Limits: a copy whose paragraphs changed places is
-//! as far away as another text; similarity of words says nothing of similarity of characters. `max_list` cuts the cost and
-//! with it the completeness.
+//! Cost: a first pass for the counts, one row for each of those words that another document also contains, and the check of each pair that
+//! the positions of the first common word allow. Most of the cost is the check, whose work is bounded ([`crate::measure`]): long texts
+//! that are neither near nor far are left undecided, and counted. Limits: a copy with reordered paragraphs is as far away as an unrelated
+//! text; similarity of words does not imply similarity of characters. `max_list` limits the cost at the expense of completeness.
 
 use std::cmp::Reverse;
 
@@ -28,7 +27,7 @@ use dupsift_core::hash::combine;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `decomposition` algorithm.
 pub struct Decomposition;
 
 const FACTS: Facts = Facts {
@@ -70,7 +69,7 @@ impl Algorithm for Decomposition {
         let tau = params.real("tau");
         Ok(Box::new(DecompositionSigner {
             tau,
-            // A hair less, so that rounding never decides; the check does.
+            // Slightly less, so that rounding never decides; the check does.
             ratio: tau / (2.0 - tau) - 1e-9,
             max_list: params.count("max_list"),
             stats: corpus.stats,
@@ -86,14 +85,14 @@ struct DecompositionSigner<'c> {
 }
 
 impl DecompositionSigner<'_> {
-    /// Whether two lengths, the shorter first, allow the similarity.
+    /// Returns whether two lengths, the shorter first, allow the similarity.
     fn near(&self, shorter: u32, longer: u32) -> bool {
         f64::from(longer) * self.ratio <= f64::from(shorter)
     }
 }
 
-/// Every occurrence of a word as (df, number of the occurrence, hash), those of rare words first. Of words equally rare a
-/// further occurrence comes before the first: fewer documents have it.
+/// Returns every occurrence of a word as (df, number of the occurrence, hash), rare words first. Among equally rare words, later
+/// occurrences come first, because fewer documents contain them.
 fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
     let mut all = Vec::with_capacity(document.words().len());
     for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -105,7 +104,7 @@ fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
 
 impl Signer for DecompositionSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
-        // The sketch holds the place of the occurrence in the document's order, and the key of the one before.
+        // The sketch holds the position of the occurrence in the document's order, and the key of the previous one.
         let shape = RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 };
         SignatureScheme {
             rules: &["lcs"],
@@ -127,7 +126,7 @@ impl Signer for DecompositionSigner<'_> {
         let (mut before, mut pushed) = (0, false);
         for (at, (df, Reverse(number), word)) in occurrences(document).into_iter().enumerate().take(last + 1) {
             let key = combine(word, number.into());
-            // No other document has a word of one document; exact copies are known by any row.
+            // A word in a single document matches no other document. One row is enough for exact copies.
             if !covered || df > 1 || (at == last && !pushed) {
                 let mut sketch = [0; 12];
                 sketch[..4].copy_from_slice(&(at as u32).to_le_bytes());
@@ -139,8 +138,8 @@ impl Signer for DecompositionSigner<'_> {
         }
     }
 
-    /// Pairs that met in the list before have been judged there. If this is their first common list, then only what follows
-    /// in both can be common too; and they do meet in their first common list.
+    /// Pairs that also share the previous list were judged there. If this is their first common list, only the words after it in both can
+    /// be common too, and every pair is found in its first common list.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if a.sketch[4..] == b.sketch[4..] && a.sketch[4..] != [0; 8] {
             return None;
@@ -153,7 +152,7 @@ impl Signer for DecompositionSigner<'_> {
         (bound >= self.tau).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
     }
 
-    /// Rows come in order of length, so each is compared with its followers up to the first that is too long.
+    /// Rows are ordered by length, so each is compared with its followers up to the first that is too long.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let (rows, mut end, mut all) = (window.len(), 0, 0);
         let mut ends = Vec::with_capacity(rows);
@@ -198,7 +197,7 @@ impl Verify for DecompositionSigner<'_> {
         format!("lcs:{} of words", self.tau)
     }
 
-    /// The number of words, the words in order, the words sorted; two to a number.
+    /// Appends the number of words, the words in order, and the words sorted; two per number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut words: Vec<u32> = document.words().iter().map(|word| word.hash as u32).collect();
         out.push(words.len() as u64);
@@ -209,7 +208,7 @@ impl Verify for DecompositionSigner<'_> {
 
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let (Some((a, a_sorted)), Some((b, b_sorted))) = (unpack(a), unpack(b)) else { return Ok(None) };
-        // What is common in order is common in any order, which is much sooner counted.
+        // The number of common words in any order is an upper bound, and much faster to count.
         let common = common(a_sorted, b_sorted);
         if 2.0 * common as f64 / ((a.len() + b.len()) as f64) < self.tau {
             return Ok(None);
@@ -239,7 +238,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // 31 words: 31 x 0.7391 = 22.9, so 23 must be common and the first nine stand in lists.
+        // 31 words: 31 x 0.7391 = 22.9, so 23 must be common and the first nine are listed.
         let words: Vec<String> = (0..31).map(|n| format!("w{n}")).collect();
         assert_eq!(sign(&Decomposition, "", &words.join(" ")).unwrap().len(), 9);
         assert_eq!(sign(&Decomposition, "tau=1", &words.join(" ")).unwrap().len(), 1);
@@ -251,9 +250,9 @@ mod tests {
         };
         assert_eq!(of(0.75, "a b c d", "a b x d"), Some(0.75));
         assert_eq!(of(0.76, "a b c d", "a b x d"), None);
-        // Repeated words count as often as both have them.
+        // Repeated words count as often as both texts contain them.
         assert_eq!(of(0.8, "a a a", "a a"), Some(0.8));
-        // The first sentence moved to the end: five of eleven words in order.
+        // The first sentence is moved to the end: five of eleven words are in order.
         let moved = of(0.4, D1, D2).unwrap();
         assert!((0.4..0.85).contains(&moved), "{moved}");
     }

@@ -1,8 +1,8 @@
 //! `exact` (A0): exact copies, by a digest of the whole text.
 //!
-//! Source: Zelenkov, Segalovich 2007, the baseline "MD5". Cost: O(bytes), one row a document.
-//! Limits: one changed character, or another template around the text, and the copy is missed; mark-up must be removed first.
-//! 128 bits, so chance collisions are negligible at any size. A text without a visible character has no signature.
+//! Source: Zelenkov, Segalovich 2007, the baseline "MD5". Cost: O(bytes), one row per document. Limits: a copy is missed if one character
+//! or the template around the text differs; markup must be removed first. The digest has 128 bits, so chance collisions are negligible at
+//! any size. A text without a visible character has no signature.
 //!
 //! ```text
 //! form=raw        "Кот."  != "кот"      the bytes of the text column
@@ -18,7 +18,7 @@ use dupsift_core::hash::Digest;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `exact` algorithm.
 pub struct Exact;
 
 const FACTS: Facts = Facts {
@@ -65,7 +65,7 @@ impl Algorithm for Exact {
     }
 }
 
-/// What the digest is of.
+/// Defines the input of the digest.
 enum Form {
     Raw,
     Canonical,
@@ -87,7 +87,7 @@ impl KeySigner for ExactSigner {
                 Ok(self.digest.of(key.as_bytes()).into())
             }
             Form::Raw if document.raw().trim_start().is_empty() => Err("empty text"),
-            // The run takes this hash of every document as well: it is computed once.
+            // The run also needs this hash of every document, so it is computed once.
             Form::Raw => Ok(match self.digest {
                 Digest::Xxh128 => document.raw_hash(),
                 digest => digest.of(document.raw().as_bytes()),
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn worked_examples() {
-        // The MD5 of its words joined by spaces.
+        // The MD5 of the words joined with spaces.
         assert_eq!(key(&Exact, "form=canonical,digest=md5", D1), Ok(0x8dae8012f694618f23ec90a37d8db238));
         assert_ne!(key(&Exact, "", D1), key(&Exact, "", D2));
         assert_ne!(key(&Exact, "", "Кот."), key(&Exact, "", "кот"));

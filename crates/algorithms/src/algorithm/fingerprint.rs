@@ -1,19 +1,18 @@
 //! `fingerprint`: the heaviest words with their counts.
 //!
-//! Source: a Chinese survey of page deduplication, "information fingerprint". Cost: O(words), one row a document; a first pass
-//! for the counts of the corpus with `weight=tf_over_df`.
+//! Source: a Chinese survey of page deduplication, "information fingerprint". Cost: O(words), one row per document; a first pass for the
+//! corpus counts with `weight=tf_over_df`.
 //!
-//! Limits: counts stand in the signature, so one more occurrence of one of the words hides a copy: much stricter than the
-//! words alone (`tf`). Where a document has fewer distinct words than `words`, all it has are in the signature;
-//! `min_distinct` leaves such documents out.
+//! Limits: counts are part of the signature, so one more occurrence of one of the words hides a copy: much stricter than the words alone
+//! (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them; `min_distinct` skips such documents.
 //!
 //! ```text
 //! "网页" 12 times, "搜索" 10, "引擎" 7, words=3 -> "网页 12 搜索 10 引擎 7"
 //! faithful=true: "网页12搜索10引擎7" and a line feed, in GBK -> MD5 a7eb9d92a83cf438881915e0bc2df70b
 //! ```
 //!
-//! GBK lacks many letters (most of Latin with accents, all scripts but Chinese, Japanese kana, Greek, Russian); such a letter
-//! stands in the signature as its number, `&#233;`, and the document is counted under a flag.
+//! GBK lacks many letters (most accented Latin letters, and all scripts except Chinese, Japanese kana, Greek and Russian). Such a letter
+//! appears in the signature as its number, `&#233;`, and the document is counted under a flag.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
@@ -23,7 +22,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Counted};
 
-/// The algorithm.
+/// Implements the `fingerprint` algorithm.
 pub struct Fingerprint;
 
 const FACTS: Facts = Facts {
@@ -98,7 +97,7 @@ struct FingerprintSigner {
 }
 
 impl FingerprintSigner {
-    /// The heaviest words with their counts, in the order of the signature.
+    /// Returns the heaviest words with their counts, in the order of the signature.
     fn chosen<'t>(&self, document: &'t Analysis<'_>, words: &[Counted]) -> Vec<(&'t str, u32)> {
         let mut heaviest = Heaviest::new(self.words);
         if self.over_df {
@@ -114,7 +113,7 @@ impl FingerprintSigner {
         chosen
     }
 
-    /// The string that is hashed.
+    /// Returns the string that is hashed.
     fn string(&self, chosen: &[(&str, u32)]) -> String {
         let space = if self.faithful { "" } else { " " };
         let mut string = String::new();
@@ -161,7 +160,7 @@ mod tests {
     use dupsift_core::row::Signatures;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// The words of the source's example, as often as there.
+    /// Returns the words of the source's example with the same counts.
     fn example() -> String {
         ["网页 ".repeat(12), "搜索 ".repeat(10), "引擎 ".repeat(7)].concat()
     }

@@ -1,17 +1,17 @@
-//! `heavy_sent` (A5): the two sentences of greatest weight, the sum of TF IDF over their words.
+//! `heavy_sent` (A5): the two heaviest sentences by the sum of TF IDF over their words.
 //!
-//! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall 0.62, precision 0.86 in that study. Cost: a first pass for the
-//! counts, O(words) and a look-up a distinct word, one row a document.
+//! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall 0.62, precision 0.86 in that study. Cost: a first pass for the counts, O(words)
+//! and one lookup per distinct word, one row per document.
 //!
 //! ```text
-//! weight of a sentence = sum of TF IDF of its words (A2), each as often as it stands there, in their order
+//! weight of a sentence = sum of TF IDF of its words (A2), each as often as it occurs there, in their order
 //! "Кот спит. Птица улетела. Кот и кот."  with TF IDF  кот 0.1  спит 0.3  птица 0.6  улетела 0.7  и -0.2:
 //!   0.4, 1.3, 0.0  ->  "кот спит" + "птица улетела"
 //! ```
 //!
-//! Limits: a sentence weighs more the longer it is, so this is near to `long_sent`, and has its traps: notices and
-//! licences (set `max_sentence_df`), pages without punctuation, one typing error. Sentences are made distinct first. Stop
-//! words weigh nothing. Signatures compare only within one statistics snapshot.
+//! Limits: longer sentences weigh more, so the results are close to those of `long_sent`, with the same risks: notices and licenses (set
+//! `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing. Signatures are
+//! comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
@@ -24,7 +24,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `heavy_sent` algorithm.
 pub struct HeavySent;
 
 const FACTS: Facts = Facts {
@@ -76,7 +76,7 @@ struct HeavySentSigner<'c> {
 }
 
 impl HeavySentSigner<'_> {
-    /// The weight of each distinct word, in the order of [`Analysis::counted`].
+    /// Returns the weight of each distinct word, in the order of [`Analysis::counted`].
     fn word_weights(&self, document: &Analysis<'_>) -> Vec<f64> {
         let length = document.words().len();
         let words = document.counted().iter().zip(document.frequencies());
@@ -112,7 +112,7 @@ mod tests {
     use crate::algorithm::kit::examples::{counted, key_over};
     use dupsift_core::hash::crc32;
 
-    /// Rare words outweigh many common ones, which weigh less than nothing.
+    /// Rare words outweigh many common ones, whose weight is negative.
     #[test]
     fn the_heaviest_sentences_are_chosen_and_put_in_order() {
         let common = [("кот", 5), ("спит", 2), ("птица", 1), ("улетела", 1), ("и", 9), ("на", 9), ("окне", 3)];
@@ -124,13 +124,13 @@ mod tests {
         assert_eq!(key("", text), crc("кот спит птица улетела"));
         assert_eq!(key("", "Кот спит! Птица улетела? И кот и кот и кот на окне"), key("", text));
         assert_eq!(key(",sentences=1", text), crc("птица улетела"));
-        // A repeated sentence counts once, and a word as often as it stands in its sentence.
+        // A repeated sentence counts once, and a word as often as it occurs in its sentence.
         assert_eq!(key("", "Птица улетела. Птица улетела. Кот спит."), crc("кот спит птица улетела"));
         assert_eq!(
             key(",sentences=1", "Птица улетела. Спит, спит, спит, спит, спит."),
             crc("спит спит спит спит спит")
         );
-        // Equal weights go by the alphabet.
+        // Equal weights are ordered alphabetically.
         assert_eq!(key(",sentences=1", "Улетела птица. Птица улетела."), crc("птица улетела"));
         assert_eq!(key("", "... !!!"), Err("no sentences"));
     }

@@ -1,17 +1,16 @@
 //! `idf_hash`: the rarest words of a document as one string, hashed by one of eight classic functions and compared.
 //!
-//! Source: a Chinese survey of page deduplication, "hash algorithm", which compares ELF, RS, JS, PJW, BKDR, SDBM, DJB and AP.
-//! Cost: a first pass for the counts of words, a sort of the distinct words, one row of 20 bytes a document.
+//! Source: a Chinese survey of page deduplication, "hash algorithm", which compares ELF, RS, JS, PJW, BKDR, SDBM, DJB and AP. Cost: a
+//! first pass for the word counts, one sort of the distinct words, one row of 20 bytes per document.
 //!
-//! The distinct words in descending order of idf = ln(N / df) (equal ones in alphabetical order), the first 70% of them, at
-//! least one, are the string. Documents of equal hashes are compared by their strings, and only equal strings are
-//! duplicates; so the key is the 32-bit hash, and 96 bits of a hash of the string behind it. Which of the eight is chosen
-//! therefore changes no pair; how many different strings each of them throws together is counted by
-//! `cargo bench --bench string_hashes`. The source tells collisions by the hundred among a thousand strings, which 32 bits
-//! cannot give: it must have counted after a reduction to the size of a table.
+//! The distinct words are sorted by descending idf = ln(N / df), ties alphabetically. The first 70% of them, at least one, are the string.
+//! Documents with equal hashes are compared by their strings, and only equal strings are duplicates. So the key is the 32-bit hash,
+//! followed by 96 bits of another hash of the string. The choice among the eight functions therefore changes no pair. `cargo bench --bench
+//! string_hashes` counts how many different strings each of them maps to the same value. The source reports hundreds of collisions among a
+//! thousand strings, which 32 bits cannot produce: it must have counted after a reduction to the size of a table.
 //!
-//! Limits: the string holds the rarest words by construction, so any typing error breaks it: nearly an exact comparison of
-//! the sets of words. Signatures compare only within one statistics snapshot.
+//! Limits: the string contains the rarest words by construction, so any typo breaks it: this is nearly an exact comparison of the sets of
+//! words. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share 0.7 of 4 words is 2  ->  "окно птица"
@@ -25,7 +24,7 @@ use dupsift_core::hash::{StringHash, StringHasher, hash128};
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `idf_hash` algorithm.
 pub struct IdfHash;
 
 const FACTS: Facts = Facts {
@@ -104,9 +103,9 @@ struct IdfHashSigner {
 }
 
 impl IdfHashSigner {
-    /// The rarest words, rarest first, one space between two; `None` where there is no word.
+    /// Returns the rarest words, rarest first, joined with single spaces. `None` if there is no word.
     fn string(&self, document: &Analysis<'_>) -> Option<String> {
-        // idf falls as df grows, so whole numbers give its order.
+        // idf decreases as df grows, so sorting by df gives its order.
         let mut rarest: Vec<(u64, &str)> = Vec::with_capacity(document.counted().len());
         let words = document.counted().iter().zip(document.frequencies()).filter(|(one, _)| !one.word.stop);
         rarest.extend(words.map(|(one, frequency)| (frequency.df, document.word(&one.word))));
@@ -133,7 +132,7 @@ impl KeySigner for IdfHashSigner {
     }
 
     fn key_scheme(&self) -> SignatureScheme {
-        // The bits of the hash that compares the strings: the eight string hashes are too weak to count on.
+        // Number of bits of the hash that compares the strings; the eight string hashes are too weak to rely on.
         SignatureScheme::one_key(96)
     }
 }
@@ -145,7 +144,7 @@ mod tests {
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use dupsift_core::hash::hash64;
 
-    /// What is signed in a corpus of ten documents, in which the words have these document frequencies.
+    /// Returns the key of a text in a corpus of ten documents, in which the words have these document frequencies.
     fn key(typed: &str, text: &str) -> std::result::Result<u128, &'static str> {
         let folder = tempfile::tempdir().unwrap();
         let mut terms: Vec<(u64, u64)> = [("кот", 9), ("окно", 1), ("птица", 2), ("и", 10)]
@@ -172,7 +171,7 @@ mod tests {
         let text = "Кот и птица; и окно.";
         assert_eq!(key("", text), Ok(of("ap", "окно птица")));
         assert_eq!(key("share=1", text), Ok(of("ap", "окно птица кот и")));
-        // Two words of the same frequency: in alphabetical order. A share of less than one word is one.
+        // Words with the same frequency are sorted alphabetically. A share of less than one word counts as one.
         assert_eq!(key("share=1", "якорь окно"), Ok(of("ap", "окно якорь")));
         assert_eq!(key("share=0", "якорь окно"), Ok(of("ap", "окно")));
         assert_eq!(key("", "и"), Ok(of("ap", "и")));
@@ -192,7 +191,7 @@ mod tests {
         assert_ne!(key("signed_char=true", text), key("", text));
     }
 
-    /// By ELF one letter higher and, behind it, sixteen lower is nothing.
+    /// In ELF, a letter that is one higher and a next letter that is sixteen lower cancel out.
     #[test]
     fn equal_hashes_of_different_strings_are_no_pair() {
         let (one, other) = (key("hash=elf", "aq").unwrap(), key("hash=elf", "ba").unwrap());

@@ -1,18 +1,18 @@
 //! `imatch`: all words of the document that are neither too common nor too rare.
 //!
-//! Source: Chowdhury, Frieder, Grossman, McCabe 2002, Collection statistics for fast duplicate document detection. Cost: a
-//! first pass for the counts, O(words), a sort of the lexicon's words, one row a document.
+//! Source: Chowdhury, Frieder, Grossman, McCabe 2002, Collection statistics for fast duplicate document detection. Cost: a first pass for
+//! the counts, O(words), one sort of the lexicon's words, one row per document.
 //!
 //! ```text
 //! lexicon: words with 0.2 <= nidf <= 0.8;  signature: digest of the document's distinct lexicon words in alphabetical order
 //! nidf = ln(df_greatest / df) / ln(df_greatest / df_least)
 //! ```
 //!
-//! No positions, no frequencies. Presets are the one-sided cuts of the 2002 paper. Words that occur once (typing errors,
-//! numbers) set the greatest IDF, so the cuts shift with the size of the corpus; `df_min` and `df_max` do not.
-//! `top` is a variant of fixed size seen elsewhere: the words behind the first `skip` by tf ln(N / df), in place of a lexicon.
-//! Limits: one word of the lexicon changed breaks the signature (`lex_rand` is the answer to that); documents that share a
-//! template only have few words in it, which `min_terms` is for. Signatures compare only within one statistics snapshot.
+//! Positions and frequencies are not used. The presets are the one-sided cuts of the 2002 paper. Words that occur once (typos, numbers)
+//! set the highest IDF, so the cuts shift with the size of the corpus; `df_min` and `df_max` do not. `top` is a fixed-size variant
+//! described elsewhere: the words after the first `skip` by tf ln(N / df), instead of a lexicon. Limits: one changed lexicon word breaks
+//! the signature (`lex_rand` addresses that). Documents that only share a template have few lexicon words; `min_terms` skips them.
+//! Signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{StringKey, VERIFY_STRING};
@@ -24,7 +24,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `imatch` algorithm.
 pub struct IMatch;
 
 const FACTS: Facts = Facts {
@@ -97,7 +97,7 @@ struct IMatchSigner<'c> {
 }
 
 impl IMatchSigner<'_> {
-    /// The words behind the first by tf idf, in alphabetical order.
+    /// Returns the words after the first `skip` by tf idf, in alphabetical order.
     fn top_words<'t>(&self, document: &'t Analysis<'_>) -> Vec<&'t str> {
         let mut heaviest = Heaviest::new(self.skip + self.top);
         for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -139,7 +139,7 @@ mod tests {
     use crate::algorithm::kit::examples::{counted, key_over};
     use dupsift_core::hash::sha1;
 
-    /// Frequencies from 1 to 1000: the lexicon is of words in 4 to 251 documents.
+    /// Frequencies from 1 to 1000: the lexicon holds words in 4 to 251 documents.
     fn stats() -> CorpusStats {
         let words = [("и", 1000), ("на", 252), ("лес", 251), ("река", 90), ("бор", 20), ("гать", 4), ("опечатка", 3)];
         let words: Vec<(&str, u64, u64)> = words.iter().map(|&(word, df)| (word, df, df)).collect();
@@ -156,7 +156,7 @@ mod tests {
     fn medium_words_in_alphabetical_order() {
         let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=3{typed}"), TEXT);
         assert_eq!(faithful(""), Ok(sha1("бор гать лес река".as_bytes())));
-        // Neither order nor number of words matters, nor those outside of the lexicon.
+        // Neither the order nor the number of occurrences matters, nor do words outside the lexicon.
         assert_eq!(key("min_terms=4", TEXT), key("min_terms=4", "Река, река, лес. Бор бор гать на два"));
         assert_ne!(key("min_terms=3", TEXT), key("min_terms=3", "Река, река, лес. Бор бор на два"));
         assert_eq!(key("", TEXT), Err("fewer lexicon words than min_terms"));

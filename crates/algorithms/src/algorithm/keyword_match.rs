@@ -1,15 +1,15 @@
 //! `keyword_match`: m of the N most frequent words agree.
 //!
-//! Source: the keyword signatures in the manner of Manber, as the 2011 survey of page replicas tells them; N = 10 and m = 8
-//! are ours. Cost: a first pass for the counts, N - m + 1 rows a document, each with all its keywords, so nothing is read
-//! again. Any two lists of N with m in common share one of the N - m + 1 rarest of each.
+//! Source: keyword signatures in the style of Manber, as described in the 2011 survey of page replicas; N = 10 and m = 8 are dupsift's
+//! choice. Cost: a first pass for the counts, and N - m + 1 rows per document. Each row holds all keywords, so nothing is read again. Any
+//! two lists of N with m in common share one of the N - m + 1 rarest words of each.
 //!
 //! ```text
 //! N = 3, m = 2:  {a b c} and {b c d} are a pair, {a b c} and {c d e} are none
 //! ```
 //!
-//! Limits: without a list of stop words the most frequent words of any text are the same ten, and `weight=tf_idf` is the way
-//! out; the words' order and numbers do not count.
+//! Limits: without a list of stop words, the most frequent words of any text are the same ten; `weight=tf_idf` avoids that. The order and
+//! counts of the words do not matter.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
 use super::kit::top_words::Heaviest;
@@ -20,7 +20,7 @@ use dupsift_core::hash::hash64;
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `keyword_match` algorithm.
 pub struct KeywordMatch;
 
 const FACTS: Facts = Facts {
@@ -80,7 +80,7 @@ struct KeywordMatchSigner<'c> {
 
 impl Signer for KeywordMatchSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
-        // The sketch holds the hashes of the keywords, rare first.
+        // The sketch holds the hashes of the keywords, rarest first.
         let shape = RowShape { sketch: self.words * 8, ..RowShape::KEY64 };
         SignatureScheme { rules: &["keywords"], ..SignatureScheme::new(shape) }
     }
@@ -109,7 +109,7 @@ impl Signer for KeywordMatchSigner<'_> {
         }
     }
 
-    /// A pair is judged where it meets first, at its rarest common keyword.
+    /// Judges a pair only at its rarest common keyword.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let hashes = |row: &Row<'_>| row.sketch.chunks_exact(8).take_while(|bytes| **bytes != [0; 8]).count();
         let key = (a.key as u64).to_le_bytes();
@@ -138,7 +138,7 @@ mod tests {
         let found = run(&KeywordMatch, "words=3,common=2", &[of("a b c"), of("b c d"), of("c d e"), of("a b")]);
         assert_eq!(found.numbers(), [(0, 1), (0, 3), (1, 2)].into());
         assert_eq!(found.pairs[&(0, 1)].score.similarity, 2.0 / 3.0);
-        // Three keywords, of which the two rarest stand in lists.
+        // Three keywords; the two rarest are listed.
         assert_eq!(sign(&KeywordMatch, "words=3,common=2", "a a a b b c c d").unwrap().len(), 2);
         assert_eq!(sign(&KeywordMatch, "", "a b c"), Err("fewer keywords than common"));
         assert_eq!(sign(&KeywordMatch, "", "?"), Err("no words"));

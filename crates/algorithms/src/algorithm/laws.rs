@@ -1,4 +1,4 @@
-//! Laws over all algorithms.
+//! Properties that hold for all algorithms.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;
@@ -44,7 +44,7 @@ fn every_default_and_preset_is_valid_and_every_fact_is_told() {
 }
 
 proptest::proptest! {
-    /// A document with any text and title is signed or has a reason, and the same way twice.
+    /// A document with any text and title is signed or has a reason, and signing it twice gives the same result.
     #[test]
     fn any_text_is_signed_or_has_a_reason(
         text in "([a-cа-в网页搜的]{0,3}[ .,!?。，！_|\\n\u{0}\u{301}\u{200d}\u{1f600}-]{0,2}){0,30}",
@@ -71,7 +71,7 @@ proptest::proptest! {
     }
 }
 
-/// Rows fit the declared shape; empty documents have a reason and no rows; case, width and Unicode form do not count.
+/// Rows fit the declared shape. Empty documents have a reason and no rows. Case, width and Unicode normalization form are ignored.
 #[test]
 fn signatures_keep_their_shape_and_ignore_dress() {
     let stats = CorpusStats::none();
@@ -110,7 +110,7 @@ fn signatures_keep_their_shape_and_ignore_dress() {
     }
 }
 
-/// Who says that the words of a document are enough signs the same from them as from the text, its evidence too.
+/// An algorithm that declares that the words of a document are enough gets the same signatures and evidence from them as from the text.
 #[test]
 fn signatures_of_kept_words_are_those_of_the_text() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -118,7 +118,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
         Pipeline::new(&TextOptions { stop_words: ["и", "w0"].map(String::from).to_vec(), ..TextOptions::default() })
             .expect("options");
     let mut texts = in_memory::texts(5, 150, 40);
-    // First lines, a text of another script here and there, and texts of which little or nothing is left.
+    // First lines, some texts in another script, and texts of which little or nothing remains.
     texts.iter_mut().step_by(3).for_each(|text| *text = text.replacen(' ', "\n", 1));
     texts.iter_mut().step_by(7).for_each(|text| text.push_str(" 网页搜索引擎和重复网页 Кот и пёс и кот"));
     texts.extend(["", "?!\n", "и", "w1 w1\nw1", "搜索\n引擎"].map(String::from));
@@ -140,7 +140,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             let needs = algorithm.needs(&params);
             let Reads::Words { first_line } = needs.reads else { continue };
             by_words += 1;
-            // Counts of features, and columns beside the text, are not kept.
+            // Feature counts, and columns besides the text, are not kept.
             assert!(needs.features.is_none() && needs.fields.is_empty());
             let no_fields = vec![Default::default(); texts.len()];
             let place = folder.path().join(by_words.to_string());
@@ -185,7 +185,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     assert!(by_words >= 18, "{by_words} algorithms sign by words alone");
 }
 
-/// The example of docs/dev/add-an-algorithm.md is the one that is compiled, and goes from texts to pairs without another line.
+/// The example in docs/dev/add-an-algorithm.md is the one that is compiled, and it finds pairs in texts without further code.
 #[test]
 fn the_skeleton_of_a_new_algorithm_works() {
     use super::skeleton::FirstWords;

@@ -1,19 +1,19 @@
-//! `lex_rand` (A7): I-Match by several lexicons, each but the first without a random part of the words.
+//! `lex_rand` (A7): I-Match with several lexicons, all but the first of which lack a random part of the words.
 //!
-//! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon
-//! randomization; Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the
-//! counts, O(words), a sort of the lexicon's words, a digest and a row for each lexicon.
+//! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon randomization;
+//! Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the counts, O(words), one sort
+//! of the lexicon's words, and one digest and row per lexicon.
 //!
-//! A word stands in lexicon k unless the hash of seed, k and word falls below the share p, so no lexicon is stored. If n
-//! words of the lexicon change, a signature of K random lexicons survives with probability 1 - (1 - p^n)^K:
+//! A word is in lexicon k unless the hash of seed, k and word falls below the share p, so no lexicon is stored. If n words of the lexicon
+//! change, at least one of K signatures of random lexicons survives with probability 1 - (1 - p^n)^K:
 //!
 //! | p, K | n = 1 | 2 | 3 | 5 |
 //! | --- | --- | --- | --- | --- |
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
-//! The 2004 paper takes 10 random lexicons and the whole one; the preset `seed` is the reading of a summary that speaks of
-//! 11 random ones and 30%. Limits: in a long document some word of the lexicon always changes; documents that share a
-//! template only have few words in a lexicon, which `min_terms` is for. Signatures compare only within one statistics snapshot.
+//! The 2004 paper uses 10 random lexicons and the complete one; the preset `seed` follows a summary that mentions 11 random ones and 30%.
+//! Limits: in a long document some word of the lexicon always changes. Documents that only share a template have few words in a lexicon;
+//! `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! lexicon words of a document: бор гать лес река
@@ -29,7 +29,7 @@ use dupsift_core::hash::{mix64, splitmix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `lex_rand` algorithm.
 pub struct LexRand;
 
 const FACTS: Facts = Facts {
@@ -96,7 +96,7 @@ impl Algorithm for LexRand {
             lexicon: Lexicon::new("lex_rand", params, corpus.stats)?,
             base,
             seeds: (1..=random).map(|k| splitmix64(seed, k)).collect(),
-            // A cast to whole numbers that stays within them: p is below 1.
+            // The cast stays within range, because p is below 1.
             removed: (params.real("p") * 2f64.powi(64)) as u64,
             min_terms: params.count("min_terms"),
             key: StringKey::new("lex_rand", params)?,
@@ -107,16 +107,16 @@ impl Algorithm for LexRand {
 struct LexRandSigner {
     lexicon: Lexicon,
     base: bool,
-    /// One for each random lexicon.
+    /// The seed of each random lexicon.
     seeds: Vec<u64>,
-    /// A random lexicon is without the words whose hash is below this.
+    /// A random lexicon lacks the words whose hash is below this value.
     removed: u64,
     min_terms: usize,
     key: StringKey,
 }
 
 impl LexRandSigner {
-    /// The random lexicons that have a word of the whole one, a bit each.
+    /// Returns the random lexicons that contain a word of the complete one, as bits.
     fn lexicons_of(&self, word: u64) -> u64 {
         let seeds = self.seeds.iter().enumerate();
         seeds.fold(0, |mask, (k, seed)| mask | u64::from(mix64(word ^ seed) >= self.removed) << k)
@@ -127,14 +127,14 @@ impl Signer for LexRandSigner {
     fn scheme(&self) -> SignatureScheme {
         let shape = RowShape { positions: self.seeds.len() as u32 + u32::from(self.base), ..self.key.shape() };
         SignatureScheme {
-            // One lexicon alone makes an equivalence, several do not.
+            // A single lexicon makes an equivalence relation, several do not.
             shared_key: if shape.positions == 1 { SharedKey::Duplicates } else { SharedKey::Compared },
             rules: match (self.base, self.seeds.is_empty()) {
                 (true, false) => &["lexicon", "random_lexicon"],
                 (true, true) => &["lexicon"],
                 _ => &["random_lexicon"],
             },
-            // Each lexicon is a chance of its own: sixteen of them cost four bits.
+            // Each lexicon adds its own chance of a collision: sixteen of them cost four bits.
             signature_bits: Some(self.key.bits() - shape.positions.next_power_of_two().trailing_zeros()),
             notes: vec![self.lexicon.describe()],
             ..SignatureScheme::new(shape)
@@ -186,7 +186,7 @@ mod tests {
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::sha1;
 
-    /// A commonest word, a rarest one, and `слово0` to `слово199` in the middle.
+    /// Returns counts of one very common word, one very rare word, and `слово0` to `слово199` in between.
     fn stats() -> CorpusStats {
         let middle: Vec<String> = (0..200).map(|n| format!("слово{n}")).collect();
         let mut words = vec![("и", 1000, 1000), ("раз", 1, 1)];
@@ -220,11 +220,11 @@ mod tests {
         assert_eq!(rows("k_random=11,include_base=false", &text(0..30)).len(), 11);
         assert_eq!(rows("k_random=0", &text(0..30)), [(0, rows("", &text(0..30))[0].1)]);
         assert_ne!(rows("seed=7", &text(0..30))[1], rows("", &text(0..30))[1]);
-        // Nothing is removed: all lexicons are the whole one.
+        // Nothing is removed: all lexicons are the complete one.
         assert!(rows("p=0", &text(0..30)).windows(2).all(|two| two[0].1 == two[1].1));
     }
 
-    /// The share of documents that keep a signature while words of theirs change, against the formula.
+    /// Compares the share of documents that keep a signature after some of their words change with the formula.
     #[test]
     fn signatures_survive_changes_as_the_formula_says() {
         let stats = stats();
@@ -239,7 +239,7 @@ mod tests {
                 let other = rows_over(&stats, &typed, &text(changed as usize..20));
                 base.iter().any(|row| other.contains(row))
             };
-            // Another seed is another trial; the words that go are the same in all.
+            // Another seed is another trial; the removed words are the same in all.
             let share = (0..trials).filter(|&trial| survives(trial)).count() as f64 / trials as f64;
             assert!((share - expected).abs() < 0.08, "{changed}: {share}, not {expected}");
         }
@@ -250,7 +250,7 @@ mod tests {
         let sign = |typed: &str, text: &str| sign_over(&LexRand, typed, &stats(), text);
         assert_eq!(sign("", "..."), Err("no words"));
         assert_eq!(sign("", &text(0..4)), Err("fewer lexicon words than min_terms"));
-        // Enough for the whole lexicon, too few for most random ones.
+        // Enough words for the complete lexicon, but too few for most random ones.
         let positions: Vec<u32> = sign("", &text(0..5)).unwrap().iter().map(|row| row.0).collect();
         assert!(positions[0] == 0 && positions.len() < 6, "{positions:?}");
         let stats = stats();

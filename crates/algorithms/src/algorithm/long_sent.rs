@@ -1,10 +1,9 @@
 //! `long_sent` (A4): the two longest sentences.
 //!
-//! Source: Zelenkov, Segalovich 2007, Long Sent. Recall 0.84, precision 0.80: the best single signature of that study.
-//! Cost: O(words), one row a document; a first pass only where `max_sentence_df` asks for sentence counts.
-//! Limits: a licence or cookie notice is often the longest sentence (then set `max_sentence_df`); a page without
-//! punctuation is one sentence, so its signature is the whole page; a typing error in either sentence hides a copy.
-//! Sentences are made distinct first, so that a repeated line is not the whole signature.
+//! Source: Zelenkov, Segalovich 2007, Long Sent. Recall 0.84, precision 0.80: the best single signature in that study. Cost: O(words), one
+//! row per document; a first pass only if `max_sentence_df` needs sentence counts. Limits: a license or cookie notice is often the longest
+//! sentence (then set `max_sentence_df`); a page without punctuation is one sentence, so its signature is the whole page; a typo in either
+//! sentence hides a copy. Repeated sentences count once, so that a repeated line is not the whole signature.
 //!
 //! ```text
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела."
@@ -20,7 +19,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `long_sent` algorithm.
 pub struct LongSent;
 
 const FACTS: Facts = Facts {

@@ -1,23 +1,23 @@
-//! `megashingles` (A6): minima of shingles in groups, and pairs of groups as signatures.
+//! `megashingles` (A6): groups of shingle minima, and pairs of groups as signatures.
 //!
-//! Source: Broder, Glassman, Manasse, Zweig 1997 (supershingles); Fetterly, Manasse, Najork 2003 (84 minima, 6 groups of 14,
-//! 15 megashingles); Zelenkov, Segalovich 2007 with 36 minima, 6 groups of 6: recall 0.36, precision 0.91 in that study. Cost:
-//! a hash evaluation a shingle and minimum, 15 rows a document.
+//! Source: Broder, Glassman, Manasse, Zweig 1997 (supershingles); Fetterly, Manasse, Najork 2003 (84 minima, 6 groups of 14, 15
+//! megashingles); Zelenkov, Segalovich 2007 with 36 minima, 6 groups of 6: recall 0.36, precision 0.91 in that study. Cost: one hash
+//! evaluation per shingle and minimum, 15 rows per document.
 //!
-//! Each of m seeded functions has its minimum over the shingles; a group of r minima is hashed to a supershingle, each pair
-//! of supershingles with its number to a megashingle. Two documents are duplicates if one of these is equal, that is, if two
-//! groups of the same numbers are. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
+//! Each of m seeded functions has its minimum over the shingles. A group of r minima is hashed to a supershingle, and each pair of
+//! supershingles, with its number, to a megashingle. Two documents are duplicates if at least one megashingle is equal, that is, if two
+//! groups with the same numbers are. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
 //!
 //! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 //! | 6 groups of 6 (default) | 0.004 | 0.029 | 0.151 | 0.495 | 0.730 | 0.917 | 0.994 | 1.0 |
 //! | 6 groups of 14 (`preset=fetterly`) | 0 | 0 | 0.001 | 0.026 | 0.120 | 0.415 | 0.879 | 1.0 |
 //!
-//! Limits: very short documents have few distinct shingles, and meet or miss at random; `min_words=5` leaves out those that
-//! have no whole shingle. For Han, here as in all shingles, a character is a word.
+//! Limits: very short documents have few distinct shingles, and match or miss at random; `min_words=5` skips those without a complete
+//! shingle. For Han, here as in all shingles, a character is a word.
 //!
-//! A megashingle that more than 256 documents have, as pages of one template do, is not compared all with all: each document is
-//! compared with its nearest in the order of the next four megashingles, and with the first documents of all.
+//! A megashingle shared by more than 256 documents, such as pages with the same template, is not compared exhaustively. Each document is
+//! compared with its nearest documents in the order of the next four megashingles, and with the first documents of the group.
 //!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
@@ -33,7 +33,7 @@ use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window, order_
 use dupsift_text::Analysis;
 use dupsift_text::shingle::shingles;
 
-/// The algorithm.
+/// Implements the `megashingles` algorithm.
 pub struct Megashingles;
 
 const FACTS: Facts = Facts {
@@ -104,11 +104,11 @@ impl MegashinglesSigner {
         }
     }
 
-    /// The megashingles of a set of shingles that is not empty, in order of their pairs of groups.
+    /// Passes the megashingles of a nonempty set of shingles to `each`, ordered by pair of groups.
     fn megashingles(&self, shingles: &[u64], mut each: impl FnMut(u64)) {
         let mut minima = Vec::new();
         self.family.minima(shingles, &mut minima);
-        // The supershingles take the places of the first minima of all, which have been read by then.
+        // The supershingles overwrite the first minima, which have already been read.
         for group in 0..self.groups {
             let values = &minima[group * self.group_size..(group + 1) * self.group_size];
             minima[group] = values.iter().fold(0, |hash, &value| combine(hash, value));
@@ -182,7 +182,7 @@ mod tests {
         let other = keys("", "Совсем другие слова стоят здесь без всякой связи");
         assert!(keys("", text).iter().all(|key| !other.contains(key)));
         assert!(keys("circular=true", text).iter().zip(keys("", text)).any(|(a, b)| *a != b));
-        // Round the end it makes no difference where a text begins.
+        // With wraparound, it does not matter where a text begins.
         assert_eq!(keys("circular=true", text), keys("circular=true", "птицу за окном Кот спит на окне и видит"));
     }
 
@@ -194,8 +194,8 @@ mod tests {
         assert!(keys("", "нет да").iter().all(|key| !keys("", "да нет").contains(key)));
     }
 
-    /// The share of pairs of random sets that are found is that of the table, for each resemblance and both presets: within
-    /// four standard deviations over as many pairs, and one hundredth.
+    /// For each resemblance and both presets, the share of random pairs that are found matches the table within four standard deviations
+    /// plus one hundredth.
     #[test]
     fn pairs_are_found_as_often_as_the_table_says() {
         const UNION: u64 = 200;
@@ -238,7 +238,7 @@ mod tests {
         ] {
             for (p, expected) in table {
                 let common = (p * UNION as f64).round() as u64;
-                // Another seed for every tenth of the pairs: other functions, other chance.
+                // Another seed for every tenth of the pairs, so that the hash functions differ.
                 let hits: u64 = (0..10)
                     .map(|seed| {
                         let typed = format!("group_size={group_size},seed={seed}");

@@ -1,7 +1,7 @@
-//! `minhash`: shingles, minima of seeded hash functions, bands; pairs checked by the exact Jaccard similarity.
+//! `minhash`: shingles, minima of seeded hash functions, and bands; pairs are checked by the exact Jaccard similarity.
 //!
-//! Source: Broder 1997 (min-wise hashing), Indyk, Motwani 1998 (banding). Cost: m hash evaluations a shingle, one row a band
-//! and document, the check of each candidate pair on its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
+//! Source: Broder 1997 (min-wise hashing), Indyk, Motwani 1998 (banding). Cost: m hash evaluations per shingle, one row per band and
+//! document, and the check of each candidate pair on its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
 //!
 //! | bands x rows | s = 0.5 | 0.7 | 0.8 | 0.9 |
 //! | --- | --- | --- | --- | --- |
@@ -9,17 +9,17 @@
 //! | 20 x 5 | 0.47 | 0.98 | 1.0 | 1.0 |
 //! | 13 x 7 (`threshold=0.8`) | 0.10 | 0.67 | 0.95 | 1.0 |
 //!
-//! `threshold=T` chooses the bands: `contract/banding.rs` says how. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: of pairs
-//! of similarity 0.8, of which a band of 7 is equal with 0.8^7 = 0.21, 13 bands let 1 - 0.79^13 = 0.95 through.
+//! `threshold=T` chooses the bands as described in `contract/banding.rs`. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: in
+//! pairs with similarity 0.8, a band of 7 is equal with probability 0.8^7 = 0.21, so 13 bands let 1 - 0.79^13 = 0.95 of them through.
 //!
-//! Limits: pages that share a template and little else are similar in fact, and reported; documents with a handful of
-//! shingles are estimated coarsely (the check puts that right). A document without words has no signature: there is no
-//! sentinel that all empty documents would share. Without the check (`verify=none`) `similarity` is an estimate from one byte
-//! of each minimum (b-bit minwise hashing, Li and König 2010).
+//! Limits: pages that share a template and little else are in fact similar, and are reported. The estimate is coarse for documents with
+//! few shingles; the check corrects that. A document without words has no signature, so empty documents do not match each other. Without
+//! the check (`verify=none`), `similarity` is an estimate from one byte of each minimum (b-bit minwise hashing, Li and König 2010).
 //!
-//! Pages of one template share a band by thousands. A band of more than 256 documents is not compared all with all: each document is
-//! compared with its nearest in the order of the next four bands, and with the first documents of all, so that the cost grows with the
-//! documents. Two documents that are alike apart from their template share more bands than one, and so stand close together.
+//! Thousands of pages with the same template may share a band. A band with more than 256 documents is not compared exhaustively: each
+//! document is compared with its nearest documents in the order of the next four bands, and with the first documents of the band, so that
+//! the cost is linear in the number of documents. Two documents that are similar beyond their template share more than one band, so they
+//! are close together in that order.
 //!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
@@ -37,7 +37,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window, o
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The algorithm.
+/// Implements the `minhash` algorithm.
 pub struct MinHash;
 
 const FACTS: Facts = Facts {
@@ -108,7 +108,7 @@ struct MinHashSigner {
     shingling: Shingling,
     min_shingles: usize,
     family: Family,
-    /// Bytes of minima that travel with a row, where no check on the texts will follow.
+    /// Number of bytes of minima stored with a row if no check on the texts follows.
     sketch: usize,
     verify: Option<Box<dyn Verify>>,
 }
@@ -128,7 +128,7 @@ impl Signer for MinHashSigner {
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut shingles = out.take_numbers();
-        // A repeated shingle changes no minimum; to count different ones they have to be sorted.
+        // A repeated shingle changes no minimum. The shingles are sorted only if distinct ones must be counted.
         self.shingling.cut_all(document, &mut shingles);
         if shingles.is_empty() {
             return out.none("no shingles");
@@ -142,7 +142,7 @@ impl Signer for MinHashSigner {
         let mut minima = Vec::new();
         self.family.minima(&shingles, &mut minima);
         out.leave_numbers(shingles);
-        // The minima of one family are not uniform in their low bits; a mixer makes one fair byte of each.
+        // The minima of a family are not uniform in their low bits; a mixer makes one uniform byte of each.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
         let key = |(band, values): (usize, &[u64])| {
             values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))
@@ -154,7 +154,7 @@ impl Signer for MinHashSigner {
         }
     }
 
-    /// Without a check: the estimate. A byte agrees by chance once in 256, which is taken off.
+    /// Returns the estimate if there is no check. A byte agrees by chance once in 256, which is subtracted.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if self.sketch == 0 {
             return Some(Score::EQUAL);
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(sign(&MinHash, "min_shingles=3", "a b c d e f"), Err("fewer shingles than min_shingles"));
     }
 
-    /// The estimate is held against the definition on made sets.
+    /// Compares the estimate with the definition on synthetic sets.
     #[test]
     fn the_estimate_without_a_check_is_near_the_truth() {
         let text = |from: usize| (from..from + 400).map(|n| format!("слово{n}")).collect::<Vec<_>>().join(" ");
@@ -211,7 +211,7 @@ mod tests {
         let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
         let signer = MinHash.signer(&params, &Corpus::new(9, &stats)).unwrap();
         let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
-        // 300 of 500 words in common: Jaccard 0.6; 256 positions, so a standard deviation of 0.03.
+        // 300 of 500 words are shared: Jaccard 0.6; 256 positions, so a standard deviation of 0.03.
         let score = signer.judge(&row(&one[0].3), &row(&other[0].3)).unwrap();
         assert!((score.similarity - 0.6).abs() < 0.12, "{score:?}");
         assert_eq!(signer.judge(&row(&one[0].3), &row(&one[0].3)).unwrap().similarity, 1.0);

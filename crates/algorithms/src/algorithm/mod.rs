@@ -1,7 +1,7 @@
-//! The algorithms: one file or folder each, the contract they implement, and this list of all of them.
+//! The algorithms: one file or folder each, the contract they implement, and a list of all of them.
 //!
-//! To add an algorithm, write its file and two lines here, both in alphabetical order: its `mod` and its place in [`ALGORITHMS`].
-//! Help, checks, laws, golden files and documentation are loops over that list. docs/dev/add-an-algorithm.md has the steps and an
+//! To add an algorithm, write its file and add two lines here, both in alphabetical order: its `mod` and its entry in [`ALGORITHMS`].
+//! Help, checks, property tests, golden files and documentation iterate over that list. docs/dev/add-an-algorithm.md has the steps and an
 //! example.
 
 pub mod contract;
@@ -56,7 +56,7 @@ pub use versions::RELATE;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// All algorithms.
+/// Lists all algorithms.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &core_words::CoreWords,
     &cosine::Cosine,
@@ -91,10 +91,10 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &versions::VersionsOfTexts,
 ];
 
-/// Returns the algorithm of that name or alias.
+/// Returns the algorithm with this name or alias.
 ///
 /// # Errors
-/// An unknown name, with the nearest known one and the whole list.
+/// Returns an error that names the nearest known name and lists all of them if the name is unknown.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     let known = |algorithm: &&&dyn Algorithm| algorithm.name() == name || algorithm.facts().aliases.contains(&name);
     ALGORITHMS.iter().find(known).copied().ok_or_else(|| {
@@ -104,7 +104,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     })
 }
 
-/// Returns the parameters of an algorithm: its own, and those that all algorithms share.
+/// Returns the parameters of an algorithm: its own and the shared ones.
 pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     let mut specs = algorithm.facts().params.to_vec();
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {

@@ -1,14 +1,14 @@
 //! `near_page`: a share of the most frequent keywords, their number rounded down to whole intervals.
 //!
-//! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words) and a sort of the distinct ones, one
-//! row a document.
+//! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words) and one sort of the distinct ones, one row per
+//! document.
 //!
-//! Of sum1 distinct keywords the share `percentage` is sum2; sum2 rounded down to a multiple of `interval` is sum3. The
-//! sum3 most frequent keywords (equal counts: the later in the alphabet first), put in descending order of their
-//! characters, are hashed. One new word rarely changes sum3.
+//! The share `percentage` of the sum1 distinct keywords is sum2, and sum2 rounded down to a multiple of `interval` is sum3. The sum3 most
+//! frequent keywords (ties in reverse alphabetical order), sorted in descending order of their characters, are hashed. One new word rarely
+//! changes sum3.
 //!
-//! Limits: keywords that stand there once make the end of the list unstable, so a small share is safer; the source gives
-//! no values. Fewer than interval / percentage keywords: no signature, unless `min_one_interval` asks for one.
+//! Limits: keywords that occur once make the end of the list unstable, so a small share is safer; the source gives no values. A document
+//! with fewer than interval / percentage keywords has no signature, unless `min_one_interval` is set.
 //!
 //! ```text
 //! b 4 times, a 3, e d c 2, and z y x w v u t s r q p f once; percentage 0.5, interval 5
@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `near_page` algorithm.
 pub struct NearPage;
 
 const FACTS: Facts = Facts {
@@ -105,7 +105,7 @@ impl KeySigner for NearPageSigner {
         }
         let mut words: Vec<(u32, &str)> = words.iter().map(|one| (one.tf, document.word(&one.word))).collect();
         if count < words.len() {
-            // All that stand before the last one wanted, in no order.
+            // Moves the `count` most frequent keywords to the front, unsorted.
             words.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
         }
         let chosen = &mut words[..count];

@@ -1,7 +1,7 @@
-//! `opt_freq` (A10): the six words whose frequency in the corpus is nearest to the optimum.
+//! `opt_freq` (A10): the six words whose frequency in the corpus is closest to the optimum.
 //!
-//! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall 0.59, precision 0.94 in that study. Cost: a first pass for the counts,
-//! O(words) and a look-up a distinct word, one row a document.
+//! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall 0.59, precision 0.94 in that study. Cost: a first pass for the counts, O(words) and
+//! one lookup per distinct word, one row per document.
 //!
 //! ```text
 //! weight = TF IDF',   TF = 0.5 + 0.5 tf / tf_max,   IDF = -ln(df / N)
@@ -9,9 +9,9 @@
 //! N = 500,000:  df 1 -> 0.8764, 5 -> 0.9989, 50 -> 0.8949, 5,000 -> 0.6328, 250,000 -> 0.2455
 //! ```
 //!
-//! The optimum of 11.5 is a word of one document in 98,716. In a corpus of fewer documents no word is rarer than that,
-//! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, of any size.
-//! Limits: signatures compare only within one statistics snapshot.
+//! The optimum of 11.5 corresponds to a word in one of 98,716 documents. In a smaller corpus no word is that rare, so the rarest words
+//! weigh the most; `auto` moves the optimum to words in five documents of this corpus, whatever its size. Limits: signatures are
+//! comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::by_count::ByCount;
@@ -23,7 +23,7 @@ use dupsift_core::float;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `opt_freq` algorithm.
 pub struct OptFreq;
 
 const FACTS: Facts = Facts {
@@ -77,15 +77,15 @@ impl Algorithm for OptFreq {
     }
 }
 
-/// The IDF of a word of five documents; in a corpus of ten documents or fewer, of a word in half of them, for below that
-/// there is no optimum to speak of.
+/// Returns the IDF of a word in five documents. In a corpus with at most ten documents, returns that of a word in half of them, because
+/// there is no meaningful optimum below that.
 fn optimum_of(documents: u64) -> f64 {
     (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
 }
 
-/// IDF', from 0 for a word of every document to 1 at the optimum.
+/// Returns IDF', from 0 for a word in every document to 1 at the optimum.
 fn idf_weight(documents: u64, df: u64, optimum: f64) -> f64 {
-    // A corpus that was not counted has no frequencies: all its words are equal.
+    // A corpus that was not counted has no frequencies: all its words have the same weight.
     let idf = if documents == 0 { 0.0 } else { -float::ln(df as f64 / documents as f64) };
     if idf < optimum { (idf / optimum).max(0.0).sqrt() } else { optimum / idf }
 }
@@ -94,7 +94,7 @@ struct OptFreqSigner {
     string: WordString,
     /// IDF' by df.
     weight: ByCount,
-    /// The optimal IDF where it was taken from the corpus.
+    /// The optimal IDF, if it was computed from the corpus.
     optimum: Option<f64>,
 }
 
@@ -121,7 +121,7 @@ mod tests {
         for (df, expected) in [(1, 0.8764), (5, 0.9989), (50, 0.8949), (5_000, 0.6328), (250_000, 0.2455)] {
             assert!((idf_weight(500_000, df, 11.5) - expected).abs() < 5e-5, "{df}");
         }
-        // A word of every document; -ln(1) is -0.0, and its root must not be.
+        // A word in every document: -ln(1) is -0.0, and its root must not be.
         assert_eq!(idf_weight(500_000, 500_000, 11.5).to_bits() & !(1 << 63), 0);
         // The hyperbola begins at exp(11.5) documents.
         assert!(idf_weight(98_715, 1, 11.5) < 1.0 && idf_weight(98_715, 1, 11.5) > idf_weight(98_715, 2, 11.5));

@@ -1,62 +1,62 @@
-//! Parameters: what was typed (`bands=14`) checked once against what an algorithm declares.
+//! Parameters: checks typed values (`bands=14`) once against an algorithm's specification.
 //!
-//! A wrong name gets a did-you-mean, a wrong value the valid range; only checked values reach an algorithm.
+//! A wrong name produces a suggestion, a wrong value the valid range. Algorithms receive only checked values.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// The type and range of a parameter.
+/// Defines the type and range of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// A whole number within bounds, both included.
+    /// A whole number within inclusive bounds.
     Int(i64, i64),
-    /// A number within bounds, both included.
+    /// A number within inclusive bounds.
     Real(f64, f64),
     /// `true` or `false`.
     Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A check on the texts: `none`, or one of these names with a threshold from 0 to 1, `jaccard:0.7`.
+    /// A check on the texts: `none`, or one of these names with a threshold from 0 to 1, such as `jaccard:0.7`.
     Verify(&'static [&'static str]),
-    /// A margin: `none`, or `0.1`, `either:0.1`, `either:0.1:0.3`, see [`Margin`].
+    /// A margin: `none`, `0.1`, `either:0.1` or `either:0.1:0.3`, see [`Margin`].
     Margin,
 }
 
-/// One parameter of an algorithm.
+/// Describes one parameter of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
-    /// The name that the user types.
+    /// The name that you type.
     pub name: &'static str,
     /// Type and range.
     pub kind: Kind,
-    /// The value without the user's word, in the form that the user would type.
+    /// The default value, written as you would type it.
     pub default: &'static str,
-    /// One sentence for help.
+    /// One sentence for the help.
     pub help: &'static str,
 }
 
-/// What may be typed in place of several parameters, and stands nowhere once these are known.
+/// Defines a name that you may type instead of several parameters. It is replaced by them when values are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Shorthand {
-    /// The name that the user types.
+    /// The name that you type.
     pub name: &'static str,
     /// Type and range.
     pub kind: Kind,
-    /// One sentence for help.
+    /// One sentence for the help.
     pub help: &'static str,
-    /// Parameters that it decides: none of them may be typed beside it.
+    /// Parameters that it determines. None of them may be given together with it.
     pub decides: &'static [&'static str],
-    /// Every parameter that it stands for, with the value. Those that it does not decide may be typed otherwise.
+    /// Returns every parameter that it stands for, with its value. You may override those that it does not determine.
     pub stands_for: fn(f64) -> Vec<(&'static str, String)>,
 }
 
 impl Shorthand {
-    /// Takes the shorthand out of what was typed, and puts in what it stands for.
+    /// Replaces the shorthand in the typed values with the parameters that it stands for.
     ///
     /// # Errors
-    /// A value out of range; a parameter beside it that it decides.
+    /// Returns an error if the value is out of range, or if a parameter that it determines is also given.
     pub fn expand(&self, owner: &str, typed: &mut Vec<(String, String)>) -> Result<()> {
         let Some(at) = typed.iter().position(|(name, _)| name == self.name) else { return Ok(()) };
         let (name, value) = typed.remove(at);
@@ -80,7 +80,7 @@ impl Shorthand {
     }
 }
 
-/// A checked value.
+/// Holds a checked value.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     Int(i64),
@@ -91,14 +91,14 @@ enum Value {
     Margin(Option<Margin>),
 }
 
-/// The value of [`Kind::Margin`].
+/// Holds the value of [`Kind::Margin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// How far below the best similarity of its documents a pair may lie, from 0 to 1.
+    /// How far a pair may lie below the best similarity of its documents, from 0 to 1.
     pub within: f64,
-    /// Whether the best of one of the two documents is enough, not that of each.
+    /// Whether the best of one of the two documents is enough, instead of the best of each.
     pub either: bool,
-    /// The distance up to which pairs within a cluster stay that the margin alone would take out.
+    /// The distance up to which pairs within a cluster are kept although the margin alone would remove them.
     pub whole: Option<f64>,
 }
 
@@ -139,7 +139,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Words of a choice that had another name once, with their names now.
+/// Alternative names of choices, with the names that they stand for.
 const FORMER_WORDS: &[(&str, &str)] = &[("xxh64", "xxh3_64"), ("xxh128", "xxh3_128")];
 
 impl Kind {
@@ -184,21 +184,22 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Parameters that say how much two documents must have in common, and nothing else: algorithms that have a check of their
-/// own, or judge by a share, call them so.
+/// Names of parameters that only set how much two documents must have in common. Algorithms with their own check, or that judge by a
+/// share, use these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
-/// The checked parameters of one use of an algorithm.
+/// Holds the checked parameters for one use of an algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     values: BTreeMap<&'static str, Value>,
 }
 
 impl Params {
-    /// Checks typed values against the specification; what was not typed takes its default.
+    /// Checks typed values against the specification. Parameters that were not typed get their default.
     ///
     /// # Errors
-    /// A name that is not in `specs`, a value outside its range, a name given twice. `owner` names the algorithm in the message.
+    /// Returns an error if a name is not in `specs`, a value is out of range, or a name is given twice. `owner` names the algorithm in the
+    /// message.
     pub fn check(owner: &str, specs: &[ParamSpec], typed: &[(String, String)]) -> Result<Params> {
         let mut values = BTreeMap::new();
         for (name, value) in typed {
@@ -232,7 +233,7 @@ impl Params {
         Ok(Params { values })
     }
 
-    /// A whole number; 0 for a name that the algorithm did not declare as one (the registry's own test finds that).
+    /// Returns a whole number, or 0 if the algorithm did not declare the name as one (a test of the registry finds that).
     pub fn int(&self, name: &str) -> i64 {
         match self.values.get(name) {
             Some(Value::Int(value)) => *value,
@@ -240,12 +241,12 @@ impl Params {
         }
     }
 
-    /// A whole number that the algorithm's range keeps at 0 or above.
+    /// Returns a whole number that the algorithm's range keeps at 0 or above.
     pub fn count(&self, name: &str) -> usize {
         usize::try_from(self.int(name)).unwrap_or(0)
     }
 
-    /// A number.
+    /// Returns a number.
     pub fn real(&self, name: &str) -> f64 {
         match self.values.get(name) {
             Some(Value::Real(value)) => *value,
@@ -253,12 +254,12 @@ impl Params {
         }
     }
 
-    /// A switch.
+    /// Returns a flag.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.values.get(name), Some(Value::Flag(true)))
     }
 
-    /// A word out of a choice.
+    /// Returns the chosen word.
     pub fn word(&self, name: &str) -> &'static str {
         match self.values.get(name) {
             Some(Value::Word(word)) => word,
@@ -266,7 +267,7 @@ impl Params {
         }
     }
 
-    /// A check on the texts: its name and threshold.
+    /// Returns a check on the texts: its name and threshold.
     pub fn verify(&self, name: &str) -> Option<(&'static str, f64)> {
         match self.values.get(name) {
             Some(Value::Verify(check)) => *check,
@@ -274,7 +275,7 @@ impl Params {
         }
     }
 
-    /// A margin.
+    /// Returns a margin.
     pub fn margin(&self, name: &str) -> Option<Margin> {
         match self.values.get(name) {
             Some(Value::Margin(margin)) => *margin,
@@ -282,8 +283,8 @@ impl Params {
         }
     }
 
-    /// The same with every threshold as low as its range allows, so that a check tells the score where it would say no.
-    /// What a threshold is called stands in [`THRESHOLDS`].
+    /// Returns the same parameters with every threshold at its lowest allowed value, so that a check also reports scores below the
+    /// threshold. [`THRESHOLDS`] lists the names.
     pub fn loosened(&self, specs: &[ParamSpec]) -> Params {
         let mut values = self.values.clone();
         for spec in specs {
@@ -298,17 +299,17 @@ impl Params {
         Params { values }
     }
 
-    /// Whether a parameter has another value than its default.
+    /// Returns whether a parameter differs from its default.
     pub fn differs(&self, spec: &ParamSpec) -> bool {
         self.values.get(spec.name) != spec.kind.parse(spec.default).as_ref()
     }
 
-    /// A parameter as the user would type it, `name=value`.
+    /// Returns a parameter as you would type it, `name=value`.
     pub fn typed(&self, name: &str) -> String {
         self.values.get(name).map_or_else(String::new, |value| format!("{name}={value}"))
     }
 
-    /// Every parameter with its value, by name.
+    /// Returns every parameter with its value, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.values.iter().map(|(name, value)| (*name, value.to_string()))
     }

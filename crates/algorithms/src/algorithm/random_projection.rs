@@ -1,15 +1,15 @@
-//! `random_projection`: 384 signs of random projections, equal but for a few bits.
+//! `random_projection`: 384 signs of random projections, equal except for a few bits.
 //!
-//! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates from 372 or
-//! more equal ones on; precision 0.50 there, against 0.38 of supershingles). Cost: about five operations a feature and 64 bits,
-//! one row of 68 bytes a document, then one row a block for each distinct vector.
+//! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates if at least 372 are
+//! equal; precision 0.50 there, compared with 0.38 for supershingles). Cost: about five operations per feature and 64 bits, one row of 68
+//! bytes per document, then one row per block for each distinct vector.
 //!
-//! Each token has a random vector of +1 and -1, here the stream of a generator that its hash seeds, so no table of vectors
-//! is kept. The vectors of all tokens of a document, repeated ones each time, are added; the signs are its bits. Two
-//! documents with distance k agree in one of k + 1 blocks, so the search is complete; a pair is reported once.
+//! Each token has a random vector of +1 and -1. It is the output of a generator seeded with the token's hash, so no table of vectors is
+//! kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the document.
+//! Two documents with distance k agree in one of k + 1 blocks, so the search is complete; a pair is reported once.
 //!
-//! Limits: as those of `simhash`, of which this is the wide form: short texts behave badly in both directions, near pairs
-//! chain, and where pages of one site share much boilerplate most of their bits are equal.
+//! Limits: like those of `simhash`, of which this is the wide variant: short texts behave badly in both directions, near pairs form
+//! chains, and if pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1
@@ -30,7 +30,7 @@ use dupsift_core::row::{Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The algorithm.
+/// Implements the `random_projection` algorithm.
 pub struct RandomProjection;
 
 const FACTS: Facts = Facts {
@@ -86,7 +86,7 @@ impl Algorithm for RandomProjection {
             _ => 384,
         };
         let distance = params.count("max_distance") as u32;
-        // Beyond that the keys of the tables are shorter than 16 bits, and unrelated texts come near.
+        // Beyond that, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
         if distance > bits / 16 {
             return Err(Error::usage(format!(
                 "random_projection: max_distance={distance} is too much for bits={bits}; expected at most {}, \
@@ -115,7 +115,7 @@ struct RandomProjectionSigner {
 }
 
 impl RandomProjectionSigner {
-    /// The bits of the features, each of which has as many votes as it stands there.
+    /// Returns the vector of the features. Each feature votes as often as it occurs.
     fn vector(&self, features: &[u64]) -> Wide {
         let word = |at: u64| majority(features, false, |feature| splitmix64(feature ^ self.seed, at));
         Wide(std::array::from_fn(|at| if (at as u32) < self.bits / 64 { word(at as u64) } else { 0 }))
@@ -168,7 +168,7 @@ impl Signer for RandomProjectionSigner {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    /// The vector.
+    /// Appends the vector.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let words = signed.rows(0).flat_map(|row| row.sketch.as_chunks::<8>().0);
         out.extend(words.map(|word| u64::from_le_bytes(*word)));
@@ -190,7 +190,7 @@ mod tests {
         sign(&RandomProjection, typed, text).map(|rows| Wide::read(&rows[0].3))
     }
 
-    /// A text of so many words, of which the first `changed` are its own.
+    /// Returns a text with 200 words, of which the first `changed` are replaced.
     fn text(changed: usize) -> String {
         (0..200).map(|n| if n < changed { format!("other{n} ") } else { format!("word{n} ") }).collect()
     }

@@ -1,18 +1,18 @@
-//! `repeats`: documents most of whose sentences occur elsewhere too, paired where they have most of them in common.
+//! `repeats`: finds documents most of whose sentences also occur elsewhere, and pairs them if they share most of their sentences.
 //!
-//! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is our
-//! interpretation and stays a parameter. A first reading inserts each feature of a document once into the filter. A document
-//! whose share of features with a count of 2 or more reaches `share` is a suspect; two suspects are a pair if their common
-//! features reach that share of the larger one's.
+//! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is dupsift's
+//! interpretation and remains a parameter. A first pass inserts each feature of a document once into the filter. A document is a suspect
+//! if its share of features with a count of at least 2 reaches `share`. Two suspects are a pair if their common features reach that share
+//! of the larger document's features.
 //!
 //! ```text
 //! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
 //! ```
 //!
-//! Cost: a reading of its own, 7.2 bytes a feature at most `filter_mib` in all; a document is indexed under the first
-//! n - ceil(share n) + 1 of its features, rare ones first, which no pair can avoid. Limits: a filter that is too small takes
-//! single features for repeated ones, so there are more suspects, but never fewer pairs; a sentence that every page carries
-//! makes a long list, which `--max-candidates` bounds and counts.
+//! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under the first n - ceil(share n)
+//! + 1 of its features, rare ones first, so that no pair is missed. Limits: a filter that is too small counts single features as repeated
+//! ones, so there are more suspects, but never fewer pairs; a sentence on every page makes a long list, which `--max-candidates` bounds
+//! and counts.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
@@ -25,7 +25,7 @@ use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{distinct, shingles};
 
-/// The algorithm.
+/// Implements the `repeats` algorithm.
 pub struct Repeats;
 
 const FACTS: Facts = Facts {
@@ -89,7 +89,7 @@ impl Algorithm for Repeats {
     }
 }
 
-/// What the features of a document are.
+/// Defines the features of a document.
 #[derive(Clone, Copy)]
 struct FeaturesOf {
     shingles: bool,
@@ -101,7 +101,7 @@ impl FeaturesOf {
         FeaturesOf { shingles: params.word("feature") == "shingles", ngram: params.count("ngram") }
     }
 
-    /// The distinct features, in ascending order of their hashes.
+    /// Writes the distinct features to `out`, in ascending order of their hashes.
     fn of(self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if self.shingles {
             shingles(document.tokens(), self.ngram, false, out);
@@ -111,7 +111,7 @@ impl FeaturesOf {
         distinct(out);
     }
 
-    /// Appends them; what stands in `out` stays as it is.
+    /// Appends the features; the previous contents of `out` do not change.
     fn append(self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut features = Vec::new();
         self.of(document, &mut features);
@@ -130,13 +130,13 @@ impl Learner for RepeatsLearner {
     }
 
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
-        /// The share of single features that may pass for repeated ones, where there is room for it.
+        /// The share of single features that may count as repeated ones, if there is enough memory.
         const RATE: f64 = 1e-3;
-        /// How many times the filter is there while it is handed on.
+        /// Number of copies of the filter that exist at once while it is passed on.
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
-        // The numbers that are handed on and the signer's own stand beside the filter for a while. Its size is not that of the
-        // machine's memory: which documents are suspects depends on it.
+        // The numbers that are passed on and the signer's own filter briefly exist together with the filter. Its size does not depend on
+        // the machine's memory, because it determines which documents are suspects.
         let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
         let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {
@@ -160,7 +160,7 @@ struct RepeatsSigner {
     features: FeaturesOf,
     check: CommonShare,
     min_features: usize,
-    /// None for a corpus from which nothing was learnt: then every feature counts as repeated.
+    /// `None` if nothing was learned from the corpus. Every feature then counts as repeated.
     filter: Option<CountingBloom>,
 }
 
@@ -168,7 +168,7 @@ impl Signer for RepeatsSigner {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["common_features"],
-            // The rarest features of a page of usual length.
+            // The number of rarest features in a page of usual length.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -188,13 +188,13 @@ impl Signer for RepeatsSigner {
         let mut counted: Vec<(u8, u64)> = features.iter().map(|&feature| (times(feature), feature)).collect();
         out.leave_numbers(features);
         let repeated = counted.iter().filter(|one| one.0 >= 2).count();
-        // A hair less, for the product was rounded: one feature more in the lists does no harm.
+        // Slightly less, because the product was rounded; one more feature in the lists does no harm.
         let needed = (self.check.share * count as f64 - 1e-9).ceil() as usize;
         if repeated < needed {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares so many features with this one shares one of the first ones; single ones find none.
+        // A document that shares this many features with this one shares one of the first ones. Single features find nothing.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {
@@ -207,7 +207,7 @@ impl Signer for RepeatsSigner {
     }
 }
 
-/// Common features over the features of the larger document.
+/// Compares the common features with those of the larger document.
 struct CommonShare {
     features: FeaturesOf,
     share: f64,
@@ -256,7 +256,7 @@ mod tests {
         let keys =
             |text| sign_with(signer.as_ref(), text).map(|rows| rows.into_iter().map(|row| row.1).collect::<Vec<_>>());
         let (a, b) = (keys(A).unwrap(), keys(B).unwrap());
-        // Two of five features are indexed; one of them, the single "пять", finds none.
+        // Two of five features are indexed; the single one, "пять", finds nothing.
         assert_eq!((a.len(), b.len()), (1, 1));
         assert_eq!(a, b);
         assert_eq!(keys(C), Err("too few repeated features"));
@@ -283,7 +283,7 @@ mod tests {
         assert!(learn("filter_mib=1").is_ok());
     }
 
-    /// 7 of 25 is 0.28, and 0.28 times 25 a hair more than 7.
+    /// 7 of 25 is 0.28, and 0.28 times 25 is slightly more than 7.
     #[test]
     fn a_share_that_is_reached_exactly_is_reached() {
         let text = |own: &str| {

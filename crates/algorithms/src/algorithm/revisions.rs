@@ -1,5 +1,5 @@
-//! A hash of the signatures of each algorithm, next to its revision: an index of other signatures must be refused, so signatures must
-//! not change without a new revision.
+//! A hash of the signatures of each algorithm, next to its revision. An index with different signatures must be rejected, so signatures
+//! must not change without a new revision.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;
@@ -37,7 +37,7 @@ fn other_signatures_are_another_revision() {
             signer.sign(&pipeline.analyse(text).counted_over(&stats).with_fields(fields), &mut out);
             out.rows(doc as u64).for_each(|row| layout.encode(&row, &mut bytes));
             out.sketch_of_document().iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-            // Keys of the second round, which an index has of its documents; their scheme follows the planned size.
+            // Keys of the second round, which an index keeps for its documents. Their scheme depends on the planned size.
             let Some(shape) = planned.scheme().probe_shape() else { continue };
             for row in out.rows(doc as u64) {
                 let mut probes = Signatures::default();
@@ -45,7 +45,7 @@ fn other_signatures_are_another_revision() {
                 probes.rows(doc as u64).for_each(|row| RowLayout::new(shape, 1000).encode(&row, &mut bytes));
             }
         }
-        // Without a model, which is learnt, some sign nothing.
+        // Some algorithms sign nothing without a learned model.
         let corpus = Corpus::new(texts.len() as u64, &stats);
         let learns = algorithm.learner(&params(*algorithm, ""), &corpus).expect("defaults").is_some();
         assert!(learns || !bytes.is_empty(), "{} signs nothing", algorithm.name());
@@ -62,7 +62,7 @@ fn other_signatures_are_another_revision() {
         }
         lines += &line;
     }
-    // A line is only written anew with a new revision.
+    // A line is rewritten only with a new revision.
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&path, &lines).expect("written");
     }

@@ -1,19 +1,19 @@
-//! `segments`: documents are cut into segments, each with a fingerprint; enough common ones make a duplicate.
+//! `segments`: cuts documents into segments, each with a fingerprint. Documents that share enough of them are duplicates.
 //!
-//! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first
-//! pass for the counts of fingerprints, O(text) to cut, a row for each fingerprint that may find a pair, and the
-//! fingerprints of the candidates once more.
+//! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first pass for the
+//! fingerprint counts, O(text) for the cutting, one row for each fingerprint that may find a pair, and the fingerprints of the candidates
+//! once more.
 //!
-//! A pair has at least M common fingerprints (and, with `ratio`, that share of the smaller set). So of n fingerprints, in
-//! one order that all documents share, the first n - M + 1 are enough to meet; that order is the rarest first, and one that
-//! stands in no other document needs no row. A document with fewer than M is a duplicate only of one with the same set.
+//! A pair shares at least M fingerprints (and, with `ratio`, that share of the smaller set). If all documents order their fingerprints the
+//! same way, the first n - M + 1 of n are enough to find it. The order is rarest first, and a fingerprint that occurs in no other document
+//! needs no row. A document with fewer than M is a duplicate only of a document with the same set.
 //!
 //! ```text
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
-//! Limits: `equal` shifts all borders after one insertion. Navigation text that many pages share makes false pairs, and
-//! its lists cost the square of their length: `max_df` drops such segments.
+//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages makes false pairs, and its lists cost the
+//! square of their length; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, lines, paragraphs};
@@ -25,7 +25,7 @@ use dupsift_core::hash::{combine, hash64};
 use dupsift_core::row::{Pair, RowShape, Signatures};
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `segments` algorithm.
 pub struct Segments;
 
 const FACTS: Facts = Facts {
@@ -105,14 +105,14 @@ impl Algorithm for Segments {
     }
 }
 
-/// How documents are cut.
+/// Defines how documents are cut.
 #[derive(Clone, Copy)]
 struct Cutter {
     mode: &'static str,
     size: usize,
-    /// Words of the shortest segment that counts.
+    /// Number of words in the shortest segment that counts.
     least: usize,
-    /// Keeps fingerprints of one way to cut apart from those of others.
+    /// Separates the fingerprints of these settings from those of other settings.
     salt: u64,
 }
 
@@ -183,14 +183,14 @@ struct SegmentsSigner<'c> {
 }
 
 impl SegmentsSigner<'_> {
-    /// The distinct fingerprints of a document in ascending order, boilerplate too.
+    /// Appends the distinct fingerprints of a document in ascending order, including boilerplate.
     fn fingerprints(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         self.cutter.hashes(document, out);
         out.sort_unstable();
         out.dedup();
     }
 
-    /// Fingerprints with the number of documents that have them; without boilerplate.
+    /// Returns (document frequency, fingerprint) pairs, without boilerplate.
     fn counted(&self, fingerprints: &[u64]) -> Vec<(u64, u64)> {
         let mut counted = Vec::with_capacity(fingerprints.len());
         let mut next = fingerprints.iter();
@@ -209,7 +209,7 @@ impl Signer for SegmentsSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["segments"],
-            // The rarest segments of a page of usual length.
+            // The number of rarest segments in a page of usual length.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -235,8 +235,8 @@ impl Signer for SegmentsSigner<'_> {
         }
         counted.sort_unstable();
         let enough = (counted.len() + 1).saturating_sub(self.min_common).max(1);
-        // Where the counts cover the corpus, one that stands in this document alone finds no pair. One row there must be: a
-        // document without any would have no signature, and its exact copies no pairs.
+        // If the counts cover the corpus, a segment that occurs only in this document finds no pair. At least one row is needed: without
+        // any, a document would have no signature, and its exact copies no pairs.
         let alone = |df: u64| df <= 1 && self.stats.covers();
         let useless = counted[..enough].iter().take_while(|one| alone(one.0)).count();
         for (_, fingerprint) in &counted[useless.min(enough - 1)..enough] {
@@ -254,14 +254,14 @@ impl Verify for SegmentsSigner<'_> {
         format!("common segments:{}", self.min_common)
     }
 
-    /// The fingerprints that count, ascending.
+    /// Appends the fingerprints that count, in ascending order.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut fingerprints = Vec::new();
         self.fingerprints(document, &mut fingerprints);
         out.extend(self.counted(&fingerprints).into_iter().map(|(_, fingerprint)| fingerprint));
     }
 
-    /// Common fingerprints over those of the document that has fewer.
+    /// Compares the shared fingerprints with those of the document that has fewer.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {
@@ -283,7 +283,7 @@ mod tests {
     use dupsift_core::hash::splitmix64;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// How many fingerprints a text has.
+    /// Returns the number of fingerprints of a text.
     fn count(typed: &str, text: &str) -> usize {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let mut all = Vec::new();
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(count("segment=equal,size=4", &words), 4);
         assert_eq!(count("segment=equal,size=5", &words), 3);
         assert_eq!(count("segment=equal,size=100,min_seg_words=1", &words), 23);
-        // Marks and quotes do not count, letters do.
+        // Punctuation and quotes do not count, letters do.
         let rows = |text| sign(&Segments, "", text).unwrap();
         assert_eq!(rows("One, two: \"three\" four-five six."), rows("\n ONE two three four five six"));
         assert_ne!(rows("One two three four five six."), rows("One two three four five seven."));
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn rows_reasons_and_contradictions() {
         let text = |n: usize| (0..n).map(|n| format!("a b c d e{n}\n\n")).collect::<String>();
-        // n - M + 1 of them.
+        // n - M + 1 rows.
         assert_eq!(sign(&Segments, "", &text(7)).unwrap().len(), 5);
         assert_eq!(sign(&Segments, "", &text(2)).unwrap().len(), 1);
         assert_eq!(sign(&Segments, "min_common=1", &text(7)).unwrap().len(), 7);
@@ -327,7 +327,7 @@ mod tests {
         assert!(signer("segment=words").is_none());
     }
 
-    /// Documents of random paragraphs out of a small stock, some common, some rare.
+    /// Returns documents with random paragraphs from a small set, some common, some rare.
     fn made(count: u64) -> (Vec<String>, Vec<BTreeSet<u64>>) {
         let mut at = 0;
         let mut random = |below: u64| {

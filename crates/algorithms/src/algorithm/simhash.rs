@@ -1,17 +1,18 @@
-//! `simhash`: one bit vector a document, duplicates within a Hamming distance, found completely by block tables.
+//! `simhash`: one bit vector per document; duplicates are within a Hamming distance, and block tables find all of them.
 //!
-//! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables).
-//! Cost: about five operations a feature, one row a document, then one row a table for each distinct fingerprint.
-//! Limits: short texts behave badly in both directions, so a document with fewer than `min_features` distinct features has
-//! no signature; 3 bits of 64 mean an angle of cosine 0.989, so only slightly changed texts are found; near pairs chain.
+//! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
+//! feature, one row per document, then one row per table for each distinct fingerprint. Limits: short texts behave badly in both
+//! directions, so a document with fewer than `min_features` distinct features has no signature; 3 bits of 64 correspond to a cosine of
+//! 0.989, so only slightly changed texts are found; near pairs form chains.
 //!
 //! ```text
 //! V[i] += w if bit i of the feature's hash is 1, else V[i] -= w;   bit i of the fingerprint = V[i] > 0
 //! V = (+3, +1, -2, -1, 0, +5) -> 110001
 //! ```
 //!
-//! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han. `preset=s3` is the
-//! program of a Chinese article: words, 128 bits, V >= 0, the hash of strings of CPython 2, which mixes short ones badly.
+//! The source leaves the features open. They are words with their counts for spaced scripts, and character pairs for Han. `preset=s3`
+//! reproduces the program of a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which mixes short strings
+//! badly.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::differing;
@@ -29,10 +30,10 @@ use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window}
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
+/// Maximum number of tables. Each is one row per document, and a row's position must fit in 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
-/// The algorithm.
+/// Implements the `simhash` algorithm.
 pub struct SimHash;
 
 const FACTS: Facts = Facts {
@@ -137,7 +138,7 @@ struct SimHashSigner<'c> {
     bits: u32,
     blocks: Blocks<u128>,
     features: Features,
-    /// The hash of the Chinese article instead of a well-mixed one.
+    /// Whether to use the hash of the Chinese article instead of a well-mixed one.
     s3: bool,
     weight: &'static str,
     min_features: usize,
@@ -146,13 +147,13 @@ struct SimHashSigner<'c> {
 }
 
 impl SimHashSigner<'_> {
-    /// The fingerprint of features of which each occurrence counts: a weight is a number of votes.
+    /// Returns the fingerprint of features where each occurrence counts: a weight is a number of votes.
     fn voted(&self, features: &[u64]) -> u128 {
         let high = if self.bits == 64 { 0 } else { majority(features, self.zero, second_half) };
         u128::from(high) << 64 | u128::from(majority(features, self.zero, |feature| feature))
     }
 
-    /// The fingerprint by the hash of the article, whose bits from 64 on cannot be made from the others.
+    /// Returns the fingerprint by the hash of the article, whose upper 64 bits cannot be derived from the lower ones.
     fn voted_s3(&self, document: &Analysis<'_>) -> std::result::Result<u128, Reason> {
         let mut hashes = Vec::new();
         self.features.texts(document, |text| hashes.push(scalar_hash(text, self.bits)));
@@ -167,7 +168,7 @@ impl SimHashSigner<'_> {
         Ok(u128::from(high) << 64 | u128::from(majority(&low, self.zero, |half| half)))
     }
 
-    /// The fingerprint of words weighed by the corpus, in whole thousandths: the order of addition cannot matter then.
+    /// Returns the fingerprint of words weighted by the corpus, in whole thousandths, so that the order of addition does not matter.
     fn weighed(&self, document: &Analysis<'_>) -> u128 {
         let weigh = |tf: u32, term: u64| {
             let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);
@@ -180,12 +181,13 @@ impl SimHashSigner<'_> {
     }
 }
 
-/// What a feature votes for in bits 64 to 127.
+/// Returns the votes of a feature for bits 64 to 127.
 fn second_half(feature: u64) -> u64 {
     mix64(feature ^ 0x5851_F42D_4C95_7F2D)
 }
 
-/// The fingerprint of weighed features: bit i is 1 if the weight of features with bit i set exceeds that of the others.
+/// Returns the fingerprint of weighted features. Bit i is 1 if the total weight of features with bit i set exceeds that of the others; a
+/// tie gives `zero`.
 fn fingerprint(features: &[(u64, i64)], bits: u32, zero: bool) -> u128 {
     let total: i64 = features.iter().map(|(_, weight)| weight).sum();
     let mut set = [0i64; 128];
@@ -263,7 +265,7 @@ impl Signer for SimHashSigner<'_> {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    /// The fingerprint.
+    /// Appends the fingerprint.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let prints = signed.rows(0).map(|row| [row.key as u64, (row.key >> 64) as u64]);
         prints.for_each(|print| out.extend(&print[..self.bits as usize / 64]));
@@ -290,11 +292,11 @@ mod tests {
         }
         // A tie gives 0.
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, false), 0);
-        // By the other rule it gives 1; bits that no feature has stay 0.
+        // By the other rule a tie gives 1; bits that no feature sets stay 0.
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, true), 0b11);
     }
 
-    /// Votes, one an occurrence, are the sums of whole weights.
+    /// Votes, one per occurrence, give the same result as the sums of whole weights.
     #[test]
     fn votes_and_weights_agree() {
         let stats = CorpusStats::none();
@@ -317,7 +319,7 @@ mod tests {
         }
     }
 
-    /// The features a, b and c, under both rules for even votes.
+    /// The features a, b and c, under both rules for ties.
     #[test]
     fn the_fingerprint_of_the_article() {
         for zero in ["0", "1"] {

@@ -1,15 +1,15 @@
-//! `tf_idf` (A2): the six words of greatest TF IDF in the BM25 form.
+//! `tf_idf` (A2): the six words with the highest TF IDF in the BM25 variant.
 //!
-//! Source: Zelenkov, Segalovich 2007, TF*IDF. Recall 0.54, precision 0.96 in that study. Cost: a first pass for the counts,
-//! O(words) and a look-up a distinct word, one row a document.
+//! Source: Zelenkov, Segalovich 2007, TF*IDF. Recall 0.54, precision 0.96 in that study. Cost: a first pass for the counts, O(words) and
+//! one lookup per distinct word, one row per document.
 //!
 //! ```text
 //! weight = TF IDF,   TF = tf / (2 (0.25 + 0.75 dl / avgdl) + tf),   IDF = ln((N - df + 0.5) / (df + 0.5))
 //! N = 10, df = 1, avgdl = dl, tf = 2:  TF = 2 / (2 + 2) = 0.5,  IDF = ln(9.5 / 1.5) = 1.8458,  weight 0.9229
 //! ```
 //!
-//! Limits: IDF is negative for words in more than half of the documents; then a larger TF ranks lower. Kept as it is, such
-//! words come last. The weights depend on N and the mean length: signatures compare only within one statistics snapshot.
+//! Limits: IDF is negative for words in more than half of the documents, and a larger TF then lowers their rank. This is intended: such
+//! words rank last. The weights depend on N and the mean length, so signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
@@ -21,7 +21,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `tf_idf` algorithm.
 pub struct TfIdf;
 
 const FACTS: Facts = Facts {
@@ -78,15 +78,15 @@ struct TfIdfSigner<'c> {
 }
 
 impl TfIdfSigner<'_> {
-    /// The weight of a word with that IDF.
+    /// Returns the weight of a word with this IDF.
     fn weight(&self, tf: u32, idf: f64, length: usize) -> f64 {
         self.tf.tf(tf, length) * idf
     }
 
-    /// The heaviest words. They are weighed in order of their tf: no word weighs more than one of that tf that stands in
-    /// a single document, so the rest, as a rule all that occur once, is not looked up when that is too light.
+    /// Returns the heaviest words. Words are weighted in descending order of tf. No word weighs more than one with the same tf that is in
+    /// a single document. So if that bound is too light, the rest, usually all words that occur once, are not looked up.
     fn heaviest<'t>(&self, document: &'t Analysis<'_>) -> Heaviest<'t> {
-        /// Words that are looked up before the next such comparison.
+        /// Number of words that are looked up before the bound is checked again.
         const AT_ONCE: usize = 32;
         let length = document.word_count();
         let most = self.stats.idf_bm25(1);
@@ -99,7 +99,7 @@ impl TfIdfSigner<'_> {
             return heaviest;
         }
         let mut words = distinct_words(document);
-        // Most words occur once, and need not be put in order.
+        // Most words occur once, and need not be sorted.
         let mut often = 0;
         for at in 0..words.len() {
             if words[at].tf > 1 {
@@ -109,7 +109,7 @@ impl TfIdfSigner<'_> {
         }
         words[..often].sort_unstable_by_key(|counted| std::cmp::Reverse(counted.tf));
         for now in words.chunks(AT_ONCE) {
-            // A hair more than the bound, for it was rounded.
+            // Slightly more than the bound, because it was rounded.
             let bound = self.weight(now[0].tf, most, length) * (1.0 + 1e-9);
             if most > 0.0 && heaviest.lightest().is_some_and(|lightest| bound < lightest) {
                 break;
@@ -149,7 +149,7 @@ mod tests {
     use crate::corpus::{TermTable, TermTableWriter};
     use dupsift_core::hash::{crc32, hash64};
 
-    /// Ten documents of four words on average; the df of each word as given.
+    /// Returns statistics of ten documents with four words on average, and with these document frequencies.
     fn stats(folder: &std::path::Path, words: &[(&str, u64)]) -> CorpusStats {
         let mut terms: Vec<(u64, u64)> = words.iter().map(|(word, df)| (hash64(word.as_bytes()), *df)).collect();
         terms.sort_unstable();
@@ -177,11 +177,11 @@ mod tests {
             (plain.weight(2, stats.idf_bm25(stats.df(hash64("окно".as_bytes()))), 4) - 0.5 * (9.5f64 / 1.5).ln()).abs()
                 < 1e-12
         );
-        // A word in more than half of the documents: more occurrences, less weight.
+        // A word in more than half of the documents: more occurrences give less weight.
         let common = stats.idf_bm25(stats.df(hash64("кот".as_bytes())));
         assert!(plain.weight(3, common, 4) < plain.weight(1, common, 4));
 
-        // What is not looked up would not have been chosen.
+        // Words that are not looked up would not have been chosen.
         let pipeline = dupsift_text::Pipeline::new(&dupsift_text::TextOptions::default()).unwrap();
         let text: String = (0..400u32).map(|n| format!("слово{} ", n * n % 151)).collect();
         let document = pipeline.analyse(&text);

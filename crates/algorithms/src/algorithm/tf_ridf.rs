@@ -1,17 +1,17 @@
-//! `tf_ridf` (A3): the six words of greatest TF RIDF, which are the bursty ones.
+//! `tf_ridf` (A3): the six words with the highest TF RIDF, which are the bursty ones.
 //!
-//! Source: Zelenkov, Segalovich 2007, TF*RIDF; residual IDF of Church and Gale 1995. Recall 0.59, precision 0.95 in that
-//! study. Cost: a first pass for the counts, O(words) and a look-up a distinct word, one row a document.
+//! Source: Zelenkov, Segalovich 2007, TF*RIDF; residual IDF of Church and Gale 1995. Recall 0.59, precision 0.95 in that study. Cost: a
+//! first pass for the counts, O(words) and one lookup per distinct word, one row per document.
 //!
 //! ```text
 //! weight = TF RIDF,   TF = 0.5 + 0.5 tf / tf_max,   RIDF = -ln(df / N) + ln(1 - exp(-cf / N))
 //! N = 3, df = cf = 1:  1.0986 - 1.2607 = -0.1620;     N = 1000, df = 10, cf = 100:  4.6052 - 2.3522 = 2.2530
 //! ```
 //!
-//! RIDF is how much rarer a word is, counted by documents, than its occurrences would be if they fell at random. A word
-//! that never stands twice in one document has a slightly negative one that tends to 0 as N grows; then a larger TF ranks
-//! lower, which is kept as it is. Many weights are equal near 0, so the order of the alphabet decides often.
-//! Limits: signatures compare only within one statistics snapshot. With `bm25_tf` TF is that of `tf_idf`.
+//! RIDF measures how much rarer a word is, counted by documents, than if its occurrences were distributed at random. A word that never
+//! occurs twice in one document has a slightly negative RIDF that tends to 0 as N grows. A larger TF then lowers its rank; this is
+//! intended. Many weights are equal near 0, so alphabetical order often decides. Limits: signatures are comparable only within one
+//! statistics snapshot. With `bm25_tf`, TF is that of `tf_idf`.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
@@ -25,7 +25,7 @@ use dupsift_core::float;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};
 
-/// The algorithm.
+/// Implements the `tf_ridf` algorithm.
 pub struct TfRidf;
 
 const FACTS: Facts = Facts {
@@ -72,11 +72,11 @@ impl Algorithm for TfRidf {
     }
 }
 
-/// RIDF in one corpus, as the sum of its two parts.
+/// Computes RIDF for one corpus, as the sum of its two parts.
 struct Ridf {
     /// -ln(df / N) by df.
     idf: ByCount,
-    /// ln(1 - exp(-cf / N)) by cf: the logarithm of the share of documents that Poisson's law expects to have the word.
+    /// ln(1 - exp(-cf / N)) by cf: the logarithm of the share of documents expected to contain the word under a Poisson distribution.
     expected: ByCount,
 }
 
@@ -133,13 +133,13 @@ mod tests {
             |documents, df, cf| Ridf::new(&counted(documents, 9, &[])).of(&Frequency { df, cf, ..Frequency::UNKNOWN });
         assert!((ridf(3, 1, 1) + 0.162_041).abs() < 1e-6);
         assert!((ridf(1000, 10, 100) - 2.253_002).abs() < 1e-6);
-        // Words that never stand twice in a document tend to 0 from below.
+        // Words that never occur twice in a document tend to 0 from below.
         assert!(ridf(1_000_000, 1, 1) < 0.0 && ridf(1_000_000, 1, 1) > -1e-6);
-        // A word of every document is as frequent as it can be: nearly nothing is left to explain.
+        // A word in every document is as frequent as possible: almost nothing is left to explain.
         assert!(ridf(1000, 1000, 5000).abs() < 0.01);
     }
 
-    /// "пули" stands ten times in each of its documents, "сразу" once in each of its hundred.
+    /// "пули" occurs ten times in each of its documents, "сразу" once in each of its hundred.
     #[test]
     fn bursty_words_are_chosen_and_ties_go_by_the_alphabet() {
         let stats =
@@ -151,10 +151,10 @@ mod tests {
         let crc = |string: &str| Ok(u128::from(crc32(string.as_bytes())));
         for tf in ["", ",bm25_tf=true"] {
             assert_eq!(key(&format!(",words=1{tf}"), "И сразу пули"), crc("пули"));
-            // A word of every document weighs -0.0001, unknown words -0.0005, "сразу" -0.05.
+            // A word in every document weighs -0.0001, unknown words -0.0005, "сразу" -0.05.
             assert_eq!(key(&format!(",words=3{tf}"), "Сразу пули, бета, и, альфа"), crc("альфа и пули"));
         }
-        // A negative RIDF weighs less the more often the word is repeated here.
+        // With a negative RIDF, a word weighs less the more often it is repeated here.
         assert_eq!(key(",words=1", "сразу сразу тотчас"), crc("тотчас"));
         assert_eq!(key("", "..."), Err("no words"));
         assert_eq!(key_over(&TfRidf, "", &stats, "И сразу пули"), Err("fewer distinct words than min_distinct"));

@@ -1,13 +1,13 @@
-//! `three_plus_five` (A12, "3+5"): the three longest sentences, two of which agree, or the longest one; lengths alike.
+//! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if the longest sentence, or two of the three longest, agree.
 //!
-//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best of that study.
-//! The meaning of "5" was not found in any source; the constants here are our interpretation and stay parameters.
-//! Cost: O(words), at most 4 rows a document (the longest sentence; each pair of the three), a sort.
-//! Limits: pages that share a disclaimer as their longest sentence are kept apart by their length alone.
+//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best in that study. No source explains
+//! the "5"; the constants here are dupsift's interpretation and remain parameters. Cost: O(words), at most 4 rows per document (the
+//! longest sentence; each pair of the three), one sort. Limits: pages with the same disclaimer as their longest sentence are separated
+//! only by their length.
 //!
-//! Rows of one key are ordered by length in words; a new chain starts where the next length times `ratio` exceeds the last
-//! one. Documents in one chain are pairs. A document with fewer than `small_doc_sentences` sentences also has to be within
-//! the ratio of its partner itself, not only of its neighbour in the chain.
+//! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the last one.
+//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of its
+//! partner itself, not only of its neighbor in the chain.
 //!
 //! ```text
 //! lengths 85 100 118 | 140 160        ratio 0.85: 100 x 0.85 <= 85, 118 x 0.85 = 100.3 > 100 starts a new chain, ...
@@ -22,7 +22,7 @@ use dupsift_core::hash::{Digest, combine};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The algorithm.
+/// Implements the `three_plus_five` algorithm.
 pub struct ThreePlusFive;
 
 const FACTS: Facts = Facts {
@@ -119,7 +119,7 @@ impl ThreePlusFiveSigner<'_> {
         if self.digest == Digest::Crc32 { high << 32 | low } else { combine(low, high) }
     }
 
-    /// Whether two lengths, the shorter first, are within the ratio.
+    /// Returns whether two lengths, the shorter first, are within the ratio.
     fn near(&self, shorter: u32, longer: u32) -> bool {
         f64::from(longer) * self.ratio <= f64::from(shorter)
     }
@@ -136,7 +136,7 @@ impl ThreePlusFiveSigner<'_> {
 
 impl Signer for ThreePlusFiveSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
-        // The sketch is the number of sentences, 255 for more.
+        // The sketch is the number of sentences, capped at 255.
         let shape = RowShape { positions: 2, key_bits: 64, ordered: true, sketch: 1 };
         let describe_row = |row: &Row<'_>| {
             let sentences = row.sketch.first().copied().unwrap_or_default();
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(sign(&ThreePlusFive, "", "!?"), Err("no sentences"));
     }
 
-    /// The pairs of documents of these lengths (and ten sentences each, or as given) under one key.
+    /// Returns the pairs among documents with these lengths and numbers of sentences that share a key.
     fn pairs(typed: &str, rows: &[(u32, u8)]) -> Vec<(u64, u64)> {
         let stats = CorpusStats::none();
         let corpus = Corpus::new(100, &stats);
@@ -227,9 +227,9 @@ mod tests {
     #[test]
     fn chains_follow_the_lengths() {
         let long = [(85, 10), (100, 10), (117, 10), (140, 10), (160, 10)];
-        // 117 x 0.85 = 99.45 goes on, 140 x 0.85 = 119 starts anew, 160 x 0.85 = 136 goes on.
+        // 117 x 0.85 = 99.45 continues the chain, 140 x 0.85 = 119 starts a new one, 160 x 0.85 = 136 continues it.
         assert_eq!(pairs("", &long), [(0, 1), (0, 2), (1, 2), (3, 4)]);
-        // 85 and 117 are in one chain, but not within the ratio themselves.
+        // 85 and 117 are in the same chain, but not within the ratio of each other.
         assert_eq!(pairs("chain=pairwise", &long), [(0, 1), (1, 2), (3, 4)]);
         assert_eq!(pairs("chain=off", &long).len(), 10);
         // A small document must be near each partner.

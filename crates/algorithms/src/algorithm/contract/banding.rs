@@ -1,10 +1,11 @@
-//! Bands of MinHash: how likely a pair of a similarity becomes a candidate, and which bands a threshold needs.
+//! MinHash bands: the probability that a pair with a given similarity becomes a candidate, and the bands that a threshold needs.
 //!
-//! Source: Indyk, Motwani 1998. Two sets of Jaccard similarity s agree in one minimum with probability s, in all r minima of a band
-//! with s^r, in at least one of b bands with 1 - (1 - s^r)^b.
+//! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r minima of a band with
+//! s^r, in at least one of b bands with 1 - (1 - s^r)^b.
 //!
-//! For a threshold T, `for_threshold` returns the largest number of rows per band with which at most 128 minima make a pair of similarity T a candidate
-//! with a probability of 0.95: the more rows, the fewer texts are compared in vain. Then it takes no more bands than needed:
+//! For a threshold T, `for_threshold` returns the largest number of rows per band with which at most 128 minima make a pair with
+//! similarity T a candidate with a probability of 0.95. More rows mean fewer false candidates. The number of bands is the smallest that
+//! reaches this probability:
 //!
 //! ```text
 //! T = 0.8, 8 rows: 0.8^8 = 0.168, and (1 - 0.168)^17 = 0.044 is the first below 0.05: 17 x 8 = 136 minima, too many
@@ -18,20 +19,20 @@
 //! | 0.8 | 13 x 7 | 0.67 | 0.95 | 1.00 |
 //! | 0.9 | 10 x 12 | 0.13 | 0.51 | 0.96 |
 
-/// The most minima of a document.
+/// Maximum number of minima per document.
 const MOST_MINIMA: usize = 128;
 /// The share of pairs at the threshold that may be missed.
 const MISSED: f64 = 0.05;
 
-/// The lowest threshold that so many minima can serve, rounded.
+/// The lowest threshold that `MOST_MINIMA` minima can serve, rounded.
 pub const LOWEST: f64 = 0.05;
 
-/// How the minima of a document are cut into bands.
+/// Holds the number of bands and the number of minima in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
-    /// Bands. Two documents are candidates if one of them is equal.
+    /// Number of bands. Two documents are candidates if at least one band is equal.
     pub bands: usize,
-    /// Minima in a band. The band is equal if all of them are.
+    /// Number of minima in a band. A band is equal if all its minima are.
     pub rows: usize,
 }
 
@@ -45,7 +46,7 @@ impl Banding {
         (1..=MOST_MINIMA).rev().find_map(fits).unwrap_or(Banding { bands: MOST_MINIMA, rows: 1 })
     }
 
-    /// Returns the probability that a pair of that similarity becomes a candidate.
+    /// Returns the probability that a pair with this similarity becomes a candidate.
     pub fn lets_through(self, similarity: f64) -> f64 {
         1.0 - self.misses(similarity)
     }
@@ -55,7 +56,7 @@ impl Banding {
     }
 }
 
-/// Multiplies only, so that every machine gets the same bits.
+/// Computes the power by multiplication only, so that every machine gets the same bits.
 fn power(base: f64, exponent: usize) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }
@@ -87,7 +88,7 @@ mod tests {
             let banding = Banding::for_threshold(threshold);
             assert!(banding.bands * banding.rows <= MOST_MINIMA, "{threshold}: {banding:?}");
             assert!(banding.lets_through(threshold) >= 1.0 - MISSED, "{threshold}: {banding:?}");
-            // One row more a band, or one band less, would break it.
+            // One more row per band, or one band fewer, would break the promise.
             let fewer = Banding { bands: banding.bands - 1, ..banding };
             assert!(fewer.lets_through(threshold) < 1.0 - MISSED, "{threshold}: {banding:?}");
         }

@@ -3,31 +3,31 @@
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;
 
-/// Learns a model from the corpus. Each document that will be signed writes a note. Notes are kept in temporary files. Their order depends
-/// only on the texts, and the note of a text with several copies appears once per copy.
+/// Learns a model from the corpus. Each document to be signed contributes one note. Notes are kept in temporary files. Their order depends
+/// only on the texts, and the note of a duplicated text appears once per copy.
 pub trait Learner: Send + Sync {
-    /// Appends what learning needs of one document, any numbers. A document that appends nothing takes no part.
+    /// Appends the numbers that learning needs from one document. A document that appends nothing is ignored.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
-    /// Returns the model, any numbers. It must not be larger than a fraction of the memory limit.
+    /// Returns the model as a list of numbers. It must not be larger than a fraction of the memory limit.
     ///
     /// # Errors
-    /// Returned by [`Notes::go_on`], which long loops call.
+    /// Returns the error of [`Notes::go_on`], which long loops call.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>>;
 }
 
-/// The notes of all documents that are not empty, ordered by the hash of their texts.
+/// Holds the notes of all nonempty documents, ordered by the hash of their texts.
 pub struct Notes<'n> {
     /// The number of notes.
     pub count: usize,
-    /// Bytes of memory that learning may take. A learner that needs more returns an error that says how to need less.
+    /// Memory that learning may use, in bytes. A learner that needs more returns an error that explains how to reduce it.
     pub memory_bytes: usize,
     get: Box<dyn Fn(usize) -> &'n [u64] + 'n>,
     go_on: Box<dyn Fn() -> Result<()> + 'n>,
 }
 
 impl<'n> Notes<'n> {
-    /// Returns notes that `get` reads, and that may take so many bytes; `go_on` says whether the run goes on.
+    /// Returns notes that `get` reads. Learning may use `memory_bytes` bytes, and `go_on` returns an error if the run must stop.
     pub fn new(
         count: usize,
         memory_bytes: usize,
@@ -37,7 +37,7 @@ impl<'n> Notes<'n> {
         Notes { count, memory_bytes, get: Box::new(get), go_on: Box::new(go_on) }
     }
 
-    /// Returns notes in memory, of which learning may take 1 GiB.
+    /// Returns notes in memory, with a limit of 1 GiB for learning.
     pub fn in_memory(notes: &'n [Vec<u64>]) -> Notes<'n> {
         Notes::new(notes.len(), 1 << 30, |at| &notes[at], || Ok(()))
     }
@@ -52,10 +52,10 @@ impl<'n> Notes<'n> {
         (0..self.count).map(|at| self.get(at))
     }
 
-    /// Checks whether the run goes on.
+    /// Checks whether the run may continue.
     ///
     /// # Errors
-    /// [`Error::Interrupted`](dupsift_core::error::Error::Interrupted) if you stopped the run.
+    /// Returns [`Error::Interrupted`](dupsift_core::error::Error::Interrupted) if you stopped the run.
     pub fn go_on(&self) -> Result<()> {
         (self.go_on)()
     }

@@ -1,58 +1,58 @@
-//! The inputs of an algorithm besides the text: columns, and counts of the first pass.
+//! The inputs of an algorithm besides the text: columns, and counts from the first pass.
 
 use dupsift_text::{Analysis, Field};
 
-/// The inputs of an algorithm besides the text of a document.
+/// Lists the inputs of an algorithm besides the text of a document.
 #[derive(Default)]
 pub struct Needs {
     /// Whether it needs document and collection frequencies of words.
     pub word_counts: bool,
-    /// Other parts of documents that the first pass counts. [`CorpusStats::feature_df`](crate::corpus::CorpusStats::feature_df)
-    /// returns the counts.
+    /// Other parts of documents that the first pass counts. [`CorpusStats::feature_df`](crate::corpus::CorpusStats::feature_df) returns
+    /// the counts.
     pub features: Option<Box<dyn FeatureKind>>,
     /// The columns that it reads besides the text.
     pub fields: &'static [Field],
-    /// What of a document its signatures depend on, and the evidence that is recorded with them.
+    /// The parts of a document that its signatures, and the evidence recorded with them, depend on.
     pub reads: Reads,
 }
 
 impl Needs {
-    /// Returns the needs of an algorithm that looks at words and their counts, and at no text.
+    /// Returns the needs of an algorithm that uses words and their counts but not the text.
     pub fn counted_words() -> Needs {
         Needs { word_counts: true, reads: Reads::Words { first_line: false }, ..Needs::default() }
     }
 
-    /// Returns which counts the first pass has to make.
+    /// Returns the counts that the first pass must make.
     pub fn stats(&self) -> Stats {
         Stats { words: self.word_counts, features: self.features.is_some() }
     }
 }
 
-/// What of a document a signature depends on.
+/// Lists the parts of a document that a signature can depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reads {
-    /// Its text, or other columns.
+    /// The text, or other columns.
     #[default]
     Text,
-    /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and
-    /// [`Analysis::times`]. These are kept while words are counted, so that the text is not read again.
+    /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::times`]. These
+    /// are kept while words are counted, so that the text is not read again.
     Words {
-        /// Whether it also needs them of [`Analysis::first_line`].
+        /// Whether the same data is needed for [`Analysis::first_line`].
         first_line: bool,
     },
 }
 
 /// Parts of documents, other than words, whose document frequencies the first pass counts: sentences, segments.
 pub trait FeatureKind: Send + Sync {
-    /// Returns the name of the kind with all that it depends on, such as `segments:paragraph`. Kinds with the same name are counted
-    /// once for all algorithms.
+    /// Returns the name of the kind, including everything it depends on, such as `segments:paragraph`. Kinds with the same name are
+    /// counted once for all algorithms.
     fn name(&self) -> String;
 
     /// Appends the hash of each feature of the document. Repeated features count once. Hashes of different kinds must differ.
     fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 }
 
-/// Which counts the first pass makes.
+/// Lists the counts that the first pass makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Document and collection frequencies of words.
@@ -67,7 +67,7 @@ impl Stats {
     /// Counts of words.
     pub const WORDS: Stats = Stats { words: true, features: false };
 
-    /// Returns what either of two algorithms needs.
+    /// Returns the counts that at least one of two algorithms needs.
     pub fn union(self, other: Stats) -> Stats {
         Stats { words: self.words | other.words, features: self.features | other.features }
     }

@@ -1,27 +1,27 @@
-//! Methods with one key per document, where equal keys make duplicates.
+//! Methods with one key per document, where equal keys are duplicates.
 
 use super::{SignatureScheme, Signer};
 use dupsift_core::row::{Reason, Signatures};
 use dupsift_text::Analysis;
 
-/// A method with one key per document; documents with equal keys are duplicates. Every `KeySigner` is a [`Signer`].
+/// Computes one key per document. Documents with equal keys are duplicates. Every `KeySigner` is a [`Signer`].
 pub trait KeySigner: Send + Sync {
     /// Returns the key of the document.
     ///
     /// # Errors
-    /// The reason why the document has no key, as run.json counts it.
+    /// Returns the reason why the document has no key; run.json counts these.
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason>;
 
-    /// Returns [`SignatureScheme::one_key`] with the bits of the key, and notes for run.json if there are any.
+    /// Returns [`SignatureScheme::one_key`] with the number of key bits, and any notes for run.json.
     fn key_scheme(&self) -> SignatureScheme;
 }
 
-/// The key of a document, made from a number by `into`.
+/// Holds the key of a document. `into` converts a number to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// What is compared.
+    /// The number that is compared.
     pub number: u128,
-    /// What run.json counts of this document.
+    /// The flag under which run.json counts this document.
     pub flag: Option<Reason>,
 }
 

@@ -1,83 +1,83 @@
-//! How the signatures of a method are built, and what it means that two documents share a key.
+//! How a method builds signatures, and what a key shared by two documents means.
 
 use super::banding::Banding;
 use dupsift_core::row::{Row, RowShape, Score};
 
-/// What a signer decides once for a corpus and all its documents. Start from [`SignatureScheme::new`].
+/// Holds the decisions that a signer makes once for a corpus and all its documents. Start from [`SignatureScheme::new`].
 #[derive(Clone, Debug)]
 pub struct SignatureScheme {
     /// The shape of the rows.
     pub shape: RowShape,
-    /// What it means that two documents share a key at a position.
+    /// What a key shared by two documents at the same position means.
     pub shared_key: SharedKey,
-    /// The rules that can find a pair, by bit of [`Pair::matched`](dupsift_core::row::Pair::matched). The column `matched_by` has
-    /// their names.
+    /// The rules that can find a pair, by bit of [`Pair::matched`](dupsift_core::row::Pair::matched). Their names appear in the column
+    /// `matched_by`.
     pub rules: &'static [&'static str],
-    /// Two rules with a direction, by place in `rules`: they change places if the documents of a pair do.
+    /// Two directed rules, by index in `rules`. They are swapped if the documents of a pair are.
     pub opposite_rules: Option<[u32; 2]>,
-    /// The score of two documents whose rows have equal keys, if that makes them duplicates.
+    /// The score of two documents whose rows have equal keys, if equal keys make them duplicates.
     pub equal: Score,
-    /// Approximate rows of a document. Temporary files and filters are sized by it.
+    /// Approximate number of rows per document. It determines the size of temporary files and filters.
     pub rows_per_document: u64,
-    /// Words of 8 bytes of the sketch that each document has besides its rows
-    /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows come with these sketches
-    /// ([`Pairs::sketches`](dupsift_core::row::Pairs::sketches)); 0 for methods that judge by rows alone.
+    /// Number of 8-byte words in the sketch that each document has besides its rows
+    /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows provide these sketches in
+    /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that judge by rows alone.
     pub sketch_words: usize,
-    /// Words of 8 bytes that an index keeps of each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
-    /// documents that only share a key; at most 28, so that a row has room for them. 0 if all of these are looked up.
+    /// Number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
+    /// documents that only share a key. At most 28, so that they fit in a row. If it is 0, all documents that share a key are looked up.
     pub index_words: usize,
     /// How the number of comparisons grows with the corpus.
     pub growth: Growth,
-    /// Whether rows of a key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest): an index then looks
-    /// up only those of its documents that are near one of the batch.
+    /// Whether rows of a key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an index looks
+    /// up only documents that are near a document of the batch.
     pub nearest: bool,
-    /// Bits of the signature that chance collisions depend on, for run.json. `None` if pairs are judged.
+    /// Number of signature bits that chance collisions depend on, for run.json. `None` if pairs are judged.
     pub signature_bits: Option<u32>,
-    /// The bands, for methods that have some.
+    /// The bands, if the method uses any.
     pub banding: Option<Banding>,
-    /// What the signer decided for this corpus, such as the number of search tables, for run.json.
+    /// Choices that the signer made for this corpus, such as the number of search tables, for run.json.
     pub notes: Vec<String>,
-    /// Puts order and sketch of a row into words for `explain`: lengths, counts.
+    /// Describes the order and sketch of a row for `explain`: lengths, counts.
     pub describe_row: Option<fn(&Row<'_>) -> String>,
 }
 
-/// What it means that two documents share a key at a position.
+/// Defines what a key shared by two documents at the same position means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedKey {
-    /// The documents are duplicates. A group of rows stands for all its pairs, and costs as much as its length.
+    /// The documents are duplicates. A group of rows represents all its pairs, and costs as much as its length.
     Duplicates,
-    /// The documents are duplicates, and a second round of rows of this shape finds pairs whose keys differ a little, such as by a
+    /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, such as by a
     /// Hamming distance. Groups of equal keys become classes first, so that a frequent key is not compared with itself.
-    /// [`Signer::probes`](super::Signer::probes) makes the rows of the second round, [`Signer::pairs`](super::Signer::pairs)
-    /// compares them.
+    /// [`Signer::probes`](super::Signer::probes) emits the rows of the second round, and [`Signer::pairs`](super::Signer::pairs) compares
+    /// them.
     DuplicatesAndProbes(RowShape),
-    /// The documents are candidates because of this key alone; each position has one key of a document, as in the bands of MinHash.
+    /// The shared key alone makes the documents candidates. Each position has one key per document, as in MinHash bands.
     Candidates,
-    /// The documents are compared by [`Signer::pairs`](super::Signer::pairs).
+    /// [`Signer::pairs`](super::Signer::pairs) compares the documents.
     Compared,
 }
 
-/// How the number of comparisons grows with the corpus.
+/// Describes how the number of comparisons grows with the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// About linearly.
+    /// Approximately linear.
     Linear,
-    /// The words of the corpus decide; it may be with the square.
+    /// Depends on the words of the corpus, and may be quadratic.
     MayBeQuadratic {
-        /// What to use instead, such as `join=lsh`.
+        /// The alternative to use, such as `join=lsh`.
         instead: &'static str,
     },
-    /// All documents are compared with all.
+    /// All documents are compared with each other.
     Quadratic {
-        /// Rows of a document, at least.
+        /// Minimum number of rows per document.
         rows: u64,
-        /// What finds most pairs without that, such as `join=lsh`.
+        /// An alternative that finds most pairs without this cost, such as `join=lsh`.
         instead: &'static str,
     },
 }
 
 impl SignatureScheme {
-    /// Returns the scheme of a method that compares rows of this shape, by one rule named `equal`.
+    /// Returns the scheme of a method that compares rows of this shape, with one rule named `equal`.
     pub fn new(shape: RowShape) -> SignatureScheme {
         SignatureScheme {
             shape,
@@ -97,14 +97,14 @@ impl SignatureScheme {
         }
     }
 
-    /// Returns the scheme of a method with one key of so many bits per document, where equal keys are duplicates. Keys of up to 64
-    /// bits are stored in 64 bits, others in 128.
+    /// Returns the scheme of a method with one key of `bits` bits per document, where equal keys are duplicates. Keys of up to 64 bits are
+    /// stored in 64 bits, others in 128.
     pub fn one_key(bits: u32) -> SignatureScheme {
         let shape = RowShape { key_bits: if bits > 64 { 128 } else { 64 }, ..RowShape::KEY64 };
         SignatureScheme { shared_key: SharedKey::Duplicates, signature_bits: Some(bits), ..SignatureScheme::new(shape) }
     }
 
-    /// Returns whether a shared key alone makes duplicates and no other pair exists.
+    /// Returns whether a shared key alone makes duplicates and there are no other pairs.
     pub fn is_equivalence(&self) -> bool {
         self.shared_key == SharedKey::Duplicates
     }

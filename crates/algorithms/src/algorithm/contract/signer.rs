@@ -4,27 +4,27 @@ use super::{SignatureScheme, TermVectors, Verify};
 use dupsift_core::row::{Pair, Pairs, Row, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// A method bound to a corpus. If each document has one key and equal keys are duplicates, implement
+/// Represents a method bound to a corpus. If each document has one key and equal keys are duplicates, implement
 /// [`KeySigner`](super::KeySigner) instead.
 pub trait Signer: Send + Sync {
-    /// Returns how signatures are built. A run asks once and keeps the answer.
+    /// Returns how signatures are built. Each run calls it once and keeps the result.
     fn scheme(&self) -> SignatureScheme;
 
     /// Emits the rows of the document, or the reason why it has none.
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures);
 
-    /// Returns the words of a document that each of its keys stands for, for a person to read; `None` for keys of anything else.
+    /// Returns the words of a document that each key represents, in readable form. `None` for keys that do not represent words.
     fn words_of_keys(&self, _document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         vec![None; keys.len()]
     }
 
-    /// Returns how similar the documents of two rows of one window are, or `None` if they are no pair.
+    /// Returns how similar the documents of two rows in the same window are, or `None` if they are not a pair.
     fn judge(&self, _a: &Row<'_>, _b: &Row<'_>) -> Option<Score> {
         Some(Score::EQUAL)
     }
 
-    /// Finds all pairs among the rows of one key. The default asks [`Signer::judge`] for every two rows. Override it if the method
-    /// need not compare all rows, or has several rules.
+    /// Finds all pairs among the rows with the same key. The default calls [`Signer::judge`] for every pair of rows. Override it if the
+    /// method does not need to compare all rows or has several rules.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_all(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
     }
@@ -33,21 +33,21 @@ pub trait Signer: Send + Sync {
     /// ([`SharedKey::DuplicatesAndProbes`](super::SharedKey::DuplicatesAndProbes)).
     fn probes(&self, _row: &Row<'_>, _out: &mut Signatures) {}
 
-    /// Appends what an index keeps of a document with these rows: [`SignatureScheme::index_words`] words.
+    /// Appends the [`SignatureScheme::index_words`] words that an index keeps for a document with these rows.
     fn index_sketch(&self, _signed: &Signatures, _out: &mut Vec<u64>) {}
 
-    /// Returns whether two documents may be a pair, by the words of both that an index keeps or by their sketches. It must be true for
-    /// every pair that [`Signer::pairs`] finds.
+    /// Returns whether two documents may be a pair, judging by their index words or by their sketches. It must be true for every pair that
+    /// [`Signer::pairs`] finds.
     fn may_be_pair(&self, _a: &[u64], _b: &[u64]) -> bool {
         true
     }
 
-    /// Returns the method's own check of a candidate pair on the texts.
+    /// Returns the method's own text check for candidate pairs.
     fn verify(&self) -> Option<&dyn Verify> {
         None
     }
 
-    /// Returns the extras of a method of weighted term vectors.
+    /// Returns the extras of a method with weighted term vectors.
     fn vectors(&self) -> Option<&dyn TermVectors> {
         None
     }

@@ -1,22 +1,22 @@
-//! `core_words`: what the page says it is about first, then the largest segments of its text.
+//! `core_words`: compares first what the page states about its topic, then the largest segments of its text.
 //!
-//! Source: the two-stage method of the Chinese survey; the concrete steps are our interpretation. Core words: the words of
-//! the title without the name of the site (weight 3), the page's keywords (2) and its description (1), each column
-//! counting once, times ln(N / df); the five heaviest, in alphabetical order, are the key. Only documents with equal keys
-//! are compared, by the hashes of their five largest segments: two must agree, or all of them if one has fewer. Cost: a
-//! first pass for the counts of words and of parts of titles, O(words), one row a document.
+//! Source: the two-stage method of the Chinese survey; the concrete steps are dupsift's interpretation. Core words are the words of the
+//! title without the name of the site (weight 3), of the page's keywords (2) and of its description (1), each column counting once, times
+//! ln(N / df). The five heaviest, in alphabetical order, are the key. Only documents with equal keys are compared, by the hashes of their
+//! five largest segments: two must agree, or all of them if one document has fewer. Cost: a first pass for the counts of words and of
+//! title parts, O(words), one row per document.
 //!
-//! The name of the site is what many titles have: a part of the title (`kit/title.rs`) that stands in more than 3 titles
-//! and in more than a hundredth of them is left out, unless nothing would be left.
+//! The name of the site is the part that many titles share: a part of the title (`kit/title.rs`) that is in more than 3 titles and in more
+//! than a hundredth of them is dropped, unless nothing would remain.
 //!
-//! Paragraphs are put together until they have 50 words; then the next segment begins. What is left over at the end belongs
-//! to the last segment. A word is a run of letters and digits; two Chinese characters are one.
+//! Paragraphs are joined until they have 50 words; then the next segment begins. A remainder at the end is added to the last segment. A
+//! word is a run of letters and digits; two Chinese characters count as one word.
 //!
 //! ```text
 //! title "Погода в Москве - Новости", keywords "погода, прогноз":  погода 5 x idf, прогноз 2, москве 3, в 3
 //! ```
 //!
-//! Limits: pages of one site often share title, keywords and description; then the segments decide alone.
+//! Limits: pages from the same site often share title, keywords and description; then only the segments decide.
 
 mod titles;
 
@@ -31,7 +31,7 @@ use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field};
 use titles::{TitleParts, own_parts};
 
-/// The algorithm.
+/// Implements the `core_words` algorithm.
 pub struct CoreWords;
 
 const FACTS: Facts = Facts {
@@ -124,18 +124,18 @@ impl Algorithm for CoreWords {
 
 struct CoreWordsSigner<'c> {
     core: usize,
-    /// By field.
+    /// The weight of each field.
     weights: [f64; 3],
     strip_suffix: bool,
     body: bool,
-    /// Half words of the smallest segment.
+    /// Number of half words in the smallest segment.
     least: usize,
     segments: usize,
     min_common: usize,
     stats: &'c CorpusStats,
 }
 
-/// A word that a column says.
+/// Holds a word in a column.
 struct Said<'t> {
     word: &'t str,
     hash: u64,
@@ -143,7 +143,7 @@ struct Said<'t> {
     weight: f64,
 }
 
-/// The distinct words of a column, stop words left out.
+/// Appends the distinct words of a column, without stop words.
 fn words_of<'t>(column: &'t Analysis<'_>, weight: f64, out: &mut Vec<Said<'t>>) {
     let words = column.counted().iter().zip(column.frequencies()).filter(|(one, _)| !one.word.stop);
     let said = |word, hash, df| Said { word, hash, df, weight };
@@ -151,7 +151,7 @@ fn words_of<'t>(column: &'t Analysis<'_>, weight: f64, out: &mut Vec<Said<'t>>) 
 }
 
 impl CoreWordsSigner<'_> {
-    /// The core words in alphabetical order, joined; empty if the page says nothing about itself.
+    /// Returns the core words in alphabetical order, joined. Empty if the page has no title, keywords or description.
     fn core(&self, document: &Analysis<'_>) -> String {
         let title = document.field(Field::Title).filter(|_| self.strip_suffix);
         let own = title.map_or_else(Vec::new, |title| own_parts(title, self.stats));
@@ -162,7 +162,7 @@ impl CoreWordsSigner<'_> {
             let from = said.len();
             if weight > 0.0 && field == Field::Title && !own.is_empty() {
                 own.iter().for_each(|part| words_of(part, weight, &mut said));
-                // A word of two parts counts once.
+                // A word in two parts counts once.
                 said[from..].sort_by_key(|one| one.hash);
                 let mut known = None;
                 let distinct = said.split_off(from).into_iter().filter(|one| known.replace(one.hash) != Some(one.hash));
@@ -180,7 +180,7 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
-    /// The same of the text itself.
+    /// Like `CoreWordsSigner::core`, for the words of the text itself.
     fn core_of_body(&self, document: &Analysis<'_>) -> String {
         let mut heaviest = Heaviest::new(self.core);
         for (one, frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -191,12 +191,12 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
-    /// Fingerprints of the largest segments, the largest first; of equal ones the first.
+    /// Returns the fingerprints of the largest segments, largest first; ties keep the order of the text.
     fn segments(&self, document: &Analysis<'_>) -> Vec<u64> {
         let (text, places) = (document.text(), paragraphs(document));
         let mut found: Vec<(usize, u64)> = Vec::new();
         let mut one = Passage::default();
-        // Where the segment at hand begins, and the one before it.
+        // The first paragraph of the current segment, and that of the previous one.
         let (mut begin, mut before) = (0, 0);
         for (at, place) in places.iter().enumerate() {
             one.add(&text[place.clone()]);
@@ -213,11 +213,11 @@ impl CoreWordsSigner<'_> {
             }
             found.push((one.half_words(), one.fingerprint()));
         }
-        // Stable, so ties stay in order.
+        // A stable sort, so ties keep their order.
         found.sort_by_key(|one| std::cmp::Reverse(one.0));
         let mut largest: Vec<u64> = Vec::with_capacity(self.segments);
         for (_, fingerprint) in found {
-            // 0 stands for no segment.
+            // 0 means that there is no segment.
             let fingerprint = fingerprint.max(1);
             if largest.len() < self.segments && !largest.contains(&fingerprint) {
                 largest.push(fingerprint);
@@ -229,7 +229,7 @@ impl CoreWordsSigner<'_> {
 
 impl Signer for CoreWordsSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
-        // The sketch holds the fingerprints of the segments, and 0 where there are fewer.
+        // The sketch holds the fingerprints of the segments, padded with 0.
         let shape = RowShape { sketch: 8 * self.segments, ..RowShape::KEY64 };
         SignatureScheme { rules: &["core_and_segments"], ..SignatureScheme::new(shape) }
     }
@@ -258,7 +258,7 @@ impl Signer for CoreWordsSigner<'_> {
         out.push(0, hash64(core.as_bytes()).into(), 0, &sketch[..8 * self.segments]);
     }
 
-    /// Common segments over those of the document that has fewer.
+    /// Compares the common segments with those of the document that has fewer.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let some = |segment: &&[u8; 8]| **segment != [0; 8];
         let segments = |row: &Row<'_>| row.sketch.as_chunks::<8>().0.iter().filter(some).count();

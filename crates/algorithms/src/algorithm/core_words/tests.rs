@@ -1,4 +1,4 @@
-//! Worked examples of core words and segments, and all documents held against all.
+//! Worked examples of core words and segments, and an exhaustive comparison.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn signer<'c>(typed: &str, stats: &'c CorpusStats) -> CoreWordsSigner<'c> {
 #[test]
 fn worked_core() {
     use crate::corpus::TermTable;
-    // A corpus of ten documents none of which has the words: each has an idf of ln 10, and the columns decide.
+    // A corpus of ten documents that contain none of the words: each word has an idf of ln 10, and the columns decide.
     let stats = CorpusStats::new(10, 40, 1, TermTable::empty(), TermTable::empty());
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let fields = [Text("Погода в Москве"), Text("погода, прогноз"), Text("Прогноз на завтра; погода")];
@@ -34,7 +34,7 @@ fn worked_core() {
     // погода 6, в 3, москве 3, прогноз 3, завтра 1, на 1.
     assert_eq!(signer("core=1", &stats).core(&document), "погода");
     assert_eq!(signer("", &stats).core(&document), "в завтра москве погода прогноз");
-    // A word of two parts of the title counts once, and none of its parts names a site here.
+    // A word in two parts of the title counts once, and no part is the name of a site here.
     let fields = [Text("Погода - погода, новости"), Text("новости дня"), NoColumn];
     let document = pipeline.analyse("").with_fields(fields).counted_over(&stats);
     assert_eq!(signer("core=2", &stats).core(&document), "новости погода");
@@ -51,12 +51,12 @@ fn the_part_that_many_titles_have_names_the_site() {
         let fields: Vec<_> = titles.iter().map(|title| [Text(title), NoColumn, NoColumn]).collect();
         run_beside(&CoreWords, typed, &texts, &fields).numbers()
     };
-    // The name is the longest part, and five titles have it: subjects decide.
+    // The name is the longest part and is in five titles, so the topics decide.
     assert_eq!(titles("", &site), BTreeSet::from([(0, 4)]));
-    // With it, the first of equally heavy words is one of the site, "encyclopedia", unless it is "cats".
+    // With the name, the first of equally heavy words is from the site, "encyclopedia", unless it is "cats".
     let with_site = BTreeSet::from([(0, 4), (1, 2), (1, 3), (2, 3)]);
     assert_eq!(titles("core=1,strip_suffix=false", &site), with_site);
-    // Three titles are too few to name a site; and where nothing is left, the title is taken whole.
+    // Three titles are too few for the name of a site. If nothing remains, the whole title is used.
     let few: Vec<String> = (0..5).map(|at| if at < 3 { site[at].clone() } else { format!("{at}") }).collect();
     assert_eq!(titles("core=1", &few), BTreeSet::from([(1, 2)]));
     let alone: Vec<String> = (0..5).map(|_| "Home | The Great Encyclopedia".to_string()).collect();
@@ -74,15 +74,15 @@ fn worked_segments() {
         passage.fingerprint()
     };
     let text = "a b c\n\nd e\n\nf\n\ng h i j k l\n\nm n\n\n网页搜索引擎\n\no";
-    // f goes with what comes behind it; m n and three words of Chinese are one, and o, which is left over, is theirs.
+    // f is joined with the paragraph after it. m n and three words of Chinese make one segment, and the remainder o is added to it.
     let expected = ["f g h i j k l", "m n 网页搜索引擎 o", "a b c d e"].map(whole);
     assert_eq!(segments("seg_words=5", text), expected);
     assert_eq!(segments("seg_words=5,segments=2", text), expected[..2]);
-    // Nothing is as large: all of it is one.
+    // No paragraph is large enough: the whole text is one segment.
     assert_eq!(segments("", text), [whole(&text.replace('\n', " "))]);
     assert_eq!(segments("seg_words=2", "a b\n\nA B!\n\nc d"), ["a b", "c d"].map(whole));
     assert!(segments("", "?!").is_empty());
-    // A title and 49 words beside a large paragraph that others have are not nothing.
+    // A title and 49 words next to a large shared paragraph still count.
     let words = |from: usize, count: usize| (from..from + count).map(|n| format!("w{n} ")).collect::<String>();
     let page = |own: usize| format!("title\n\n{}\n\n{}", words(own, 49), words(0, 60));
     assert_ne!(segments("", &page(1000)), segments("", &page(2000)));
@@ -97,7 +97,7 @@ fn reasons() {
     assert_eq!(reasons("fallback=body"), [(2, "no words")]);
 }
 
-/// Case, width and Unicode form of a column do not count.
+/// The case, width and Unicode normalization form of a column do not matter.
 #[test]
 fn dress_does_not_count() {
     let title = "Ещё одна Погода: café и 3.14, 网页搜索 - Сайт";

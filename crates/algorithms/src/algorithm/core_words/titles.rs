@@ -1,4 +1,4 @@
-//! The name of the site in a title: the part that many titles have.
+//! The name of the site in a title: the part that many titles share.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use crate::corpus::CorpusStats;
 use dupsift_core::hash::{combine, hash64};
 use dupsift_text::{Analysis, Field};
 
-/// A part that stands in no more titles than these is no name of a site.
+/// A part in at most this many titles is not the name of a site.
 const FEW_TITLES: u64 = 3;
-/// Nor is one that stands in fewer titles than all through this.
+/// Neither is a part in at most one of this many titles.
 const SHARE_OF_TITLES: u64 = 100;
 
-/// What is counted of titles: that there is one, and its parts where there are several.
+/// Counts titles, and the parts of titles that have several.
 pub struct TitleParts;
 
 impl TitleParts {
@@ -41,7 +41,7 @@ impl FeatureKind for TitleParts {
     }
 }
 
-/// The parts of a title that name no site; none where that is all of it, or nothing.
+/// Returns the parts of a title that are not the name of a site. Empty if the title has a single part or nothing remains.
 pub fn own_parts(title: &Analysis<'_>, stats: &CorpusStats) -> Vec<Range<usize>> {
     let mut parts = title::parts(title.text());
     if parts.len() < 2 {

@@ -1,17 +1,17 @@
-//! The vector of a document in numbers, as comparisons read it: some two bytes a term.
+//! The vector of a document as numbers for comparison, about two bytes per term.
 //!
 //! ```text
 //! number 0     the length of the text's part of the vector
-//!        1, 2  what the weights of the text were multiplied with, and those of the first line
-//!        3     terms, those of text and first line counted once
-//!        then  bytes, eight a number; their numbers have seven bits a byte, the lowest first, the top bit
-//!              where more follow (LEB128). For each term, in order of their numbers:
-//!              2 (its number - the first one that it may have), + 1 if more follows: if it does not, the text has it once
-//!              2 (how often the text has it), + 1 if the first line has it: how often that is, follows
+//!        1, 2  the factors of the weights of the text, and of those of the first line
+//!        3     number of terms; a term in both text and first line counts once
+//!        then  bytes, eight per number, that encode numbers with seven bits per byte, lowest first; the top bit
+//!              is set if more follow (LEB128). For each term, in the order of the term numbers:
+//!              2 (its number - the lowest one that it can have), + 1 if more follows; if not, it occurs once in the text
+//!              2 (occurrences in the text), + 1 if it is in the first line; if so, the occurrences there follow
 //! ```
 //!
-//! The number of a term is its rank in the corpus, by which its document frequency is known too. Terms that were not counted come
-//! behind all ranks, by their hashes. A weight is worked out anew by the steps that made it, and given out as Float32 has it.
+//! The number of a term is its rank in the corpus, which also determines its document frequency. Terms that were not counted come after
+//! all ranks, ordered by their hashes. Weights are recomputed by the original steps and rounded to Float32.
 
 use std::sync::LazyLock;
 
@@ -19,10 +19,10 @@ use super::vector::{Vector, Weighed, Weighing, is_head};
 use crate::corpus::Dfs;
 use dupsift_core::float;
 
-/// Numbers before the terms.
+/// Number of header values before the terms.
 const HEADER: usize = 4;
 
-/// 1 + ln n.
+/// Holds 1 + ln n for each n.
 type Logs = [f64; 256];
 
 static LOGS: LazyLock<Logs> = LazyLock::new(|| std::array::from_fn(|n| if n < 2 { n as f64 } else { log(n as u64) }));
@@ -31,36 +31,36 @@ fn log(count: u64) -> f64 {
     1.0 + float::ln(count as f64)
 }
 
-/// A term as the evidence of a document has it.
+/// Holds a term as stored in the evidence of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stated {
-    /// Its place in the order that all documents share: twice its number, + 1 in the first line.
+    /// Its place in the order shared by all documents: twice its number, + 1 in the first line.
     pub place: u64,
-    /// Documents that have it.
+    /// Number of documents that contain it.
     pub df: u64,
-    /// How often the document has it.
+    /// Number of occurrences in the document.
     pub count: u64,
     /// Its weight in the vector.
     pub weight: f64,
 }
 
 impl Stated {
-    /// Whether it is of the first line.
+    /// Returns whether the term belongs to the first line.
     pub fn is_head(&self) -> bool {
         self.place & 1 == 1
     }
 }
 
-/// The terms of a document, read one after the other.
+/// Reads the terms of a document one by one.
 pub struct Terms<'e> {
     weighing: &'e Weighing<'e>,
     logs: &'e Logs,
-    /// The length of the text's part.
+    /// The length of the text's part of the vector.
     pub text: f64,
     factors: [f64; 2],
     left: u64,
     packed: std::slice::Iter<'e, u8>,
-    /// The first number that the next term may have.
+    /// The lowest number that the next term can have.
     next: u64,
     dfs: Dfs<'e>,
     /// The same term in the first line.
@@ -68,7 +68,7 @@ pub struct Terms<'e> {
 }
 
 impl Weighing<'_> {
-    /// The place of a term, by its hash and its rank.
+    /// Returns the place of a term from its hash and its rank.
     pub fn place(&self, hash: u64, rank: u64) -> u64 {
         let number = if rank == u64::MAX { self.ranks() + (hash >> 2) } else { rank };
         number << 1 | u64::from(is_head(hash))
@@ -78,7 +78,7 @@ impl Weighing<'_> {
         self.units.table(self.stats).len() as u64
     }
 
-    /// The vector in numbers.
+    /// Appends the vector as numbers.
     pub fn evidence(&self, vector: &Vector, out: &mut Vec<u64>) {
         let Vector { terms, factors } = vector;
         let (mut text, mut body, mut heads) = (0.0, Vec::with_capacity(terms.len()), Vec::new());
@@ -91,7 +91,7 @@ impl Weighing<'_> {
                 body.push(place);
             }
         }
-        // Rare first is their order already, but for terms that were not counted.
+        // They are already sorted, rarest first, except for terms that were not counted.
         for places in [&mut body, &mut heads] {
             if !places.is_sorted() {
                 places.sort_unstable();
@@ -121,7 +121,7 @@ impl Weighing<'_> {
         out[header + HEADER - 1] = distinct;
     }
 
-    /// The terms of a document's evidence; none of a document that was not read.
+    /// Returns the terms in a document's evidence, or `None` if the document was not read.
     pub fn terms<'e>(&'e self, evidence: &'e [u64]) -> Option<Terms<'e>> {
         let (&[text, first, second, left], packed) = evidence.split_first_chunk::<HEADER>()?;
         let [text, first, second] = [text, first, second].map(f64::from_bits);
@@ -138,14 +138,14 @@ impl Weighing<'_> {
         })
     }
 
-    /// What one occurrence of a word weighs that so many documents have.
+    /// Returns the weight of one occurrence of a word with this document frequency.
     #[inline]
     pub fn idf(&self, df: u64) -> f64 {
         self.idf.as_ref().map_or(1.0, |idf| idf.of(df))
     }
 }
 
-/// The lower one of the first places of two lists.
+/// Returns the lower of the first places of two lists.
 #[inline]
 fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     match (a.first(), b.first()) {
@@ -154,7 +154,7 @@ fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     }
 }
 
-/// Takes the occurrences of the term of that number off the front of a list.
+/// Removes the occurrences of the term with this number from the front of a list. Returns their sum.
 #[inline]
 fn take(places: &mut &[(u64, u32)], number: u64) -> u64 {
     let mut sum = 0;
@@ -225,7 +225,7 @@ impl Terms<'_> {
     }
 }
 
-/// Bytes that are put together to numbers.
+/// Packs bytes into numbers.
 struct Packer<'o> {
     word: u64,
     bits: u32,
@@ -274,8 +274,8 @@ mod tests {
         weighing.terms(evidence).expect("evidence").collect()
     }
 
-    /// Of three words of the corpus, the text has the rarest once and the commonest 300 times, the first line that one once; the
-    /// text has one that was not counted.
+    /// Of three words in the corpus, the text contains the rarest once and the most common one 300 times, and the first line contains the
+    /// most common one once. The text also contains a word that was not counted.
     #[test]
     fn a_worked_example() {
         let stats = counted(9, 99, &[("rare", 2, 2), ("seldom", 2, 9), ("common", 7, 70)]);
@@ -307,11 +307,11 @@ mod tests {
         let expected = expected.map(|(place, df, count, weight)| Stated { place, df, count, weight });
         assert_eq!(stated(&weighing, &out[1..]), expected);
         assert!(weighing.terms(&[]).is_none() && weighing.terms(&out[1..4]).is_none());
-        // Cut off, it ends; nothing breaks.
+        // Truncated evidence ends early without an error.
         assert_eq!(stated(&weighing, &out[1..5]).len(), 0);
     }
 
-    /// What is damaged is read to some end, without a panic.
+    /// Damaged evidence is read without a panic.
     #[test]
     fn any_numbers_are_read() {
         let stats = counted(9, 99, &[("rare", 2, 2), ("common", 7, 70)]);
@@ -325,7 +325,7 @@ mod tests {
         }
     }
 
-    /// Any occurrences, ranks and factors: the weights come back as Float32 has them, and so do the occurrences.
+    /// For any occurrences, ranks and factors, the weights are restored as Float32, and the occurrences exactly.
     #[test]
     fn weights_and_occurrences_come_back() {
         let words: Vec<(String, u64)> = (0..400).map(|at| (at.to_string(), 1 + at % 7 * at)).collect();

@@ -1,20 +1,20 @@
-//! Keys by which texts meet that have two of their heaviest terms in common.
+//! Keys for texts that share two of their heaviest terms.
 //!
-//! What a text is about stands in its few heaviest terms, and unrelated texts seldom share two of these, if terms of many
-//! documents are left out: so what meets grows little faster than the corpus. A pair is missed if it shares at most one of them.
+//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of them if terms of many documents are left out, so
+//! the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one heavy term.
 //!
-//! Versions share most of their heaviest terms, and of those that are less heavy some. So not all twos of the list are keys, but
-//! those whose ranks are small together: for as many keys this misses half as many pairs as all twos of a shorter list.
+//! Versions share most of their heaviest terms, and some of the less heavy ones. So not all pairs of terms are keys, but only those with a
+//! small sum of ranks. With the same number of keys, this misses half as many pairs as all pairs from a shorter list.
 //!
 //! ```text
 //! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
 //! heaviest 4 of "a a a a b b b c c d e" (df 2 each): a b c d -> keys ab, ac, ad, bc
 //! ```
 //!
-//! A page of a template has few words of its own, and those of the template are common: they make no keys, or all pages would
-//! meet. What two texts have in common that share no term with a key is at most the product of the lengths of what is left of
-//! them (the bound of the prefix filter, `kit/prefix.rs`). So nothing is lost where that is below the threshold; texts where it is
-//! not fill up their list with common terms, and those that meet by two of these have to reach the threshold by that bound.
+//! A page from a template has few words of its own. The template's words are common and make no keys, or all its pages would be compared.
+//! If two texts share no term that makes keys, their cosine is at most the product of the lengths of their remaining terms (the bound of
+//! the prefix filter, `kit/prefix.rs`). So no pair is lost while this product is below the threshold. Other texts fill up their list with
+//! common terms. If two texts share a key of two common terms, they are compared only if that bound reaches the threshold.
 //!
 //! ```text
 //! threshold 0.6; lengths of the common terms: a 0.9  b 0.7  c 0.65      a b 0.63, a c 0.585, b c 0.455: only a and b are compared
@@ -27,38 +27,38 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Terms of more documents than that make no keys, however small the corpus: they cost little.
+/// Terms in at most this many documents make keys even in a small corpus, because they cost little.
 const FEW_DOCUMENTS: u64 = 400;
 
-/// A text with fewer terms that make keys has a key for each single one of them as well.
+/// A text with fewer key-making terms also gets a key for each single one of them.
 const FEW_TERMS: usize = 3;
 
-/// Which terms make keys.
+/// Defines which terms make keys.
 #[derive(Clone, Copy, Debug)]
 pub struct HeavyTerms {
-    /// How many of the heaviest.
+    /// Maximum number of heavy terms per text.
     pub most: usize,
-    /// Those of at most so many documents.
+    /// Maximum document frequency of a term that makes keys.
     pub most_documents: u64,
-    /// The cosine that pairs reach.
+    /// The cosine threshold of a pair.
     pub threshold: f64,
 }
 
-/// What of a text makes keys.
+/// Holds the keys of a text and the terms that make them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// The terms, those that make keys by themselves before common ones, the heaviest first.
+    /// The terms: first those that make keys alone, then common ones; each group by descending weight.
     pub terms: Vec<u64>,
-    /// The keys, of two terms or of a single one.
+    /// The keys, each made of two terms or of one.
     pub keys: Vec<u64>,
-    /// The length of the common terms, where these fill up the list; else 0.
+    /// The length of the common terms if they fill up the list, otherwise 0.
     pub common: f64,
 }
 
-/// What a key is of: its lowest bits.
+/// Defines what a key is made of. A key stores it in its lowest bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Two terms, at least one of which makes keys by itself.
+    /// Two terms, at least one of which is not common.
     Two,
     /// Two common terms.
     Common,
@@ -69,7 +69,7 @@ pub enum Kind {
 impl Kind {
     const BITS: u64 = 3;
 
-    /// The kind of a key.
+    /// Returns the kind of a key.
     pub fn of(key: u128) -> Kind {
         match key as u64 & Kind::BITS {
             0 => Kind::Two,
@@ -84,13 +84,13 @@ impl Kind {
 }
 
 impl HeavyTerms {
-    /// The most documents of a term that makes keys, in a corpus of so many.
+    /// Returns the maximum document frequency of a term that makes keys, in a corpus with this many documents.
     pub fn most_documents(share: f64, documents: u64) -> u64 {
         ((share * documents as f64) as u64).max(FEW_DOCUMENTS)
     }
 
-    /// The keys of a text, first lines apart. A term of at most `own` documents is left out: the copies of this text have it
-    /// and no other document, so no other could be met there. At least one key for a text with a term.
+    /// Returns the keys of a text, without its first line. A term in at most `own` documents is skipped: only copies of this text contain
+    /// it, so it cannot match another document. A text with at least one term gets at least one key.
     pub fn keys(&self, terms: &[Term], own: u64) -> Keys {
         let shared = || terms.iter().filter(|term| term.df > own);
         let makes_keys = |term: &&Term| !is_head(term.hash) && term.df <= self.most_documents;
@@ -112,17 +112,17 @@ impl HeavyTerms {
         }
         keys.extend(singles.into_iter().map(|term| Kind::Single.key(term)));
         if keys.is_empty() && !terms.is_empty() {
-            // Without a term to meet others by: a key of its own, by which it has a signature.
+            // No term can match another document, so the text gets a unique key as its signature.
             keys.push(Kind::Single.key(terms.iter().fold(0, |all, term| combine(all, term.hash))));
         }
         Keys { terms: chosen, keys, common: if fills { length } else { 0.0 } }
     }
 }
 
-/// Texts with more different words are not looked at by [`words_of`].
+/// [`words_of`] skips texts with more distinct words.
 const MOST_WORDS: usize = 4000;
 
-/// Returns the one or two words that each key is made of, or `None` if these are no words of the text.
+/// Returns the one or two words that each key is made of, or `None` if they are not words of the text.
 pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String>> {
     let mut found: BTreeMap<u64, Option<String>> = keys.iter().map(|&key| (key as u64, None)).collect();
     if words.len() <= MOST_WORDS {
@@ -144,9 +144,9 @@ pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String
     keys.iter().map(|&key| found.get(&(key as u64)).cloned().flatten()).collect()
 }
 
-/// The hashes of so many terms of the greatest weight, these first. There are no more than `room` terms.
+/// Returns the hashes of the `most` heaviest terms, heaviest first. There are at most `room` terms.
 fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
-    // Weights are above 0, where floating-point numbers have the order of their bits.
+    // Weights are positive, and positive floating-point numbers sort like their bits.
     let mut heavy: Vec<(Reverse<u64>, u64)> = Vec::with_capacity(room);
     heavy.extend(terms.map(|term| (Reverse(term.weight.to_bits()), term.hash)));
     if most < heavy.len() {
@@ -177,7 +177,7 @@ mod tests {
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [2, 4, 6, 8]);
         assert_eq!(found.keys, [key(2, 4), key(2, 6), key(4, 6), key(2, 8)]);
-        // The same keys in any order of weights, and with any first lines.
+        // The same keys if the weights are in another order, and with any first line.
         let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2), term(9, 9.0, 2)];
         let same: Vec<u64> = HEAVY.keys(&turned, 1).keys;
         assert_eq!(same, [key(6, 4), key(6, 2), key(4, 2)]);
@@ -190,25 +190,25 @@ mod tests {
 
     #[test]
     fn terms_of_one_text_and_of_many_make_no_keys() {
-        // Own: 2 and 4. Common: 10. Weights of a vector of length 1, of which the common term is a small part.
+        // Unique terms: 2 and 4. Common: 10. The vector has length 1, and the common term is a small part of it.
         let terms = [term(2, 0.7, 1), term(4, 0.4, 1), term(6, 0.4, 2), term(8, 0.4, 400), term(10, 0.2, 401)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!((found.terms, found.common), (vec![6, 8], 0.0));
-        // Few terms: each by itself, too.
+        // Few terms: each also makes a key alone.
         assert_eq!(found.keys, [key(6, 8), Kind::Single.key(6), Kind::Single.key(8)]);
         assert_eq!(HEAVY.keys(&terms[..3], 1).keys, [Kind::Single.key(6)]);
-        // Nothing to meet another by: a key that no other text has.
+        // No term can match another document: each text gets a unique key.
         let alone = [HEAVY.keys(&terms[..2], 1), HEAVY.keys(&terms[..1], 1)].map(|found| found.keys);
         assert!(alone[0].len() == 1 && alone[1].len() == 1 && alone[0] != alone[1]);
         assert!(HEAVY.keys(&[], 1).keys.is_empty());
-        // Three copies of a text, whose own terms are in three documents.
+        // Three copies of a text, whose unique terms are in three documents.
         let copied = [term(2, 0.7, 3), term(4, 0.4, 4), term(6, 0.3, 7)];
         assert_eq!(HEAVY.keys(&copied, 3).terms, [4, 6]);
     }
 
     #[test]
     fn common_terms_fill_up_where_they_alone_may_reach_the_threshold() {
-        // Their length: 0.75 with the first line's, 0.42 without it.
+        // Their length is 0.75 with the first line and 0.42 without it.
         let terms = [term(2, 0.6, 1), term(6, 0.27, 3), term(8, 0.3, 900), term(10, 0.3, 950), term(13, 0.62, 990)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [6, 8, 10]);
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(kinds, [Kind::Two, Kind::Two, Kind::Common, Kind::Single]);
         let stricter = HeavyTerms { threshold: 0.8, ..HEAVY }.keys(&terms, 1);
         assert_eq!((stricter.terms, stricter.keys, stricter.common), (vec![6], vec![Kind::Single.key(6)], 0.0));
-        // A share of the corpus, but 400 documents in any case.
+        // A share of the corpus, but at least 400 documents.
         assert_eq!([100, 20_000, 1_000_000].map(|n| HeavyTerms::most_documents(0.02, n)), [400, 400, 20_000]);
     }
 }

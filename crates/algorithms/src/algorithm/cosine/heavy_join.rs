@@ -1,8 +1,8 @@
-//! The join by heavy terms: what a document emits, and which of those that meet by a key are candidates.
+//! The join by heavy terms: the rows that a document emits, and which documents with the same key are candidates.
 //!
-//! Three things keep the candidates few: keys of two heavy terms (`heavy.rs`); a third heavy term in common, asked of those
-//! that meet in a large window; and the signs of random projections (`sign_sketch.rs`), of which two documents that reach the
-//! threshold differ in few. A document has one sketch: its signs, 16 bits of each of its heavy terms, the length of common ones.
+//! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
+//! window; and the signs of random projections (`sign_sketch.rs`), few of which differ in documents that reach the threshold. Each
+//! document has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text
 //! window of the key ab, large:   1: a b c d    2: a b e f    3: a b c f    4: a b g h
@@ -15,37 +15,37 @@ use crate::algorithm::kit::prefix::{Term, below};
 use dupsift_core::number::thousands;
 use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
-/// Rows of a window all pairs of which are compared; of larger ones those with a third term in common.
+/// Maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
 const LARGE_WINDOW: usize = 64;
-/// Entries of a window's list of third terms that are in memory at once: 4 MB.
+/// Maximum number of entries in memory of a window's list of third terms: 4 MB.
 const ENTRIES: usize = 1 << 18;
-/// Bits of a term that a sketch holds.
+/// Number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
-/// Of them in a word.
+/// Number of term fingerprints in a word.
 const PRINTS: usize = 4;
-/// The most heavy terms.
+/// Maximum number of heavy terms.
 pub const MOST_TERMS: usize = 32;
-/// Numbers of 16 bits in a sketch: prints, and the length of common terms behind them.
+/// Number of 16-bit numbers in a sketch: the fingerprints, followed by the length of the common terms.
 const NUMBERS: usize = (MOST_TERMS + 1).next_multiple_of(PRINTS);
-/// The most words of a sketch.
+/// Maximum number of words in a sketch.
 const MOST_WORDS: usize = WORDS + NUMBERS / PRINTS;
-/// What stands for the length 1.
+/// Represents length 1.
 const LENGTH: f64 = u16::MAX as f64;
 
-/// The join, bound to a corpus.
+/// Implements the join, bound to a corpus.
 pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
-    /// Entries of a window's list of third terms that are in memory at once.
+    /// Maximum number of entries in memory of a window's list of third terms.
     entries: usize,
 }
 
-/// 16 bits of each heavy term of a document, in order, 0 behind the last; then the length of its common terms.
+/// Holds 16 bits of each heavy term of a document, sorted, then zeros, then the length of its common terms.
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
-    /// By these terms, with the projections of a seed.
+    /// Returns the join by these terms, with the projections of a seed.
     pub fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
         HeavyJoin {
             terms,
@@ -55,25 +55,25 @@ impl HeavyJoin {
         }
     }
 
-    /// Words of a sketch.
+    /// Returns the number of words in a sketch.
     pub fn sketch_words(&self) -> usize {
         WORDS + (self.terms.most + 1).div_ceil(PRINTS)
     }
 
-    /// About the rows of a document.
+    /// Returns the approximate number of rows per document.
     pub fn rows_a_document(&self) -> u64 {
         (self.terms.most * self.terms.most / 4) as u64
     }
 
-    /// The rows and the sketch of a vector of length 1, whose text so many documents have.
+    /// Emits the rows and the sketch of a vector with length 1. `own` documents have the same text.
     pub fn sign(&self, terms: &[Term], own: u64, out: &mut Signatures) {
         let found = self.terms.keys(terms, own);
         found.keys.iter().for_each(|&key| out.push(0, key.into(), 0, &[]));
         let mut numbers: Numbers = [0; NUMBERS];
-        // 0 stands for none.
+        // 0 means that there is no term.
         numbers.iter_mut().zip(&found.terms).for_each(|(print, &term)| *print = ((term >> 32) as u16).max(1));
         numbers[..found.terms.len()].sort_unstable();
-        // Rounded up, for it is a bound.
+        // Rounded up, because it is a bound.
         numbers[self.terms.most] = (found.common * LENGTH).ceil().min(LENGTH) as u16;
         let sketch = out.document_sketch();
         sketch.extend(self.signs.signs(terms));
@@ -82,12 +82,12 @@ impl HeavyJoin {
         }
     }
 
-    /// Whether two documents are near enough, by their signs.
+    /// Returns whether two documents are near enough, judging by their signs.
     pub fn near(&self, a: &[u64; WORDS], b: &[u64; WORDS]) -> bool {
         differing(a, b) <= self.most_differing
     }
 
-    /// The same of whole sketches.
+    /// Like `HeavyJoin::near`, for complete sketches.
     pub fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
         match (a.first_chunk(), b.first_chunk()) {
             (Some(a), Some(b)) => self.near(a, b),
@@ -95,19 +95,19 @@ impl HeavyJoin {
         }
     }
 
-    /// Whether in a window of up to so many rows of this key each pair is judged by itself, and not by what all rows have in common.
+    /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently, not by what all rows share.
     pub fn judges_each(&self, key: u128, rows: u64) -> bool {
         Kind::of(key) != Kind::Two || rows <= LARGE_WINDOW as u64 || self.terms.most <= 2
     }
 
-    /// What the signs of two documents say.
+    /// Describes how many signs of two documents differ.
     pub fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
         let apart = differing(a.first_chunk()?, b.first_chunk()?);
         let most = self.most_differing;
         Some(format!("{apart} of {BITS} signs of random projections differ, of a pair at most {most}"))
     }
 
-    /// Why two documents with these sketches are not compared where they meet by a key that so many have.
+    /// Returns the reason why two documents with these sketches are not compared although they share a key that `rows` documents have.
     pub fn why_not_compared(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
         let (x, y) = (self.numbers_in(a), self.numbers_in(b));
         match Kind::of(key) {
@@ -134,7 +134,7 @@ impl HeavyJoin {
         }
     }
 
-    /// The candidates of a window.
+    /// Finds the candidates of a window.
     pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let Some(sketches) = out.sketches() else {
@@ -147,7 +147,7 @@ impl HeavyJoin {
         }
         if kind == Kind::Two && rows > LARGE_WINDOW && self.terms.most > 2 {
             let common = self.common(window, sketches);
-            // Where there are three, each two documents have a third one in common.
+            // If there are three, every two documents share a third term.
             if common.len() == 2 {
                 return self.pairs_by_a_third(window, sketches, &common, out);
             }
@@ -162,7 +162,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, |_| rows, near, candidate);
     }
 
-    /// Of a window of two common terms: those whose common terms are long enough.
+    /// Finds the candidates in a window of two common terms: documents whose common terms are long enough.
     fn pairs_of_common_terms(&self, window: &Window<'_>, sketches: &dyn Sketches, out: &mut Pairs<'_>) {
         let length = |doc: u64| self.numbers(sketches, doc)[self.terms.most];
         let mut rows: Vec<(u16, u64)> =
@@ -176,7 +176,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, last, near, candidate);
     }
 
-    /// Of a large window of two terms: those with a third one in common.
+    /// Finds the candidates in a large window of two terms: documents that share a third one.
     fn pairs_by_a_third(&self, window: &Window<'_>, sketches: &dyn Sketches, two: &[u16], out: &mut Pairs<'_>) {
         let third = |print: u16| print != 0 && !two.contains(&print);
         let prints =
@@ -195,7 +195,7 @@ impl HeavyJoin {
             for bucket in entries.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
                 docs.clear();
                 docs.extend(bucket.iter().map(|&(_, doc)| doc));
-                // A pair with several terms in common is taken at the first of them.
+                // A pair that shares several terms is emitted at the first of them.
                 let first = |a: u64, b: u64| prints(a).find(|&one| prints(b).any(|other| other == one));
                 let judge = |a: u64, b: u64| if first(a, b) == Some(bucket[0].0) { candidate(a, b) } else { None };
                 let near = |a: &[u64; WORDS], b: &[u64; WORDS]| self.near(a, b);
@@ -210,13 +210,13 @@ impl HeavyJoin {
         self.numbers_in(&words)
     }
 
-    /// The numbers of a sketch; zeros for an empty one.
+    /// Returns the numbers in a sketch; zeros for an empty one.
     fn numbers_in(&self, sketch: &[u64]) -> Numbers {
         let word = |at: usize| sketch.get(WORDS + at / PRINTS).copied().unwrap_or_default();
         std::array::from_fn(|at| (word(at) >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16)
     }
 
-    /// The prints that all documents of a window have, those of two different terms both.
+    /// Returns the fingerprints that all documents of a window share. Two different terms with the same fingerprint count twice.
     fn common(&self, window: &Window<'_>, sketches: &dyn Sketches) -> Vec<u16> {
         let count = |prints: &[u16], print: u16| prints.iter().filter(|&&one| one == print).count();
         let prints = |at: usize| self.numbers(sketches, window.row(at).doc);
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// All windows of the vectors: the pairs found with how often, and the comparisons made.
+    /// Joins all windows of the vectors. Returns the pairs with how often each was found, and the number of comparisons.
     fn join(join: &HeavyJoin, vectors: &[Vec<Term>]) -> (BTreeMap<(u64, u64), u64>, u64) {
         let layout = RowLayout::new(RowShape::KEY64, vectors.len() as u64);
         let mut windows: BTreeMap<u128, Vec<u8>> = BTreeMap::new();
@@ -277,7 +277,7 @@ mod tests {
         HeavyJoin::new(HeavyTerms { most, most_documents: 1 << 20, threshold }, 42)
     }
 
-    /// A vector of these terms, each less heavy than the one before it.
+    /// Returns a vector of these terms, each lighter than the previous one.
     fn vector(terms: &[u64]) -> Vec<Term> {
         let weight = |at: usize| 1.0 / (2.0 + at as f64 / 16.0);
         let length = (0..terms.len()).map(|at| weight(at).powi(2)).sum::<f64>().sqrt();
@@ -285,22 +285,23 @@ mod tests {
         terms.iter().enumerate().map(term).collect()
     }
 
-    /// 0 and 1 head all documents, and make one window of all: of these, and of no others, pairs meet by a third term.
+    /// 0 and 1 are the heaviest terms of all documents and make one window of all of them. In it, only pairs with a third shared term are
+    /// found.
     #[test]
     fn a_large_window_is_cut_by_a_third_term() {
         let documents: Vec<Vec<u64>> = (0..200).map(|doc| vec![0, 1, 10 + doc / 4, 1_000 + doc, 2_000 + doc]).collect();
         let vectors: Vec<Vec<Term>> = documents.iter().map(|terms| vector(terms)).collect();
-        // Two of five terms are a cosine of some 0.4: signs let nearly all pass at 0.1.
+        // Two shared terms of five give a cosine of about 0.4: at 0.1, the signs let nearly all pairs pass.
         let (found, compared) = join(&bound(2, 0.1), &vectors);
         assert!(found.len() > 19_000 && compared == 199 * 100, "without a third term in the sketch nothing is cut");
         let (found, compared) = join(&bound(5, 0.1), &vectors);
         let of_four = |a: u64, b: u64| a / 4 == b / 4;
-        // Two terms in a hundred thousand have equal prints.
+        // Two in a hundred thousand pairs of terms have equal fingerprints.
         let others = found.keys().filter(|&&(a, b)| !of_four(a, b)).count();
         assert!(others <= 3 && found.len() - others == 50 * 6, "{} with {others}", found.len());
-        // The window of all, and two of each four by 0 and by 1 with their third: 6 comparisons each.
+        // The window of all documents, and two windows for each group of four, by 0 and by 1 with their third term: 6 comparisons each.
         assert!((3 * 50 * 6..3 * 50 * 6 + 5).contains(&compared), "{compared}");
-        // What is told of two of them is what happened.
+        // The reported reason agrees with the result for every two documents.
         let sketches: Vec<Vec<u64>> = vectors
             .iter()
             .map(|terms| {
@@ -316,12 +317,12 @@ mod tests {
             assert_eq!(cut(a, b), !found.contains_key(&(a as u64, b as u64)), "{a} {b}");
         }
         assert!(told(200, 0, 9).is_some_and(|told| told.starts_with("200 documents")) && told(64, 0, 9).is_none());
-        // 64 documents and fewer are all compared.
+        // Windows with at most 64 documents are compared completely.
         let (found, compared) = join(&bound(5, 0.1), &vectors[..64]);
         assert!(compared == 64 * 63 / 2 + 2 * 16 * 6 && found.len() > 1_900);
     }
 
-    /// Where all documents of a window share a third term, nothing is cut; and a pair with several is found once.
+    /// If all documents of a window share a third term, nothing is cut. A pair that shares several terms is found once.
     #[test]
     fn what_all_have_in_common_cuts_nothing() {
         let vectors = |third: &dyn Fn(u64) -> Vec<u64>| -> Vec<Vec<Term>> {
@@ -329,32 +330,32 @@ mod tests {
         };
         let (found, _) = join(&bound(4, 0.1), &vectors(&|_| vec![7]));
         assert!(found.len() > 4_900, "{}", found.len());
-        // One key, 0 with 1: the others of two documents each stand beside it in the sketch alone.
+        // One key: 0 with 1. The other terms of two documents are only in the sketch.
         let two = vectors(&|doc| vec![10 + doc / 2, 500 + doc / 2]);
         let (found, compared) = join(&HeavyJoin { most_differing: 512, ..bound(4, 0.1) }, &two);
         let windows: u64 = found.values().sum();
         assert!(found.len() == 50 && found.keys().all(|&(a, b)| a / 2 == b / 2));
-        // Keys 0 1, 0 10, 1 10 and 0 500: each pair is found once in each, though in the first it shares two terms.
+        // Keys 0 1, 0 10, 1 10 and 0 500: each pair is found once for each key, although it shares two terms in the first window.
         assert_eq!((windows, compared), (4 * 50, 5 * 50));
     }
 
-    /// A window whose list of third terms does not fit into memory at once is worked through in parts.
+    /// A window whose list of third terms does not fit into memory is processed in parts.
     #[test]
     fn parts_of_a_large_window_find_what_the_whole_does() {
         let count = 1_000;
-        // Each two have thirteen terms that no other document has.
+        // Every two documents share thirteen terms that no other document contains.
         let terms = |doc: u64| [vec![0, 1], (0..13).map(|n| 10 + doc / 2 * 13 + n).collect()].concat();
         let vectors: Vec<Vec<Term>> = (0..count).map(|doc| vector(&terms(doc))).collect();
         let whole = join(&bound(15, 0.9), &vectors);
         let parts = join(&HeavyJoin { entries: 1_000, ..bound(15, 0.9) }, &vectors);
-        // Not one in ten of all; the prints of some terms are equal.
+        // Fewer than one pair in ten is compared; the fingerprints of some terms are equal.
         assert!(whole == parts && whole.1 < count * count / 20, "{} comparisons", whole.1);
         let found = parts.0;
         let expected: BTreeSet<(u64, u64)> = (0..count / 2).map(|n| (2 * n, 2 * n + 1)).collect();
         assert!(found.keys().copied().collect::<BTreeSet<_>>() == expected, "{} of {count}", found.len());
     }
 
-    /// Documents of common terms: compared only where these could reach the threshold.
+    /// Documents with common terms are compared only if these terms could reach the threshold.
     #[test]
     fn common_terms_must_reach_the_threshold_by_themselves() {
         let join_of = |threshold| HeavyJoin::new(HeavyTerms { most: 4, most_documents: 400, threshold }, 42);

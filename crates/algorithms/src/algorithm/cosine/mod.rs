@@ -1,9 +1,10 @@
-//! `cosine`: the angle between the TF-IDF vectors of two texts; every pair within it is found, but with `join=heavy`.
+//! `cosine`: the cosine of the angle between the TF-IDF vectors of two texts. Every pair that reaches the threshold is found, except with
+//! `join=heavy`.
 //!
-//! Source: Salton, Wong, Yang 1975 (the vector space model); the exact join by a prefix filter is of Bayardo, Ma, Srikant
-//! 2007, the signs of `join=heavy` of Charikar 2002. Cost: a first pass for the counts; a row for each leading term of a document
-//! that another document has too (its rarest terms, down to where the rest of the vector falls short of the threshold), then
-//! the check of each pair that the bound on the rows leaves. Low thresholds and short lists of common terms make it quadratic.
+//! Source: Salton, Wong, Yang 1975 (vector space model); Bayardo, Ma, Srikant 2007 (exact join by prefix filter); Charikar 2002 (signs of
+//! `join=heavy`). Cost: a first pass for the counts; one row for each leading term of a document that another document also contains (its
+//! rarest terms, until the rest of the vector cannot reach the threshold); then a check of each pair that the bound on the rows lets
+//! through. Low thresholds and documents with few, common terms make it quadratic.
 //!
 //! ```text
 //! weight = tf ln(1 + N / df)           tf=sublinear: (1 + ln tf) ln(1 + N / df)
@@ -11,20 +12,21 @@
 //! "a b c d" and "d c b e", all weights 1: 3 / 4
 //! ```
 //!
-//! The distance is the gap: the largest difference of one word's weight (`vector.rs`). `versions` uses the same signer with other
-//! parameters.
+//! The distance is the gap: the largest difference between the weights of one word (`vector.rs`). `versions` uses the same signer with
+//! other parameters.
 //!
-//! `join=heavy` (`heavy_join.rs`) is not exact. Texts meet by two of their fifteen heaviest terms, 56 rows of 12 bytes a
-//! document, and are candidates if the signs of random projections differ in no more places than those of a pair do, 96 bytes a
-//! document. On four corpora of up to 39,000 documents it missed at most 0.04% of the pairs of the exact join at a threshold of
-//! 0.68, and 0.14% at 0.6, for 1.5 to 6 candidates a pair: candidates grow as the pairs do. Limits: versions that share no two
-//! of their heaviest terms are missed, and of more than 64 texts that share two those that share no third. Below 0.6 these are
-//! more and more, for texts need less and less in common: of the samples 0.3% at 0.5, 45% at 0.3, 98% at 0.05. A note says so.
+//! `join=heavy` (`heavy_join.rs`) is not exact. Two texts are compared if they share two of their fifteen heaviest terms (56 rows of 12
+//! bytes per document). They are candidates if the signs of random projections (96 bytes per document) differ in no more positions than
+//! expected for a pair. On four corpora of up to 39,000 documents, it missed at most 0.04% of the pairs of the exact join at a threshold
+//! of 0.68, and 0.14% at 0.6, with 1.5 to 6 candidates per pair, so candidates grow in proportion to pairs. Limits: it misses versions
+//! that do not share two of their heaviest terms. If more than 64 texts share two heavy terms, it misses those that do not share a third.
+//! Below 0.6 the share of missed pairs grows, because texts need less in common: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. A
+//! note reports this.
 //!
-//! With ln(N / df) a text of nothing but words of all documents would have no vector; ln(1 + N / df) is ours. A term of a
-//! single document is in no list, for no other document could be met there. Limits: order of words and length do not count, so a text
-//! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
-//! are few and common, so its lists are long.
+//! With ln(N / df), a text whose words all occur in every document would have no vector; dupsift uses ln(1 + N / df) instead. Terms that
+//! occur in a single document are not listed, because they cannot match another document. Limits: word order and length do not count, so a
+//! text repeated twice equals the text. The preset `hanzi_cosine` is the Chinese variant that counts characters; characters are few and
+//! common, so its lists are long.
 
 mod evidence;
 mod heavy;
@@ -49,42 +51,42 @@ use heavy::HeavyTerms;
 use heavy_join::{HeavyJoin, MOST_TERMS};
 pub(super) use vector::{Weighing, idf};
 
-/// The least threshold that `join=heavy` was measured at; the presets ask for no lower one.
+/// The lowest threshold at which `join=heavy` was measured. No preset uses a lower one.
 const LEAST_HEAVY: f64 = 0.6;
 
-/// How occurrences count.
+/// The parameter for counting occurrences.
 pub(super) const TF: ParamSpec = ParamSpec {
     name: "tf",
     kind: Kind::Choice(&["raw", "sublinear"]),
     default: "raw",
     help: "raw: occurrences; sublinear: 1 + ln of them",
 };
-/// How pairs are found.
+/// The parameter for finding pairs.
 pub(super) const JOIN: ParamSpec = ParamSpec {
     name: "join",
     kind: Kind::Choice(&["exact", "heavy"]),
     default: "exact",
     help: "exact: every pair is found; heavy: pairs that share two of their heaviest terms and most signs of random projections, whose cost does not grow with the square of the corpus; for thresholds of .6 and more, of which it misses about one pair in a thousand",
 };
-/// The terms of a document that `join=heavy` looks at.
+/// The parameter for the number of terms per document that `join=heavy` uses.
 pub(super) const HEAVY: ParamSpec = ParamSpec {
     name: "heavy",
     kind: Kind::Int(2, MOST_TERMS as i64),
     default: "15",
     help: "the heaviest terms of a text, of those that another text has, that join=heavy looks at",
 };
-/// The most frequent of them.
+/// The parameter for the highest document frequency of these terms.
 pub(super) const MAX_DF: ParamSpec = ParamSpec {
     name: "max_df",
     kind: Kind::Real(0.0001, 1.0),
     default: "0.02",
     help: "the largest share of all documents that have a term which join=heavy looks at; terms of up to 400 always count",
 };
-/// The seed of its random projections.
+/// The parameter for the seed of the random projections.
 pub(super) const PROJECTIONS: ParamSpec =
     ParamSpec { help: "seed of the random projections of join=heavy; other seeds, other chance", ..SEED };
 
-/// The algorithm.
+/// Implements the `cosine` algorithm.
 pub struct Cosine;
 
 const FACTS: Facts = Facts {
@@ -153,22 +155,22 @@ fn units(params: &Params) -> Units {
     Units { name: params.word("unit"), han_only: params.flag("han_only") }
 }
 
-/// Signs documents by their vectors; `versions` has it too.
+/// Signs documents by their vectors. `versions` uses it too.
 pub(super) struct VectorSigner<'c> {
-    /// The algorithm, by which pairs are found.
+    /// The name of the algorithm, as the only rule.
     rules: &'static [&'static str],
     threshold: f64,
-    /// Where texts meet by heavy terms.
+    /// The join by heavy terms, with `join=heavy`.
     heavy: Option<HeavyJoin>,
-    /// What tells versions from forms, where that is asked for.
+    /// The rule that distinguishes versions from pages with the same template, if pairs are classified.
     rule: Option<Versions>,
     weighing: Weighing<'c>,
-    /// What the run says of the algorithm.
+    /// Notes about the algorithm, for run.json.
     notes: Vec<String>,
 }
 
 impl<'c> VectorSigner<'c> {
-    /// The signer of an algorithm of one rule, which says whether pairs are classified.
+    /// Returns the signer of an algorithm with one rule. `rule` classifies pairs, if given.
     pub(super) fn new(
         rules: &'static [&'static str],
         params: &Params,
@@ -193,7 +195,7 @@ impl<'c> VectorSigner<'c> {
         self
     }
 
-    /// Rows of a vector; the counts hold the text so many times.
+    /// Emits the rows of a vector. The corpus counts include the text `times` times.
     fn sign_vector(&self, terms: Vec<Term>, times: u64, out: &mut Signatures) {
         if terms.is_empty() {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
@@ -223,7 +225,7 @@ impl Signer for VectorSigner<'_> {
         let Some(heavy) = &self.heavy else {
             return SignatureScheme {
                 shape: RowShape { sketch: SKETCH, ..RowShape::KEY64 },
-                // The leading terms of a page of usual length.
+                // The number of leading terms of a page of usual length.
                 rows_per_document: 8,
                 growth: Growth::MayBeQuadratic { instead: "join=heavy or a higher threshold" },
                 ..scheme
@@ -238,7 +240,7 @@ impl Signer for VectorSigner<'_> {
         SignatureScheme {
             rows_per_document: heavy.rows_a_document(),
             sketch_words: heavy.sketch_words(),
-            // The signs, without the prints of terms.
+            // Only the signs, without the term fingerprints.
             index_words: sign_sketch::WORDS,
             notes: (self.threshold < LEAST_HEAVY).then(note).into_iter().chain(self.notes.iter().cloned()).collect(),
             ..scheme

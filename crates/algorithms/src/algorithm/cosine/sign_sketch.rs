@@ -1,11 +1,11 @@
-//! Signs of random projections: in how many of 512 two vectors differ tells the angle between them.
+//! Signs of random projections: the number of signs out of 512 in which two vectors differ estimates the angle between them.
 //!
-//! Source: Charikar 2002, Similarity estimation techniques from rounding algorithms; the projections are made by a random
-//! rotation of the hashed vector, as of Andoni, Indyk, Laarhoven, Razenshteyn, Schmidt 2015, Practical and optimal LSH for
-//! angular distance. Cost: four additions a term, and some 13,000 for a document.
+//! Source: Charikar 2002, Similarity estimation techniques from rounding algorithms; the projections are made by a random rotation of the
+//! hashed vector, as in Andoni, Indyk, Laarhoven, Razenshteyn, Schmidt 2015, Practical and optimal LSH for angular distance. Cost: four
+//! additions per term, and about 13,000 per document.
 //!
 //! ```text
-//! of 512 signs as many differ as    512 p, p = arccos(cosine) / pi      standard deviation sqrt(512 p (1 - p))
+//! differing signs of 512    512 p, p = arccos(cosine) / pi      standard deviation sqrt(512 p (1 - p))
 //! cosine 0.68: angle 0.823, p 0.262    134.1 differ, give or take 9.95     a pair differs in at most 169
 //! cosine 0.6:  angle 0.927, p 0.295    151.1 differ, give or take 10.3                               188
 //! cosine 0:   p 0.5                  256 differ, give or take 11.3
@@ -17,46 +17,46 @@ use crate::algorithm::kit::prefix::Term;
 use dupsift_core::float;
 use dupsift_core::hash::{mix64, splitmix64};
 
-/// Signs of a document.
+/// Number of signs per document.
 pub const BITS: u32 = 512;
-/// Words of eight bytes that they take.
+/// Number of 8-byte words that the signs take.
 pub const WORDS: usize = BITS as usize / 64;
-/// So many standard deviations beyond the expected difference are allowed: of 10,000 pairs at the threshold 2 are lost.
+/// Allowed standard deviations beyond the expected difference. At the threshold, 2 of 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
-/// Coordinates that terms are hashed to, and those of them that a term has one of each time.
+/// Number of coordinates that terms are hashed to, and size of each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
 const PART: usize = 256;
-/// Coordinates of which the signs are taken.
+/// Number of coordinates whose signs are used.
 const NARROW: usize = BITS as usize;
-/// Coordinates side by side that one instruction adds; the transforms mix those of one lane.
+/// Number of adjacent coordinates that one instruction adds. A transform mixes the coordinates of one lane.
 const LANES: usize = 8;
-/// What stands for a weight of 1 in whole numbers, and what of it is left when all terms are added.
+/// The whole number that represents a weight of 1, and the bits dropped after all terms are added.
 const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
-/// The most signs in which two vectors differ that reach the cosine, all but 2 of 10,000.
+/// Returns the maximum number of differing signs for vectors that reach the cosine. 2 of 10,000 such pairs exceed it.
 pub fn most_differing(cosine: f64) -> u32 {
-    // A hair below, for weights are rounded.
+    // Slightly less, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
     let expected = f64::from(BITS) * share;
     (expected + DEVIATIONS * (expected * (1.0 - share)).sqrt()).ceil() as u32
 }
 
-/// In how many signs two vectors differ.
+/// Returns the number of signs in which two vectors differ.
 #[inline]
 pub fn differing(a: &[u64; WORDS], b: &[u64; WORDS]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// A random rotation, and the signs of the coordinates after it.
+/// Rotates vectors at random and takes the signs of the coordinates.
 pub struct SignSketch {
     seed: u64,
-    /// 0 or -1: whether a coordinate changes its sign, before each of the two transforms.
+    /// 0 or -1: whether the sign of a coordinate is flipped before each of the two transforms.
     flips: [Box<[i16]>; 2],
 }
 
 impl SignSketch {
-    /// The rotation of that seed.
+    /// Returns the rotation for this seed.
     pub fn new(seed: u64) -> SignSketch {
         let flips = |which: u64| {
             let flip = |at: u64| -((splitmix64(mix64(seed ^ which), at) >> 63) as i16);
@@ -65,12 +65,12 @@ impl SignSketch {
         SignSketch { seed: splitmix64(seed, 0), flips: [flips(1), flips(2)] }
     }
 
-    /// The signs of a vector of length 1.
+    /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // Whole numbers: sums that leave their range come back at its other end, and are the same on every machine.
+        // Whole numbers: sums that overflow wrap around, and are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
-            // Four places and four signs.
+            // Four coordinates and four signs.
             let mut bits = mix64(term.hash ^ self.seed);
             let weight = (term.weight * UNIT) as i32;
             for part in hashed.as_chunks_mut::<PART>().0 {
@@ -85,7 +85,7 @@ impl SignSketch {
         transform(&mut wide);
         let mut turned = [0; WIDE];
         for (row, lanes) in wide.as_chunks::<LANES>().0.iter().enumerate() {
-            // Smaller by what keeps the second transform within the range.
+            // Scaled down so that the second transform stays within range.
             lanes.iter().enumerate().for_each(|(lane, &value)| turned[lane * (WIDE / LANES) + row] = value >> 2);
         }
         flip(&mut turned, &self.flips[1]);
@@ -106,7 +106,7 @@ fn flip(values: &mut [i16; WIDE], flips: &[i16]) {
     values.iter_mut().zip(flips).for_each(|(value, &flip)| *value = (*value ^ flip).wrapping_sub(flip));
 }
 
-/// The transform of Hadamard over each lane.
+/// Applies the Hadamard transform to each lane.
 fn transform<const N: usize>(values: &mut [i16; N]) {
     let (rows, _) = values.as_chunks_mut::<LANES>();
     let mut half = rows.len() / 2;
@@ -129,7 +129,7 @@ fn transform<const N: usize>(values: &mut [i16; N]) {
 mod tests {
     use super::*;
 
-    /// Two vectors of length 1 at that cosine, each of `terms` common terms and as many of its own, of uneven weights.
+    /// Returns two vectors with length 1 and this cosine. They share `terms` terms, and each has as many of its own, with uneven weights.
     fn pair(cosine: f64, terms: u64, number: u64) -> [Vec<Term>; 2] {
         let random = |at: u64| (splitmix64(number, at) >> 11) as f64 / 2f64.powi(53);
         let part = |first: u64, square: f64| -> Vec<Term> {
@@ -155,7 +155,7 @@ mod tests {
         assert!((1..100).map(|n| most_differing(f64::from(n) / 100.0)).is_sorted_by(|a, b| a >= b));
     }
 
-    /// What the head promises, for texts of a handful of terms as for long ones.
+    /// Checks the limits stated at the top, for texts with a few terms and for long ones.
     #[test]
     fn pairs_at_the_threshold_are_kept_and_others_are_not() {
         let sketch = SignSketch::new(42);
@@ -173,7 +173,7 @@ mod tests {
                 assert!((mean - expected).abs() < 3.0, "{terms} terms, {cosine}: {mean} for {expected}");
                 let lost = apart.iter().filter(|&&one| one > most_differing(cosine)).count();
                 assert!(lost <= 8, "{terms} terms, {cosine}: {lost} of {count} lost");
-                // At a cosine of 0.5 less a third stay below the limit of 0.68, and of unrelated ones none.
+                // If the cosine is lower by 0.25, some pairs stay below the limit; of unrelated pairs, almost none do.
                 let stay = |cosine: f64, limit: u32| {
                     let near = |number: &u64| {
                         let [a, b] = pair(cosine, terms, number + 9_000).map(|vector| sketch.signs(&vector));
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(one.signs(&a), one.signs(&turned));
         assert_eq!(SignSketch::new(1).signs(&b), one.signs(&b));
         assert!(differing(&one.signs(&a), &other.signs(&a)) > 150);
-        // Without terms, and of more weight than a vector of length 1 has: no panic.
+        // Neither an empty vector nor weights above those of a vector with length 1 cause a panic.
         assert_eq!(differing(&one.signs(&[]), &other.signs(&[])), 0);
         let heavy: Vec<Term> = (0..3_000).map(|hash| Term { hash, weight: 1e9, df: 1 }).collect();
         one.signs(&heavy);

@@ -1,4 +1,5 @@
-//! The word that stands oftener in one of two texts than in the other, by weight: what a form's facts show in.
+//! The word with the largest surplus by weight in one of two texts. In pages with the same template, it shows that they state different
+//! facts.
 //!
 //! ```text
 //! weight of a text = sum of count x idf        surplus of u over v = the largest (count in u - count in v) x idf, over u's weight
@@ -9,24 +10,24 @@ use super::evidence::{Stated, Terms};
 use super::vector::Weighing;
 use crate::measure::Surplus;
 
-/// The terms of one text, read from the front.
+/// Reads the terms of one text from the front.
 struct Side<'e> {
     terms: Terms<'e>,
     next: Option<Stated>,
     weight: f64,
     words: f64,
-    /// The largest surplus so far, and its word.
+    /// The largest surplus so far, with its word.
     most: (f64, u64),
 }
 
 impl Weighing<'_> {
-    /// Whether a surplus is of the word of that hash.
+    /// Returns whether a surplus belongs to the word with this hash.
     pub fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
         let rank = self.units.table(self.stats).get(hash).map(|found| self.units.table(self.stats).rank(found.at));
         surplus.word == word(self.place(hash & !1, rank.unwrap_or(u64::MAX)))
     }
 
-    /// The surplus of each of two texts over the other, by the evidence of both.
+    /// Returns the surplus of each of two texts over the other, computed from their evidence.
     pub fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
         let (Some(a), Some(b)) = (self.terms(a), self.terms(b)) else { return [Surplus::default(); 2] };
         let (mut a, mut b) = (Side::new(a), Side::new(b));
@@ -45,7 +46,7 @@ impl Weighing<'_> {
         })
     }
 
-    /// How often the next term stands in its text, and what it counts; none for a term of the first line.
+    /// Returns how often the next term occurs in its text, and its idf. `None` for a term of the first line.
     fn take(&self, side: &mut Side<'_>) -> Option<(f64, f64)> {
         let term = std::mem::replace(&mut side.next, side.terms.next())?;
         if term.is_head() {
@@ -70,12 +71,12 @@ impl<'e> Side<'e> {
     }
 }
 
-/// The name of a word at a place, above 0.
+/// Returns the name of the word at a place; always above 0.
 pub fn word(place: u64) -> u64 {
     place / 2 + 1
 }
 
-/// Which of the next two terms comes first in the order of all documents, and its place; none where both are at their end.
+/// Returns which of the next two terms comes first in the order of all documents, and its place. `None` if both texts are at their end.
 fn next(a: &Side<'_>, b: &Side<'_>) -> Option<(std::cmp::Ordering, u64)> {
     let first = |side: &Side<'_>| side.next.map(|term| term.place);
     match (first(a), first(b)) {
@@ -118,14 +119,14 @@ mod tests {
             let [a, b] = surplus(sublinear, None, head, "a a b c", "a b c");
             assert_eq!((a.share, a.word, a.words), (0.25, name(b"a"), 4));
             assert_eq!((b.share, b.word, b.words), (0.0, 0, 3));
-            // Three times a of seven words; d of five.
+            // a three times more, of seven words; d of five.
             let [a, b] = surplus(sublinear, None, head, "a a a\na b c e", "a b c d e");
             assert_eq!((a.share, a.words, b.share, b.word), (3.0 / 7.0, 7, 0.2, name(b"d")));
         }
         assert_eq!(surplus(true, None, 0.1, "?", "a")[0], Surplus::default());
     }
 
-    /// Random texts against the definition; idf plays no part without counts, but is what all weights are multiplied with.
+    /// Compares random texts with the definition. Without counts, idf is only a factor of all weights and has no effect.
     #[test]
     fn random_texts() {
         let texts = in_memory::texts(3, 60, 40);

@@ -1,4 +1,4 @@
-//! `cosine` on worked examples, and against the definition.
+//! Tests `cosine` on worked examples, and compares it with the definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,13 @@ fn worked_values() {
     };
     assert_eq!(of("idf=false,threshold=0.75", "a b c d", "d c b e"), Some(0.75));
     assert_eq!(of("idf=false,threshold=0.76", "a b c d", "d c b e"), None);
-    // A text twice over points the same way.
+    // A text repeated twice has the same direction.
     assert_eq!(of("idf=false,threshold=1", "a b b", "a b b, a b b."), Some(1.0));
-    // Weights ln 2 of the common words and ln 3 of the others.
+    // The weights are ln 2 for the shared words and ln 3 for the others.
     let (common, own) = (2f64.ln().powi(2), 3f64.ln().powi(2));
     let expected = (3.0 * common / (3.0 * common + own)) as f32;
     assert_eq!(of("threshold=0.5", "a b c d", "d c b e"), Some(expected));
-    // Characters: 网 2 页 2 against 网 2 页 1.
+    // Characters: 网 2 页 2 and 网 2 页 1.
     let hanzi = of("unit=hanzi,han_only=true,idf=false,threshold=0.9", "网页 a 网页", "网页网 b").unwrap();
     assert!((f64::from(hanzi) - 6.0 / (8.0f64 * 5.0).sqrt()).abs() < 1e-6);
 }
@@ -31,12 +31,12 @@ fn worked_values() {
 fn what_has_no_vector_has_no_signature() {
     assert_eq!(sign(&Cosine, "", "?!"), Err("no words"));
     assert_eq!(sign(&Cosine, "unit=hanzi,han_only=true", "no Chinese"), Err("no Han characters"));
-    // Without a count each term may be anywhere: one of four equal terms leaves 0.87 of the length.
+    // Without counts, any term may occur elsewhere: without one of four equal terms, 0.87 of the length remains.
     assert_eq!(sign(&Cosine, "threshold=0.9", "a b c d").unwrap().len(), 1);
     assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
 }
 
-/// All pairs of random texts, against the definition.
+/// Compares all pairs of random texts with the definition.
 #[test]
 fn finds_exactly_the_pairs_of_the_definition() {
     let texts = texts(7, 160, 30);

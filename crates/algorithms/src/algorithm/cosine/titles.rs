@@ -1,8 +1,9 @@
-//! What the first line of one text says about another text, by the evidence of both.
+//! Compares the first line of one text with another text, using the evidence of both.
 //!
 //! ```text
 //! u "a b\n a a c"   v "a c d\n d"
-//! a: 3 in u, 1 in v, 2/3 missing; b: missing; d: missing, and repeated         rare words in both: a a a c of the five of u, a c of the four of v
+//! a: 3 in u, 1 in v, 2/3 missing; b: missing; d: missing, and repeated
+//! rare words in both: a a a c of the five of u, a c of the four of v
 //! ```
 
 use super::evidence::{Stated, Terms};
@@ -11,28 +12,28 @@ use super::vector::Weighing;
 use crate::measure::{LONGEST_TITLE, TitleWords};
 use std::iter::Peekable;
 
-/// A word of a text.
+/// Holds the counts of a word in a text.
 #[derive(Clone, Copy, Default)]
 struct Counted {
-    /// How often the text has it.
+    /// Number of occurrences in the text.
     text: u64,
-    /// How often the first line has it.
+    /// Number of occurrences in the first line.
     line: u64,
 }
 
-/// The words of one text, read from the front.
+/// Reads the words of one text from the front.
 struct Side<'e> {
     terms: Peekable<Terms<'e>>,
     weight: f64,
     rare: f64,
-    /// Words of the text and of the first line, repeated ones counted each time.
+    /// Number of words in the text and in the first line, including repetitions.
     text: u64,
     line: u64,
     title: TitleWords,
 }
 
 impl Weighing<'_> {
-    /// What the first line of each of two texts says about the other one. A word that at most `few` documents have is rare.
+    /// Returns how the first line of each of two texts relates to the other text. A word is rare if at most `few` documents contain it.
     pub fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2] {
         let (Some(a), Some(b)) = (self.terms(a), self.terms(b)) else { return [TitleWords::default(); 2] };
         let mut sides = [Side::new(a), Side::new(b)];
@@ -53,12 +54,12 @@ impl<'e> Side<'e> {
         Side { terms: terms.peekable(), weight: 0.0, rare: 0.0, text: 0, line: 0, title: TitleWords::default() }
     }
 
-    /// The number of the next word.
+    /// Returns the number of the next word.
     fn next(&mut self) -> Option<u64> {
         self.terms.peek().map(|term| term.place >> 1)
     }
 
-    /// The word of that number, of which the text has none if another one is next.
+    /// Returns the counts of the word with this number; zeros if another word is next.
     fn take(&mut self, number: u64, df: &mut u64) -> Counted {
         let mut counted = Counted::default();
         while let Some(term) = self.terms.next_if(|term: &Stated| term.place >> 1 == number) {
@@ -128,9 +129,9 @@ mod tests {
         assert!((u.missing - 1.0).abs() < 1e-9 && u.words == 2 && v.missing == 1.0 && v.words == 3, "{u:?} {v:?}");
         let name = |word: &[u8]| (hash64(word) >> 2) + 1;
         assert_eq!((u.word, v.word), (name(b"b"), name(b"d")));
-        // d stands twice in v and never in u; b once.
+        // d occurs twice in v and never in u; b occurs once.
         assert!(!u.repeated && v.repeated && !u.complete);
-        // Three times a and once c of five words; a and c of four.
+        // a three times and c once, of five words; a and c, of four.
         assert_eq!((u.rare_words, v.rare_words), (2, 2));
         assert!((u.rare - 0.8).abs() < 1e-9 && (v.rare - 0.5).abs() < 1e-9, "{u:?} {v:?}");
         let [u, _] = titles(&none, 0.1, "a b\na a c", "a b\nc");
@@ -166,7 +167,7 @@ mod tests {
         let long = "word ".repeat(41);
         let [u, _] = titles(&stats, 0.1, &format!("{long}name\nand more"), "word and more");
         assert_eq!((u.missing, u.word, u.words), (0.0, 0, 0));
-        // Without a share of the first line nothing is known of it.
+        // Without a share for the first line, nothing is known about it.
         assert_eq!(titles(&stats, 0.0, "a b\nc", "a c")[0].missing, 0.0);
     }
 }

@@ -1,8 +1,8 @@
-//! Weighted vectors of documents, and the cosine of two of them with an early stop.
+//! Weighted vectors of documents, and the cosine of two of them with early termination.
 //!
-//! A vector has length 1 and its terms in the order that all documents share, rare first. What two vectors can still have
-//! in common beyond a term is at most the product of the lengths of their rests, so that the comparison of unrelated texts
-//! ends early (the bound of Bayardo, Ma, Srikant 2007, along the way).
+//! A vector has length 1. Its terms are in the same order in all documents, rarest first. After each term, the rest of the cosine of two
+//! vectors is at most the product of the lengths of their remaining parts, so the comparison of unrelated texts ends early (the bound of
+//! Bayardo, Ma, Srikant 2007, applied at each step).
 //!
 //! ```text
 //! weight = tf ln(1 + N / df)           sublinear: (1 + ln tf) ln(1 + N / df)
@@ -11,8 +11,8 @@
 //! gap = the largest difference of the weight of one term of the text, both texts at length 1
 //! ```
 //!
-//! The gap tells pages of one template, which differ in one heavy term (what the page is about), from versions of one
-//! page, which differ in many light ones.
+//! The gap separates pages with the same template, which differ in one heavy term (their topic), from versions of the same page, which
+//! differ in many light terms.
 
 use crate::algorithm::kit::by_count::ByCount;
 use crate::algorithm::kit::prefix::{Term, below, rare_first_by};
@@ -22,71 +22,71 @@ use dupsift_core::float;
 use dupsift_core::hash::combine;
 use dupsift_text::{Analysis, Frequency};
 
-/// How documents become vectors.
+/// Defines how documents become vectors.
 pub struct Weighing<'c> {
-    /// Whether a term counts 1 + ln tf times, not tf times.
+    /// Whether a term counts 1 + ln tf times instead of tf times.
     pub sublinear: bool,
-    /// The share of the first line, from 0 to below 1.
+    /// The share of the first line: at least 0, below 1.
     pub head: f64,
-    /// What terms are.
+    /// The units that count as terms.
     pub units: Units,
-    /// Their frequencies.
+    /// The frequencies of the terms.
     pub stats: &'c CorpusStats,
-    /// What a term counts by its document frequency, where rare terms count more.
+    /// The factor of a term by its document frequency, if rare terms count more.
     pub idf: Option<ByCount>,
 }
 
-/// ln(1 + N / df). A corpus that was not counted is one document.
+/// Returns ln(1 + N / df). A corpus that was not counted counts as one document.
 pub fn idf(stats: &CorpusStats) -> ByCount {
     let documents = stats.documents().max(1);
     ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
 }
 
-/// Keeps the terms of first lines apart from those of texts; the lowest bit of a hash tells which it is of.
+/// Separates the terms of first lines from those of texts. The lowest bit of a hash shows which of the two a term belongs to.
 const HEAD: u64 = 0x6669_7273_7420_6C69;
 
-/// Whether a term is of the first line.
+/// Returns whether a term belongs to the first line.
 pub fn is_head(hash: u64) -> bool {
     hash & 1 == 1
 }
 
-/// The vector of a document.
+/// Holds the vector of a document.
 pub struct Vector {
-    /// The terms with their weights, all above 0, the squares of which sum up to 1; rare first. Empty for a document without
+    /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. Empty for a document without
     /// terms.
     pub terms: Vec<Weighed>,
-    /// What the weights of the text were multiplied with, and those of the first line.
+    /// The factors by which the weights of the text and those of the first line were multiplied.
     pub factors: [f64; 2],
 }
 
-/// A term of a vector.
+/// Holds a term of a vector.
 #[derive(Clone, Copy, Debug)]
 pub struct Weighed {
     /// The term.
     pub term: Term,
-    /// How often it stands in the text, or in the first line.
+    /// Number of occurrences in the text, or in the first line.
     pub count: u32,
-    /// Its rank in the corpus: [`Frequency::rank`](dupsift_text::Frequency::rank).
+    /// The rank in the corpus: [`Frequency::rank`](dupsift_text::Frequency::rank).
     pub rank: u64,
     /// The hash of the word, which is the same in the text and in the first line.
     pub word: u64,
 }
 
 impl Vector {
-    /// The terms alone.
+    /// Returns the terms without counts and ranks.
     pub fn terms(&self) -> Vec<Term> {
         self.terms.iter().map(|weighed| weighed.term).collect()
     }
 }
 
 impl Weighing<'_> {
-    /// The vector of a document.
+    /// Returns the vector of a document.
     pub fn vector(&self, document: &Analysis<'_>) -> Vector {
         let mut terms = self.weighed(document);
         terms.iter_mut().for_each(|weighed| weighed.term.hash &= !1);
         let factors;
         if self.head > 0.0 && !terms.is_empty() {
-            // A text of one line is its own: its terms are weighed once, and stand twice.
+            // A text with one line is its own first line: its terms are weighted once and appear twice.
             let line = document.first_line().map(|line| self.weighed(line));
             let text = terms.len();
             terms.reserve_exact(line.as_ref().map_or(text, Vec::len));
@@ -109,7 +109,7 @@ impl Weighing<'_> {
     fn weighed(&self, document: &Analysis<'_>) -> Vec<Weighed> {
         let units = self.units.count(document, self.stats);
         let weigh = |Unit { hash, count, frequency: Frequency { df, rank, .. } }| {
-            // Most terms stand once, and a logarithm is dear.
+            // Most terms occur once, and a logarithm is expensive.
             let tf = if self.sublinear && count != 1 { 1.0 + float::ln(count.into()) } else { count.into() };
             let weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(df));
             Weighed { term: Term { hash, weight, df }, count, rank, word: hash }
@@ -118,7 +118,7 @@ impl Weighing<'_> {
     }
 }
 
-/// Makes the squares of the weights sum up to `square`; returns what they were multiplied with.
+/// Scales the weights so that their squares add up to `square`. Returns the factor.
 fn scale(terms: &mut [Weighed], square: f64) -> f64 {
     let squares = terms.iter().map(|weighed| weighed.term.weight * weighed.term.weight);
     let factor = (square / squares.sum::<f64>()).sqrt();
@@ -126,26 +126,26 @@ fn scale(terms: &mut [Weighed], square: f64) -> f64 {
     factor
 }
 
-/// How alike two vectors are.
+/// Holds the similarity of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Likeness {
-    /// 0 to 1.
+    /// Cosine, from 0 to 1.
     pub cosine: f64,
-    /// 0 to 1, 0 for equal texts.
+    /// Gap, from 0 to 1; 0 for equal texts.
     pub gap: f64,
 }
 
-/// Weights are those of Float32: a hair for what that rounds.
+/// Tolerance for weights that are rounded to Float32.
 const HAIR: f64 = 1e-6;
-/// Terms between two looks at the bound.
+/// Number of terms between two checks of the bound.
 const STEP: usize = 16;
 
 impl Weighing<'_> {
-    /// The likeness of two vectors by the evidence of both, where the cosine reaches `least`.
+    /// Returns the likeness of two vectors, computed from their evidence, if the cosine reaches `least`.
     pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
         let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
         let least = below(least) - HAIR;
-        // One over the length of each text's part: a gap is that of texts at length 1.
+        // The inverse length of each text's part, because a gap refers to texts with length 1.
         let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
         let (mut cosine, mut gap) = (0.0f64, 0.0f64);
         let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Four words of weight 1, three of them common; each of the other two stands alone with weight 1/2.
+        // Four words with weight 1, three of them shared. Each of the other two words occurs in one text only, with weight 1/2.
         assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
         assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
         assert_eq!(likeness(0.0, "a b", "c d"), None);
@@ -215,22 +215,22 @@ mod tests {
 
     #[test]
     fn the_first_line_has_its_share() {
-        // Texts: a b c d | d c b e 3/4. First lines equal, half in common, nothing in common.
+        // Texts: a b c d | d c b e 3/4. First lines: equal, half shared, nothing shared.
         assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));
-        // Ornaments and blank lines are no first line; a text of one line is its own.
+        // Ornaments and blank lines are not a first line; a text with one line is its own first line.
         assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
-        // A text of one line and one whose first line says the same.
+        // A text with one line, and a text whose first line has the same words.
         let e = 1.0 + 2f64.ln();
         let length = (4.0 + e * e).sqrt();
         assert!(near(likeness(0.5, "a b c d", "d c b a\ne e"), 0.5 * 2.0 / length + 0.5, e / length));
-        // An equal text is equal, with any share of the first line.
+        // Equal texts have cosine 1 with any share of the first line.
         assert!(near(likeness(0.9, "b c\na d", "b c\nd a"), 1.0, 0.0));
     }
 
-    /// The early stop gives up only where the whole comparison would.
+    /// Early termination gives up only if the complete comparison would fail.
     #[test]
     fn the_early_stop_changes_nothing() {
         let stats = CorpusStats::none();

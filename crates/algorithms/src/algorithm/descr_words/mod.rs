@@ -1,18 +1,18 @@
-//! `descr_words` (A9): which of a few thousand support words a document uses often.
+//! `descr_words` (A9): finds which of a few thousand support words are frequent in a document.
 //!
-//! Source: Ilyinsky, Kuzmin, Melkov, Segalovich 2002, An efficient method to detect duplicates of web documents with the use
-//! of inverted index (a poster); Zelenkov, Segalovich 2007, Descr Words: recall 0.44, precision 0.77 in that study. The poster
-//! says how good words are told; the procedure in `support_words.rs` is our reading of it. Cost: a first pass for the
-//! counts, a reading for notes (eight bytes a word and sampled document), some passes over these, one row a document.
+//! Source: Ilyinsky, Kuzmin, Melkov, Segalovich 2002, An efficient method to detect duplicates of web documents with the use of inverted
+//! index (a poster); Zelenkov, Segalovich 2007, Descr Words: recall 0.44, precision 0.77 in that study. The poster describes the
+//! properties of good words; the procedure in `support_words.rs` is dupsift's interpretation. Cost: one pass for the counts, one for the
+//! notes (eight bytes per word and sampled document), several over the notes, and one row per document.
 //!
 //! ```text
 //! f = tf / tf_max; bit of a word = f above the threshold of that word; signature = hash of the numbers of the set bits
 //! thresholds  кот 12/64, окно 20/64, птица 30/64;   "Кот, кот, окно, птица": f = 1, 0.5, 0.5 -> bits кот, окно, птица
 //! ```
 //!
-//! Limits: unrelated pages with the same few bits are merged (more `min_bits`, fewer documents); the words depend on the
-//! corpus, so signatures compare only within one run. Words of equal worth are taken in order of their hashes, for their
-//! letters are not kept.
+//! Limits: unrelated pages with the same few bits are merged (a higher `min_bits` gives fewer signed documents). The words depend on the
+//! corpus, so signatures are comparable only within one run. Words with the same score are ordered by hash, because their letters are not
+//! kept.
 
 mod support_words;
 
@@ -29,7 +29,7 @@ use dupsift_core::row::Reason;
 use dupsift_text::Analysis;
 use support_words::{Goals, STEPS, choose, note_of, word_of};
 
-/// The algorithm.
+/// Implements the `descr_words` algorithm.
 pub struct DescrWords;
 
 const FACTS: Facts = Facts {
@@ -138,7 +138,7 @@ impl Algorithm for DescrWords {
 }
 
 struct DescrWordsLearner {
-    /// The document frequencies of candidates, both included.
+    /// The lowest document frequency of candidates, inclusive; `commonest` is the highest.
     rarest: u64,
     commonest: u64,
     sample: Sample,
@@ -158,7 +158,8 @@ impl Learner for DescrWordsLearner {
         }
     }
 
-    /// Documents, candidates, covered documents, rounds; then each support word with its threshold in the low bits.
+    /// Returns the number of documents, candidates, covered documents and rounds, followed by each support word with its threshold in the
+    /// low bits.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         let chosen = choose(notes, &self.goals)?;
         let mut model = vec![notes.count as u64, chosen.candidates, chosen.covered, chosen.rounds];
@@ -167,15 +168,15 @@ impl Learner for DescrWordsLearner {
     }
 }
 
-/// The count of the most frequent word, at least 1.
+/// Returns the count of the most frequent word, at least 1.
 fn most_frequent(document: &Analysis<'_>) -> u32 {
     document.counted().iter().filter(|counted| !counted.word.stop).map(|counted| counted.tf).max().unwrap_or(1)
 }
 
-/// What was learnt.
+/// Holds the learned model.
 struct Model {
     head: [u64; 4],
-    /// The words with their thresholds; the place of a word is the number of its bit.
+    /// The words with their thresholds. The position of a word is its bit number.
     words: Vec<u64>,
     places: Places,
 }
@@ -183,12 +184,12 @@ struct Model {
 struct DescrWordsSigner {
     min_bits: usize,
     digest: Digest,
-    /// None for a corpus from which nothing was learnt: then every word of a document is a support word, named by its hash.
+    /// `None` if nothing was learned from the corpus. Every word of a document is then a support word, identified by its hash.
     model: Option<Model>,
 }
 
 impl DescrWordsSigner {
-    /// The number of the word's bit, if it is set.
+    /// Returns the bit number of the word, if the bit is set.
     fn bit(&self, hash: u64, tf: u32, most: u32) -> Option<u64> {
         let Some(model) = &self.model else { return Some(hash) };
         let place = model.places.of(word_of(hash) / STEPS)?;
@@ -252,7 +253,7 @@ mod tests {
         let signer = |typed: &str| DescrWords.signer(&params(&DescrWords, typed), &corpus).unwrap();
         let bits = |typed: &str, text: &str| sign_with(signer(typed).as_ref(), text).map(|rows| rows[0].1);
         let hash = |bits: &[u64]| Ok(u128::from(hash64(bytemuck::cast_slice(bits))));
-        // f of "птица" is 0.5, not above 32/64.
+        // f of "птица" is 0.5, which is not above 32/64.
         assert_eq!(bits("min_bits=1", "Кот, кот, окно, птица"), hash(&[0, 1]));
         assert_eq!(bits("min_bits=1", "Птица, кот и кот; окно. Птица!"), hash(&[0, 1, 2]));
         assert_eq!(bits("", "Птица, кот и кот; окно. Птица!"), hash(&[0, 1, 2]));
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(signer("digest=xxh3_128").scheme().shape.key_bits, 128);
     }
 
-    /// From texts to signatures: words that are too common or too rare are not learnt.
+    /// From texts to signatures: words that are too common or too rare are not learned.
     #[test]
     fn learnt_words_describe_the_documents() {
         let texts = ["и лес лес река", "и лес лес бор", "и бор бор гать", "и лес река бор раз"];
@@ -286,7 +287,7 @@ mod tests {
         assert!(said[0].ends_with("of 4 documents learnt from"), "{said:?}");
         assert_eq!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), "Лес, река; лес, новое слово"));
         assert_ne!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), texts[1]));
-        // Nothing is learnt from no documents, and nothing is then a support word.
+        // If there are no documents, nothing is learned, and no word is a support word.
         let none = learner.learn(&Notes::in_memory(&[])).unwrap();
         let signer = DescrWords.signer(&typed, &Corpus { model: &none, ..corpus }).unwrap();
         assert_eq!(sign_with(signer.as_ref(), texts[0]), Err("fewer support words than min_bits"));

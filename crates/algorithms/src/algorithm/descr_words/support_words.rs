@@ -1,13 +1,13 @@
-//! The choice of support words for `descr_words`: few words of good quality that describe as many documents as possible
+//! The choice of support words for `descr_words`: a few high-quality words that describe as many documents as possible
 //! (docs/methods/descr_words.md).
 //!
-//! f is the count of a word in a document over the count of the document's most frequent word. A word describes the
-//! documents where f is above its threshold. Its quality is the share of its documents whose f is not near the threshold,
-//! so that a small edit seldom moves one across. A document is covered if enough words describe it. Rounds of two phases:
-//! words are added, the one that helps most documents first, until none helps; then the worst are dropped as long as nearly
-//! all covered documents stay so. Each round asks for a better quality than the one before.
+//! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents where
+//! f is above its threshold. Its quality is the share of its documents whose f is not near the threshold, so that a small edit rarely
+//! moves one across. A document is covered if enough words describe it. Each round has two phases. First words are added, starting with
+//! the one that helps the most documents, until none helps. Then the worst words are dropped while nearly all covered documents stay
+//! covered. Each round requires a higher quality than the previous one.
 //!
-//! Memory: 256 bytes a candidate word, four bytes for each document that a candidate describes.
+//! Memory: 256 bytes per candidate word, and four bytes for each document that a candidate describes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,70 +18,70 @@ use crate::algorithm::contract::Notes;
 use crate::algorithm::kit::training::room_for;
 use dupsift_core::error::Result;
 
-/// The steps that f is counted in: step i is i/64 < f <= (i + 1)/64.
+/// Number of steps that f is divided into: step i is i/64 < f <= (i + 1)/64.
 pub const STEPS: u64 = 64;
 
-/// Thresholds are i/64 from 0.05 to 0.95.
+/// Thresholds: i/64, from 0.05 to 0.95.
 const THRESHOLDS: std::ops::RangeInclusive<usize> = 4..=60;
 
-/// The share of the documents that may be uncovered in one phase.
+/// The share of documents that may become uncovered in one phase.
 const LOSS: f64 = 0.001;
 
-/// Rounds at the most; as a rule a dozen are enough.
+/// Maximum number of rounds; a dozen are usually enough.
 const ROUNDS: u64 = 200;
 
-/// A word of a document as notes have it: the hash without its low bits, which hold the step of f.
+/// Returns a word of a document as stored in notes: the hash, with the step of f in its low bits.
 pub fn note_of(hash: u64, tf: u32, most: u32) -> u64 {
     let step = (u64::from(tf) * STEPS).div_ceil(u64::from(most)) - 1;
     word_of(hash) | step.min(STEPS - 1)
 }
 
-/// The part of a hash that stands for the word.
+/// Returns the part of a hash that identifies the word.
 pub fn word_of(hash: u64) -> u64 {
     hash & !(STEPS - 1)
 }
 
-/// What the choice is made by.
+/// Holds the criteria of the choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Goals {
-    /// The least number of documents of the sample that a threshold must leave above it.
+    /// Minimum number of sampled documents that a threshold must leave above it.
     pub documents: u32,
-    /// How near to the threshold is too near, in steps.
+    /// The distance from the threshold that counts as too near, in steps.
     pub near: usize,
-    /// The quality that the first round asks for.
+    /// The quality that the first round requires.
     pub quality: f64,
-    /// Words that a covered document has to have.
+    /// Minimum number of words that a covered document must have.
     pub min_bits: u32,
-    /// The size of the set to arrive at.
+    /// The target size of the set.
     pub max_words: usize,
 }
 
-/// What was chosen.
+/// Holds the result of the choice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// The words with their thresholds in steps, by [`word_of`], ascending.
+    /// The words from [`word_of`], ascending, with their thresholds in steps.
     pub words: Vec<(u64, u64)>,
-    /// Words that there were to choose from.
+    /// Number of candidate words.
     pub candidates: u64,
-    /// Documents that are covered.
+    /// Number of covered documents.
     pub covered: u64,
-    /// Rounds until nothing changed or the set was small enough.
+    /// Number of rounds until nothing changed or the set was small enough.
     pub rounds: u64,
 }
 
-/// A candidate.
+/// Holds a candidate word.
 struct Candidate {
     word: u64,
     threshold: usize,
     quality: f64,
-    /// Where the documents that it describes stand.
+    /// The range of the documents that it describes.
     documents: std::ops::Range<usize>,
 }
 
-/// Chooses from notes made of [`note_of`].
+/// Chooses support words from notes made by [`note_of`].
 ///
 /// # Errors
-/// What [`Notes::go_on`] returns.
+/// Returns the error of [`Notes::go_on`], or an error if memory does not suffice.
 pub fn choose(notes: &Notes<'_>, goals: &Goals) -> Result<Chosen> {
     let (places, counts) = count(notes)?;
     let mut candidates: Vec<Option<Candidate>> = (0..counts.len()).map(|_| None).collect();
@@ -137,7 +137,7 @@ pub fn choose(notes: &Notes<'_>, goals: &Goals) -> Result<Chosen> {
     Ok(Chosen { words, candidates: set.candidates.len() as u64, covered, rounds })
 }
 
-/// Hands on the words of one note with their steps.
+/// Passes each word of one note, with its step, to `word`.
 fn each(notes: &Notes<'_>, at: usize, mut word: impl FnMut(u64, usize)) -> Result<()> {
     if at.is_multiple_of(4096) {
         notes.go_on()?;
@@ -146,7 +146,7 @@ fn each(notes: &Notes<'_>, at: usize, mut word: impl FnMut(u64, usize)) -> Resul
     Ok(())
 }
 
-/// The place of each word, in the order of the notes, and how many of its documents have it at each step.
+/// Holds the position of each word, in the order of the notes, and how many of its documents have it at each step.
 type Counts = (HashMap<u64, usize>, Vec<[u32; STEPS as usize]>);
 
 fn count(notes: &Notes<'_>) -> Result<Counts> {
@@ -164,7 +164,7 @@ fn count(notes: &Notes<'_>) -> Result<Counts> {
     Ok((places, counts))
 }
 
-/// The word at its best threshold, if there is one with enough documents above it; of equal ones the lowest.
+/// Returns the word at its best threshold with enough documents above it, or `None` if there is none. Ties go to the lowest threshold.
 fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option<Candidate> {
     let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
     let all = sum(0..counts.len());
@@ -182,13 +182,13 @@ fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option
     best
 }
 
-/// The words chosen so far.
+/// Holds the words chosen so far.
 struct Set {
     candidates: Vec<Candidate>,
-    /// Numbers of notes, candidate after candidate.
+    /// Note numbers, grouped by candidate.
     documents: Vec<u32>,
     selected: Vec<bool>,
-    /// How many chosen words describe each document.
+    /// Number of chosen words that describe each document.
     cover: Vec<u32>,
     min_bits: u32,
 }
@@ -202,7 +202,7 @@ impl Set {
         self.candidates.iter().zip(&self.selected).filter(|(_, selected)| **selected).map(|(candidate, _)| candidate)
     }
 
-    /// The documents that a word describes and that so many words describe already.
+    /// Returns the number of documents that a word describes and whose current cover satisfies `has`.
     fn with_cover(&self, at: usize, has: impl Fn(u32) -> bool) -> usize {
         let documents = &self.documents[self.candidates[at].documents.clone()];
         documents.iter().filter(|&&document| has(self.cover[document as usize])).count()
@@ -216,14 +216,14 @@ impl Set {
         }
     }
 
-    /// Adds words of that quality or a better one, by (documents helped descending, quality descending, word ascending),
-    /// until no document is helped. What a word helps can only shrink while others are added, so a word that still helps
-    /// as many as when it was last looked at is the next one.
+    /// Adds words with at least this quality, by (documents helped descending, quality descending, word ascending), until no document is
+    /// helped. The number of documents that a word helps can only shrink while others are added. So a word that still helps as many as at
+    /// its last evaluation is next.
     fn grow(&mut self, quality: f64) {
         let rank = |set: &Set, at: usize| {
             let candidate = &set.candidates[at];
             let helped = set.with_cover(at, |cover| cover < set.min_bits);
-            // No quality is negative, so its bits are in its order.
+            // Quality is never negative, so its bits sort like its value.
             (helped, candidate.quality.to_bits(), Reverse(candidate.word), at)
         };
         let free =
@@ -276,38 +276,38 @@ mod tests {
     fn the_threshold_lies_where_few_documents_are() {
         let mut counts = [0; STEPS as usize];
         (counts[10], counts[12], counts[40], counts[41]) = (50, 50, 20, 20);
-        // From 16/64 on, none of the lower ones are near; up to 37/64, none of the upper ones.
+        // From 16/64 on, no lower frequency is near; up to 37/64, no upper one is.
         let best = candidate(64, &counts, &GOALS).unwrap();
         assert_eq!((best.threshold, best.quality), (4, 1.0));
         let best = candidate(64, &counts, &Goals { near: 9, ..GOALS }).unwrap();
         assert_eq!((best.threshold, best.quality), (22, 1.0));
-        // Not enough documents above any threshold that would be better.
+        // Every better threshold has too few documents above it.
         let best = candidate(64, &counts, &Goals { near: 9, documents: 60, ..GOALS }).unwrap();
         assert_eq!((best.threshold, best.quality), (4, 1.0 - 100.0 / 140.0));
         assert!(candidate(64, &counts, &Goals { documents: 141, ..GOALS }).is_none());
     }
 
-    /// Word n as a note, always at f = 0.5.
+    /// Returns word n as a note, always at f = 0.5.
     fn word(n: u64) -> u64 {
         n * STEPS + 31
     }
 
     #[test]
     fn the_word_that_helps_most_documents_comes_first() {
-        // Word 1 covers three documents, 2 and 3 two each, 4 one that is covered already.
+        // Word 1 covers three documents, 2 and 3 cover two each, and 4 covers one that is already covered.
         let notes = [&[1, 2][..], &[1], &[1, 4], &[2, 3], &[3]].map(|of| of.iter().map(|&n| word(n)).collect());
         let notes = Notes::in_memory(&notes);
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // Two words for each document, where it has two.
+        // Two words for each document that has two.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });
     }
 
-    /// Word 9, of any f, is needed for four documents at first. Word 2 takes one of them over, so that it can be dropped
-    /// at the price of three; the next round, which asks for more quality, finds word 3 for these.
+    /// Word 9, with any f, is needed for four documents at first. Word 2 then covers one of them, so that dropping word 9 uncovers only
+    /// three. The next round, which requires a higher quality, finds word 3 for these.
     #[test]
     fn quality_rises_from_round_to_round() {
         let document = |at: u64| match at {

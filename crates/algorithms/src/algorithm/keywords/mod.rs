@@ -1,7 +1,7 @@
-//! `keywords`: the heaviest words of a document, or its description, in one of five rules.
+//! `keywords`: the heaviest words of a document, or its description, compared by one of five rules.
 //!
-//! Source: Wang, Xie, Lei, Li 2000, the search engine Tianwang; the keyword rules of the Chinese survey. Cost: O(words),
-//! one row a document; a first pass for the counts with the weights that need them.
+//! Source: Wang, Xie, Lei, Li 2000, the search engine Tianwang; the keyword rules of the Chinese survey. Cost: O(words), one row per
+//! document; a first pass for the counts if the weights need them.
 //!
 //! ```text
 //! 1  equal descriptions                                  4  rule 2, and d < a
@@ -11,10 +11,10 @@
 //! weights 2 1 1 and 1 1 1: d = 1 / (6 + 3) = 0.11;  all weights doubled: d = 0.2, so weights are shares of the length
 //! ```
 //!
-//! The description is that of the page, if the corpus has the column and the page a description with a letter or a digit in
-//! it, else the beginning of the text. The source has no number for `a`: the default is the threshold of the later
-//! purified-page rule, and an interpretation.
-//! Limits: words of equal weight change places at rank N, which breaks rules 2 to 5; ties are broken by the words themselves.
+//! The description is that of the page, if the corpus has the column and the page's description contains a letter or a digit; otherwise it
+//! is the beginning of the text. The source gives no value for `a`. The default is the threshold of the later purified-page rule, which is
+//! an interpretation. Limits: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken by the words
+//! themselves.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
@@ -26,7 +26,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Row, RowShape, Score, Signatures};
 use dupsift_text::{Analysis, Field, Frequency};
 
-/// The algorithm.
+/// Implements the `keywords` algorithm.
 pub struct Keywords;
 
 const FACTS: Facts = Facts {
@@ -138,7 +138,7 @@ struct KeywordsSigner<'c> {
 }
 
 impl KeywordsSigner<'_> {
-    /// Whether weights are compared.
+    /// Returns whether weights are compared.
     fn is_weighed(&self) -> bool {
         self.rule >= 4
     }
@@ -166,7 +166,7 @@ impl KeywordsSigner<'_> {
         }
     }
 
-    /// The keywords with their weights, heaviest first.
+    /// Returns the keywords with their weights, heaviest first.
     fn keywords<'t>(&self, document: &'t Analysis<'_>) -> Vec<(f64, &'t str)> {
         let length = document.words().len();
         let mut heaviest = Heaviest::new(self.words);
@@ -186,7 +186,7 @@ impl KeywordsSigner<'_> {
     }
 }
 
-/// The first characters of a text, so many that they have at most `bytes` bytes.
+/// Returns the beginning of a text: as many characters as fit in `bytes` bytes.
 fn beginning(text: &str, bytes: usize, gbk: bool) -> &str {
     let mut left = bytes;
     let end = text.char_indices().find(|(_, c)| {
@@ -198,7 +198,7 @@ fn beginning(text: &str, bytes: usize, gbk: bool) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// The weights of a sketch.
+/// Returns the weights in a sketch.
 fn weights(sketch: &[u8]) -> impl Iterator<Item = f64> {
     sketch.as_chunks::<4>().0.iter().map(|bytes| f32::from_be_bytes(*bytes).into())
 }
@@ -217,8 +217,8 @@ impl Signer for KeywordsSigner<'_> {
             let signature_bits = Some(self.key.bits());
             return SignatureScheme { shared_key: SharedKey::Duplicates, signature_bits, ..keys };
         }
-        // The sketch holds the weights in alphabetical order of the keywords. Rows are ordered by the largest one, so that
-        // neighbors are compared where a group is too large to compare all.
+        // The sketch holds the weights in alphabetical order of the keywords. Rows are ordered by the largest weight, so that neighbors
+        // are compared if a group is too large to compare completely.
         let shape = RowShape { ordered: true, sketch: 4 * self.words, ..self.key.shape() };
         SignatureScheme { shape, equal: Score { distance: Some(0.0), ..Score::EQUAL }, ..keys }
     }
@@ -253,7 +253,7 @@ impl Signer for KeywordsSigner<'_> {
         for (bytes, (weight, _)) in weights.as_chunks_mut::<4>().0.iter_mut().zip(&keywords) {
             *bytes = (*weight as f32).to_be_bytes();
         }
-        // No weight is negative, so its bits are ordered as it is.
+        // Weights are never negative, so their bits sort like their values.
         out.push(0, key, largest.to_bits(), &weights[..4 * self.words]);
     }
 
@@ -262,7 +262,7 @@ impl Signer for KeywordsSigner<'_> {
             return Some(Score::EQUAL);
         }
         let distance = weight_distance(weights(a.sketch).zip(weights(b.sketch)));
-        // The weights were rounded, so what is a hair below may be the bound itself.
+        // The weights were rounded, so a value slightly below the bound may be the bound itself.
         (distance < self.a * (1.0 - 1e-6))
             .then_some(Score { similarity: (1.0 - distance) as f32, distance: Some(distance as f32) })
     }

@@ -1,4 +1,4 @@
-//! `keywords` on worked examples, and against the definition.
+//! Tests `keywords` on worked examples, and compares it with the definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use dupsift_text::FieldValue;
 #[test]
 fn worked_strings_and_weights() {
     let text = "b a b c a b d";
-    // Weights 3/7 b, 2/7 a, 1/7 c and d.
+    // Weights: 3/7 for b, 2/7 for a, 1/7 for c and d.
     assert_eq!(key(&Keywords, "rule=2,words=3,digest=md5", text), Ok(md5(b"b a c")));
     assert_eq!(key(&Keywords, "rule=3,words=3,digest=md5", text), Ok(md5(b"a b c")));
     assert_eq!(key(&Keywords, "rule=3,digest=md5", text), Ok(md5(b"a b c d")));
     let (four, five) = (sign(&Keywords, "rule=4,words=3", text), sign(&Keywords, "rule=5,words=4", text));
     let weights = |rows: Emitted| weights(&rows.unwrap()[0].3).map(|weight| weight as f32).collect::<Vec<_>>();
-    // In alphabetical order of the words in both.
+    // Both are in alphabetical order of the words.
     assert_eq!(weights(four), [2.0 / 7.0, 3.0 / 7.0, 1.0 / 7.0]);
     assert_eq!(weights(five), [2.0 / 7.0, 3.0 / 7.0, 1.0 / 7.0, 1.0 / 7.0]);
     assert_eq!(sign(&Keywords, "", "a b"), Err("fewer words than min_keywords"));
@@ -32,7 +32,7 @@ fn beginnings_end_between_characters() {
     assert_eq!(beginning("网页ab", 5, true), "网页a");
     assert_eq!(beginning("网页ab", 6, true), "网页ab");
     assert_eq!(beginning("ab", 9, true), "ab");
-    // Where one does not fit, no smaller one behind it is taken.
+    // If a character does not fit, no shorter one after it is used.
     assert_eq!(beginning("a网b", 2, false), "a");
     assert_eq!(beginning(&"网".repeat(600), 512, true).chars().count(), 256);
     assert_eq!(beginning(&"网".repeat(600), 512, false).chars().count(), 170);
@@ -52,7 +52,7 @@ fn descriptions_and_beginnings() {
     assert_eq!(found.unsigned, BTreeMap::from([(5, "empty description")]));
 }
 
-/// The keywords of a text of made words, by counting and sorting, with weights.
+/// Returns the keywords of a synthetic text with their weights, by counting and sorting.
 fn by_hand(text: &str, count: usize) -> Vec<(f64, &str)> {
     let mut tf = BTreeMap::<&str, usize>::new();
     text.split(' ').for_each(|word| *tf.entry(word).or_default() += 1);
@@ -94,7 +94,7 @@ fn equals_comparing_all_with_all_and_rules_contain_each_other() {
 
 #[test]
 fn weights_that_need_counts() {
-    // a stands in all three texts, b in two, the others in one.
+    // a occurs in all three texts, b in two, the others in one.
     let texts: Vec<String> = ["a a a a b b b c", "a a a a b b b d", "a a e"].map(String::from).into();
     let pairs = |typed: &str| run(&Keywords, &format!("rule=3,min_keywords=1,{typed}"), &texts).numbers();
     let first = BTreeSet::from([(0, 1)]);

@@ -1,4 +1,4 @@
-//! Web addresses as keys: addresses that lead to one page in most cases have one key.
+//! Web addresses as keys: addresses that usually lead to the same page have the same key.
 //!
 //! ```text
 //! https://www.example.org:443/a?utm_source=x&b=2&a=1#top  ==  http://example.org/a?a=1&b=2
@@ -6,7 +6,7 @@
 
 use url::Url;
 
-/// Parameters that say where a visitor came from, and change no page. Those that begin with `utm_` are some, too.
+/// Parameters that record where a visitor came from, and do not change the page. Names that begin with `utm_` count too.
 const TRACKING: [&str; 25] = [
     "_ga",
     "_gl",
@@ -35,10 +35,10 @@ const TRACKING: [&str; 25] = [
     "ysclid",
 ];
 
-/// Returns the key of a web address; `None` if the text is none.
+/// Returns the key of a web address, or `None` if the text is not one.
 ///
-/// The address is parsed as browsers do, by the URL standard of WHATWG. Scheme, `www.`, default port, fragment, tracking parameters and
-/// the order of parameters are left out. An address without a scheme needs a dot within its host.
+/// The address is parsed like in a browser, by the WHATWG URL standard. The scheme, `www.`, default port, fragment, tracking parameters
+/// and order of parameters are ignored. An address without a scheme must have a dot in its host.
 pub fn key(text: &str) -> Option<String> {
     let text = text.trim();
     let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
@@ -73,7 +73,7 @@ pub fn key(text: &str) -> Option<String> {
     Some(key)
 }
 
-/// Returns whether a parameter is there and may choose a page.
+/// Returns whether a parameter is not empty and may select a page.
 fn is_content(parameter: &str) -> bool {
     let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
     !parameter.is_empty() && !name.starts_with("utm_") && TRACKING.binary_search(&&*name).is_err()

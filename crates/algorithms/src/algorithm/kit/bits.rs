@@ -1,20 +1,20 @@
-//! Bit vectors of fixed width: what the block tables ask of them, for fingerprints of up to 128 bits and wider ones.
+//! Bit vectors of fixed width: the operations that block tables need, for fingerprints of up to 128 bits and wider ones.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
 use dupsift_core::hash::{combine, hash64, mix64};
 
-/// A bit vector; bits beyond those in use are 0.
+/// Represents a bit vector. Unused bits are 0.
 pub trait Bits:
     Copy + PartialEq + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + 'static
 {
-    /// No bit set.
+    /// A vector without set bits.
     const NONE: Self;
-    /// The bits from `from` up to, but not with, `to`.
+    /// Returns a vector with the bits from `from` (inclusive) to `to` (exclusive) set.
     fn span(from: u32, to: u32) -> Self;
-    /// How many bits are set.
+    /// Returns the number of set bits.
     fn ones(self) -> u32;
-    /// A well-mixed key of a vector of which `bits` bits are in use.
+    /// Returns a well-mixed key of a vector that uses `bits` bits.
     fn key(self, bits: u32) -> u64;
 }
 
@@ -35,15 +35,15 @@ impl Bits for u128 {
     }
 }
 
-/// In how many bits two vectors of words differ.
+/// Returns the number of bits in which two vectors of words differ.
 pub fn differing(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Words of a [`Wide`].
+/// Number of words in a [`Wide`].
 pub const WIDE_WORDS: usize = 6;
 
-/// Up to 384 bits, 64 to a word, the lowest first.
+/// Holds up to 384 bits, 64 per word, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide(pub [u64; WIDE_WORDS]);
 
@@ -52,12 +52,12 @@ impl Wide {
         Wide(std::array::from_fn(|at| join(self.0[at], other.0[at])))
     }
 
-    /// The words in use as bytes.
+    /// Appends the used words as bytes.
     pub fn write(&self, bits: u32, out: &mut Vec<u8>) {
         self.0[..bits as usize / 64].iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
 
-    /// The vector that was written so.
+    /// Reads a vector written by `Wide::write`.
     pub fn read(bytes: &[u8]) -> Wide {
         let mut wide = Wide::NONE;
         for (to, word) in wide.0.iter_mut().zip(bytes.as_chunks::<8>().0) {

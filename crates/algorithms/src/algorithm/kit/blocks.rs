@@ -1,31 +1,31 @@
-//! Finding all pairs of bit vectors within a Hamming distance by block tables (Manku, Jain, Das Sarma 2007).
+//! Finds all pairs of bit vectors within a Hamming distance by block tables (Manku, Jain, Das Sarma 2007).
 //!
-//! f bits are split into b blocks (bounds floor(i f / b)). Two vectors within distance k differ in at most k blocks, so they
-//! agree on some b - k blocks: one table for each choice of b - k blocks, keyed by their bits, finds every pair. A pair is
-//! reported only in the first table on which it agrees, so it is reported once. More blocks: longer keys, more tables, fewer
-//! chance candidates. The scheme is chosen so that keys have at least log2 of the number of documents as bits.
+//! f bits are split into b blocks (bounds floor(i f / b)). Two vectors within distance k differ in at most k blocks, so they agree on some
+//! b - k blocks. One table for each choice of b - k blocks, keyed by their bits, finds every pair. A pair is reported only in the first
+//! table on which it agrees, so it is reported once. More blocks mean longer keys, more tables and fewer chance candidates. The scheme is
+//! chosen so that keys have at least log2(number of documents) bits.
 
 use super::bits::Bits;
 
-/// The most tables that a scheme may have: each costs a row a document.
+/// Maximum number of tables in a scheme. Each costs one row per document.
 const MAX_TABLES: u64 = 120;
 
-/// A complete scheme of block tables.
+/// Holds a complete scheme of block tables.
 #[derive(Clone, Debug)]
 pub struct Blocks<V> {
     bits: u32,
     distance: u32,
     /// The bits of each block.
     masks: Vec<V>,
-    /// For each table the set of its blocks.
+    /// The set of blocks of each table.
     tables: Vec<u64>,
-    /// For each table the bits of these.
+    /// The bits of these blocks for each table.
     table_masks: Vec<V>,
 }
 
 impl<V: Bits> Blocks<V> {
-    /// The scheme for vectors of `bits` bits (64 and more, as many as the type holds), distance at most `distance`, about `documents` of them.
-    /// `blocks`: their number, above the distance; 0 chooses it.
+    /// Returns the scheme for approximately `documents` vectors with `bits` bits (at least 64, at most the size of the type) and a
+    /// distance of at most `distance`. `blocks` is the number of blocks, above the distance; 0 chooses it automatically.
     pub fn new(bits: u32, distance: u32, documents: u64, blocks: u32) -> Blocks<V> {
         let wanted = 64 - documents.max(2).saturating_sub(1).leading_zeros();
         let least = distance + 1;
@@ -44,17 +44,17 @@ impl<V: Bits> Blocks<V> {
         Blocks { bits, distance, masks, tables, table_masks }
     }
 
-    /// The most differing bits of a pair.
+    /// Returns the maximum number of differing bits in a pair.
     pub fn distance(&self) -> u32 {
         self.distance
     }
 
-    /// How many tables, each a row a document.
+    /// Returns the number of tables. Each is one row per document.
     pub fn tables(&self) -> usize {
         self.tables.len()
     }
 
-    /// In words, for run.json.
+    /// Describes the scheme for run.json.
     pub fn describe(&self) -> String {
         let blocks = self.masks.len() as u32;
         format!(
@@ -65,12 +65,13 @@ impl<V: Bits> Blocks<V> {
         )
     }
 
-    /// The keys of a vector, one a table, well mixed.
+    /// Returns the keys of a vector, one per table, well mixed.
     pub fn keys(&self, vector: V) -> impl Iterator<Item = u64> {
         self.table_masks.iter().map(move |&mask| (vector & mask).key(self.bits))
     }
 
-    /// The distance of two vectors that met in `table`: none if it is too large, or if they meet in an earlier table too.
+    /// Returns the distance of two vectors with the same key in `table`, or `None` if it is too large or they also share a key in an
+    /// earlier table.
     pub fn judge(&self, table: u32, a: V, b: V) -> Option<u32> {
         let differing = a ^ b;
         let distance = differing.ones();
@@ -79,22 +80,22 @@ impl<V: Bits> Blocks<V> {
         }
         let agreeing = self.masks.iter().enumerate().filter(|(_, mask)| differing & **mask == V::NONE);
         let agreeing = agreeing.fold(0u64, |set, (block, _)| set | 1 << block);
-        // Tables stand in ascending order of their sets, so the first one on which both agree has the lowest of the blocks
-        // on which they agree.
+        // Tables are in ascending order of their sets, so the first one on which both agree has the lowest of the blocks on which they
+        // agree.
         let blocks = *self.tables.get(table as usize)?;
         let up_to_its_highest = u64::MAX >> blocks.leading_zeros();
         (agreeing & up_to_its_highest == blocks).then_some(distance)
     }
 }
 
-/// The bits of a set of blocks.
+/// Returns the bits of a set of blocks.
 fn union<V: Bits>(masks: &[V], table: u64) -> V {
     let blocks = masks.iter().enumerate().filter(|(block, _)| table >> block & 1 == 1);
     blocks.fold(V::NONE, |all, (_, mask)| all | *mask)
 }
 
 trait FindOrLast: Iterator + Sized {
-    /// The first item that passes, else the last one.
+    /// Returns the first item that passes, or the last one if none does.
     fn find_or_last(self, mut passes: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item> {
         let mut last = None;
         for item in self {
@@ -109,7 +110,7 @@ trait FindOrLast: Iterator + Sized {
 
 impl<I: Iterator> FindOrLast for I {}
 
-/// Bits of the shortest key: the smallest b - k blocks together.
+/// Returns the number of bits in the shortest key: the smallest b - k blocks together.
 fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
     let bound = |i: u32| i * bits / blocks;
     let mut widths: Vec<u32> = (0..blocks).map(|i| bound(i + 1) - bound(i)).collect();
@@ -117,17 +118,17 @@ fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
     widths[..(blocks - distance) as usize].iter().sum()
 }
 
-/// How many tables a scheme of so many blocks has.
+/// Returns the number of tables in a scheme with this many blocks.
 pub fn table_count(blocks: u32, distance: u32) -> u64 {
     choose(blocks, distance)
 }
 
-/// n over k, saturating.
+/// Returns the binomial coefficient of n and k, saturating.
 fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1u64, |value, i| value.saturating_mul(u64::from(n) - i) / (i + 1))
 }
 
-/// All sets of `size` out of `count` things, as bits, in ascending order.
+/// Returns all sets of `size` out of `count` items, as bits, in ascending order.
 fn subsets(count: u32, size: u32) -> Vec<u64> {
     let mut sets = Vec::new();
     let mut set: u64 = (1 << size) - 1;
@@ -136,7 +137,7 @@ fn subsets(count: u32, size: u32) -> Vec<u64> {
         if set == 0 {
             break;
         }
-        // The next larger number with as many bits (Gosper).
+        // The next larger number with the same number of set bits (Gosper).
         let low = set & set.wrapping_neg();
         let ripple = set + low;
         set = ripple | (((set ^ ripple) >> 2) / low);
@@ -157,12 +158,12 @@ mod tests {
             assert_eq!((blocks.tables(), key_bits(64, blocks.masks.len() as u32, 3)), (tables, bits), "{documents}");
         }
         assert_eq!(Blocks::<u128>::new(64, 0, 1 << 31, 0).tables(), 1);
-        // Twelve pieces of 32 bits find distance 11 of 384 (Henzinger 2006), for a corpus of any size.
+        // Twelve blocks of 32 bits find distance 11 of 384 (Henzinger 2006), for a corpus of any size.
         assert_eq!(Blocks::<Wide>::new(384, 11, 1 << 31, 0).tables(), 12);
         assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }
 
-    /// Complete and each pair once, against all pairs, for several widths and distances.
+    /// Compares the result with all pairs, for several widths and distances: it is complete and finds each pair once.
     #[test]
     fn finds_exactly_the_near_pairs() {
         for (bits, distance, count) in [(64, 3, 400), (64, 6, 200), (128, 5, 200), (64, 0, 200)] {
@@ -181,7 +182,7 @@ mod tests {
     }
 
     fn check<V: Bits>(bits: u32, distance: u32, count: u64, base: impl Fn(u64) -> V, one: impl Fn(u32) -> V) {
-        // Families of vectors around a few centres, so that many distances occur.
+        // Groups of vectors around a few centers, so that many distances occur.
         let flip = |n, i| one((splitmix64(9, n * 64 + i) % u64::from(bits)) as u32);
         let flips = |n| splitmix64(8, n) % (u64::from(distance) + 4);
         let vectors: Vec<V> = (0..count).map(|n| (0..flips(n)).fold(base(n % 20), |v, i| v ^ flip(n, i))).collect();

@@ -1,4 +1,4 @@
-//! TF in the BM25 form of the 2007 study: tf / (k ((1 - b) + b dl / avgdl) + tf), without a numerator k + 1.
+//! TF in the BM25 variant of the 2007 study: tf / (k ((1 - b) + b dl / avgdl) + tf), without the factor k + 1 in the numerator.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -11,7 +11,7 @@ pub const K: ParamSpec =
 pub const B: ParamSpec =
     ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: how much the length counts" };
 
-/// TF for one corpus.
+/// Computes TF for one corpus.
 #[derive(Clone, Copy, Debug)]
 pub struct Bm25 {
     k: f64,
@@ -20,13 +20,13 @@ pub struct Bm25 {
 }
 
 impl Bm25 {
-    /// From the parameters [`K`] and [`B`].
+    /// Returns the settings from the parameters [`K`] and [`B`].
     pub fn new(params: &Params, stats: &CorpusStats) -> Bm25 {
         Bm25 { k: params.real(K.name), b: params.real(B.name), mean_length: stats.mean_length() }
     }
 
-    /// TF, from 0 to 1, of a word that occurs `tf` times among `length` words. One fixed order of operations, so that
-    /// equal counts give equal bits.
+    /// Returns the TF, from 0 to 1, of a word that occurs `tf` times among `length` words. The order of operations is fixed, so that equal
+    /// counts give equal bits.
     #[inline]
     pub fn tf(&self, tf: u32, length: usize) -> f64 {
         let tf = f64::from(tf);

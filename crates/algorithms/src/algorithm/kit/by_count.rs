@@ -1,21 +1,21 @@
-//! A function of a count (a document frequency, say), computed once for the small counts that most words have.
+//! A function of a count (such as a document frequency), precomputed for the small counts that most words have.
 
-/// Counts from this one on are computed each time.
+/// Larger counts are computed each time.
 const KEPT: u64 = 1 << 16;
 
-/// The function with its values.
+/// Holds the function with its precomputed values.
 pub struct ByCount {
     kept: Vec<f64>,
     function: Box<dyn Fn(u64) -> f64 + Send + Sync>,
 }
 
 impl ByCount {
-    /// The function, asked for counts up to `most` as a rule.
+    /// Returns the function, usually called with counts up to `most`.
     pub fn new(most: u64, function: impl Fn(u64) -> f64 + Send + Sync + 'static) -> ByCount {
         ByCount { kept: (0..=most.min(KEPT)).map(&function).collect(), function: Box::new(function) }
     }
 
-    /// The value for a count.
+    /// Returns the value for a count.
     #[inline]
     pub fn of(&self, count: u64) -> f64 {
         self.kept.get(count as usize).copied().unwrap_or_else(|| (self.function)(count))

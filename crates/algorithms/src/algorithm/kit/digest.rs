@@ -1,8 +1,7 @@
-//! From a signature string to a key: the parameters `digest` and `verify_string`, shared by the single-signature algorithms.
+//! Turns a signature string into a key: the parameters `digest` and `verify_string`, shared by the single-signature algorithms.
 //!
-//! A 32-bit digest is faithful and too short for a crawl (1e8 documents: about 1.2 million chance pairs); so 64 bits are
-//! the default. `verify_string` adds a second, independent 64-bit hash of the same string to the key: then equal keys mean
-//! equal strings.
+//! A 32-bit digest is faithful to the source but too short for a crawl (1e8 documents: about 1.2 million chance pairs), so 64 bits are the
+//! default. `verify_string` adds a second, independent 64-bit hash of the same string to the key, so that equal keys mean equal strings.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
@@ -25,7 +24,7 @@ pub const VERIFY_STRING: ParamSpec = ParamSpec {
     help: "compare the signature strings themselves by a second hash, so that a chance collision of the digest is no pair",
 };
 
-/// How an algorithm's signature strings become keys.
+/// Defines how an algorithm's signature strings become keys.
 #[derive(Clone, Copy, Debug)]
 pub struct StringKey {
     digest: Digest,
@@ -33,10 +32,10 @@ pub struct StringKey {
 }
 
 impl StringKey {
-    /// From the parameters [`DIGEST`] and [`VERIFY_STRING`].
+    /// Returns the settings from the parameters [`DIGEST`] and [`VERIFY_STRING`].
     ///
     /// # Errors
-    /// A digest of 128 bits has no room for a second hash, and needs none.
+    /// Returns an error if `verify_string` is set with a 128-bit digest, which has no room for a second hash and needs none.
     pub fn new(owner: &str, params: &Params) -> Result<StringKey> {
         let name = params.word(DIGEST.name);
         let digest = Digest::by_name(name).ok_or_else(|| Error::Internal(format!("{owner}: no digest {name:?}")))?;
@@ -49,28 +48,28 @@ impl StringKey {
         Ok(StringKey { digest, verify })
     }
 
-    /// The shape of rows with one such key.
+    /// Returns the shape of rows with one such key.
     pub fn shape(&self) -> RowShape {
         RowShape { key_bits: if self.verify { 128 } else { self.digest.bits().max(64) }, ..RowShape::KEY64 }
     }
 
-    /// The key of a signature string.
+    /// Returns the key of a signature string.
     pub fn of(&self, string: &str) -> u128 {
         self.of_bytes(string.as_bytes())
     }
 
-    /// The key of a signature string in another encoding.
+    /// Returns the key of a signature string in another encoding.
     pub fn of_bytes(&self, string: &[u8]) -> u128 {
         let key = self.digest.of(string);
         if self.verify { key << 64 | u128::from(hash64(string)) } else { key }
     }
 
-    /// Bits that chance collisions depend on.
+    /// Returns the number of bits that chance collisions depend on.
     pub fn bits(&self) -> u32 {
         self.digest.bits() + if self.verify { 64 } else { 0 }
     }
 
-    /// What stands between sentences in a signature string: one space in the faithful CRC32 mode, else a line feed.
+    /// Returns the separator between sentences in a signature string: a space in the faithful CRC32 mode, otherwise a line feed.
     pub fn sentence_separator(&self) -> char {
         if self.digest == Digest::Crc32 { ' ' } else { '\n' }
     }

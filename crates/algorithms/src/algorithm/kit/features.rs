@@ -1,4 +1,4 @@
-//! What fingerprints are voted on: words, shingles, characters, each as one 64-bit hash.
+//! The features that fingerprints vote on: words, shingles or characters, each as one 64-bit hash.
 
 use super::units::pairs_of_han;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -13,7 +13,7 @@ pub const FEATURES: ParamSpec = ParamSpec {
     help: "auto: words, character pairs for Han; words: of the tokenizer; shingles: of ngram words; chars: of ngram characters",
 };
 
-/// The parameter `ngram` that goes with [`FEATURES`].
+/// The parameter `ngram` for [`FEATURES`].
 pub const FEATURE_NGRAM: ParamSpec =
     ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "2", help: "units of features=shingles or chars" };
 
@@ -25,7 +25,7 @@ pub const MIN_FEATURES: ParamSpec = ParamSpec {
     help: "documents with fewer distinct features have no signature",
 };
 
-/// Which features a document is cut into.
+/// Defines the features that a document is cut into.
 #[derive(Clone, Copy, Debug)]
 pub struct Features {
     kind: &'static str,
@@ -33,24 +33,24 @@ pub struct Features {
 }
 
 impl Features {
-    /// From the parameters [`FEATURES`] and [`FEATURE_NGRAM`].
+    /// Returns the settings from the parameters [`FEATURES`] and [`FEATURE_NGRAM`].
     pub fn new(params: &Params) -> Features {
         Features { kind: params.word("features"), ngram: params.count("ngram") }
     }
 
-    /// Appends the hashes of the features in order, repeated ones as often as they occur.
+    /// Appends the hashes of the features in order, including repetitions.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         match self.kind {
             "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
             "shingles" => shingles(document.tokens(), self.ngram, false, out),
-            // Marks without a word are no features.
+            // Punctuation without a word makes no features.
             "chars" if document.tokens().is_empty() => {}
             "chars" => char_shingles(document.text(), self.ngram, out),
             _ => pairs_of_han(document.tokens(), out),
         }
     }
 
-    /// The letters of each feature, in order: of words or of windows of characters. Shingles and `auto` have hashes alone.
+    /// Passes the text of each feature to `each`, in order, for words and windows of characters. Shingles and `auto` have only hashes.
     pub fn texts(&self, document: &Analysis<'_>, each: impl FnMut(&str)) {
         match self.kind {
             "words" => document.words().iter().filter(|word| !word.stop).map(|word| document.word(word)).for_each(each),
@@ -60,10 +60,10 @@ impl Features {
     }
 }
 
-/// Whether there are enough distinct features to sign.
+/// Checks whether there are enough distinct features to sign.
 ///
 /// # Errors
-/// The reason for having no signature.
+/// Returns the reason for having no signature.
 pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
     if features.is_empty() {
         Err("no features")
@@ -74,9 +74,9 @@ pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
     }
 }
 
-/// Whether there are at least so many different ones among the features.
+/// Returns whether there are at least `least` distinct features.
 fn has_distinct(features: &[u64], least: usize) -> bool {
-    /// So many are looked through one by one: nearly always the first few features are enough of them.
+    /// Up to this number, features are scanned one by one: the first few nearly always suffice.
     const FEW: usize = 32;
     if features.len() < least {
         return false;
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Editions differ in their line ends more than in their words.
+    /// Editions differ more in line breaks than in words.
     #[test]
     fn a_space_behind_a_sentence_makes_no_other_text() {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(whole.len(), "甲乙丙丁戊。 己庚辛壬".chars().count() - 4);
         assert_eq!(whole, of("甲乙丙丁戊。 己庚辛壬"));
         assert_eq!(whole, of("甲乙丙丁戊。\n己庚辛壬"));
-        // Within a sentence a space is one.
+        // Within a sentence, a space counts as a space.
         assert_ne!(of("甲乙丙丁戊，己庚辛壬"), of("甲乙丙丁戊， 己庚辛壬"));
     }
 

@@ -1,4 +1,4 @@
-//! For tests: a whole run over a few texts in memory, so that an algorithm can be held against comparing all with all.
+//! For tests: a complete run over a few texts in memory, so that an algorithm can be compared with an exhaustive comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,22 +12,22 @@ use dupsift_core::hash::splitmix64;
 use dupsift_core::row::{Pair, Pairs, RowLayout, Signatures, Sketches};
 use dupsift_text::{Analysis, FieldValues, Pipeline, TextOptions};
 
-/// What a run found.
+/// Holds the results of a run.
 pub struct Found {
-    /// The pairs by document numbers.
+    /// The pairs by document number.
     pub pairs: BTreeMap<(usize, usize), Pair>,
-    /// Pairs that met, each once.
+    /// Number of candidate pairs, each counted once.
     pub candidates: usize,
-    /// Comparisons that were made.
+    /// Number of comparisons made.
     pub compared: u64,
-    /// Comparisons that were left out.
+    /// Number of comparisons left out.
     pub left_out: u64,
-    /// Documents without a signature, with the reason.
+    /// Documents without a signature, with the reasons.
     pub unsigned: BTreeMap<usize, &'static str>,
 }
 
 impl Found {
-    /// The pairs alone.
+    /// Returns the document numbers of the pairs.
     pub fn numbers(&self) -> BTreeSet<(usize, usize)> {
         self.pairs.keys().copied().collect()
     }
@@ -42,12 +42,12 @@ impl Sketches for InMemory {
     }
 }
 
-/// Counts, signs, groups and checks.
+/// Runs all steps: counts, signs, groups and checks.
 pub fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> Found {
     run_beside(algorithm, typed, texts, &vec![FieldValues::default(); texts.len()])
 }
 
-/// The same for texts with fields, one set of them a text.
+/// Like `run`, for texts with fields, one set per text.
 pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fields: &[FieldValues<'_>]) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let params = params(algorithm, typed);
@@ -105,7 +105,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     Found { pairs, candidates, compared, left_out: left_out + far, unsigned }
 }
 
-/// The counts that the algorithm asks for, with those of all words, in files of the folder.
+/// Returns the counts that the algorithm needs and those of all words, stored in files in the folder.
 pub fn count(
     algorithm: &dyn Algorithm,
     typed: &str,
@@ -142,8 +142,8 @@ pub fn count(
     CorpusStats::new(documents, tokens, 1, table("words", words), table("features", features))
 }
 
-/// Families of random texts: each text repeats the one before it with a few words changed, dropped or moved, or starts
-/// anew. Few of the words are common and most are rare, as in real text.
+/// Returns groups of random texts: each text repeats the previous one with a few words changed, dropped or moved, or starts a new group. A
+/// few words are common and most are rare, as in real text.
 pub fn texts(seed: u64, count: usize, length: usize) -> Vec<String> {
     let mut at = 0;
     let mut random = |below: u64| {
@@ -172,7 +172,7 @@ pub fn texts(seed: u64, count: usize, length: usize) -> Vec<String> {
     all.into_iter().map(|words| words.join(" ")).collect()
 }
 
-/// How often each word occurs in each text, for words between single spaces.
+/// Returns how often each word occurs in each text. Words are separated by single spaces.
 pub fn counts(texts: &[String]) -> Vec<BTreeMap<&str, f64>> {
     let mut all = Vec::new();
     for text in texts {
@@ -183,7 +183,7 @@ pub fn counts(texts: &[String]) -> Vec<BTreeMap<&str, f64>> {
     all
 }
 
-/// All pairs of numbers below `count` that `same` calls duplicates.
+/// Returns all pairs of numbers below `count` for which `same` is true.
 pub fn all_pairs(count: usize, same: impl Fn(usize, usize) -> bool) -> BTreeSet<(usize, usize)> {
     let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
     pairs.filter(|&(a, b)| same(a, b)).collect()

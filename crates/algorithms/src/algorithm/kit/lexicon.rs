@@ -1,8 +1,7 @@
-//! The lexicon of I-Match: words that are neither too common nor too rare, and what a document has of them
-//! (docs/methods/imatch.md).
+//! The lexicon of I-Match: words that are neither too common nor too rare, and which of them a document contains (docs/methods/imatch.md).
 //!
-//! The normalised IDF of a word runs from 0 for the commonest word of the corpus to 1 for the rarest, and the lexicon is an
-//! interval of it. IDF falls with the document frequency, so the interval is kept as one of document frequencies.
+//! The normalized IDF of a word ranges from 0 for the most common word in the corpus to 1 for the rarest. The lexicon is an interval of
+//! it. IDF falls with the document frequency, so the interval is stored as one of document frequencies.
 //!
 //! ```text
 //! nidf(df) = ln(df_greatest / df) / ln(df_greatest / df_least)      1000 / 1: df 251 -> 0.2, df 4 -> 0.8
@@ -55,7 +54,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
     help: "a document with fewer words of a lexicon has no signature by it",
 };
 
-/// The parameter `digest` of algorithms whose source names SHA-1.
+/// The parameter `digest` for algorithms whose source specifies SHA-1.
 pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),
@@ -63,7 +62,7 @@ pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     help: "digest of the lexicon's words in alphabetical order; sha1 (its first 128 bits) is the faithful one",
 };
 
-/// The document frequencies of the words of a lexicon, both bounds included.
+/// Holds the range of document frequencies of a lexicon's words, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lexicon {
     rarest: u64,
@@ -71,10 +70,10 @@ pub struct Lexicon {
 }
 
 impl Lexicon {
-    /// From the parameters [`LO`], [`HI`], [`DF_MIN`] and [`DF_MAX`].
+    /// Returns the lexicon for the parameters [`LO`], [`HI`], [`DF_MIN`] and [`DF_MAX`].
     ///
     /// # Errors
-    /// Bounds in the wrong order.
+    /// Returns an error if bounds are in the wrong order.
     pub fn new(owner: &str, params: &Params, stats: &CorpusStats) -> Result<Lexicon> {
         let (lo, hi) = (params.real(LO.name), params.real(HI.name));
         let (df_min, df_max) = (params.count(DF_MIN.name) as u64, params.count(DF_MAX.name) as u64);
@@ -93,10 +92,10 @@ impl Lexicon {
         Ok(Lexicon::of_nidf(least, greatest, lo, hi))
     }
 
-    /// The frequencies whose normalised IDF lies within bounds, given the range of all frequencies.
+    /// Returns the frequencies whose normalized IDF is within bounds, given the range of all frequencies.
     fn of_nidf(least: u64, greatest: u64, lo: f64, hi: f64) -> Lexicon {
         if least >= greatest {
-            // All words are equally common, and none is to be preferred.
+            // All words are equally common, so none is preferred.
             return Lexicon { rarest: 0, commonest: u64::MAX };
         }
         let range = float::ln(greatest as f64 / least as f64);
@@ -107,24 +106,24 @@ impl Lexicon {
         }
     }
 
-    /// Whether a word in so many documents belongs to the lexicon.
+    /// Returns whether a word in this many documents belongs to the lexicon.
     #[inline]
     pub fn has(&self, df: u64) -> bool {
         self.rarest <= df && df <= self.commonest
     }
 
-    /// The distinct words that the document has of it, in alphabetical order; stop words are left out.
+    /// Returns the distinct lexicon words of a document in alphabetical order, without stop words.
     pub fn words<'t>(&self, document: &'t Analysis<'_>) -> Vec<Entry<'t>> {
         let words = document.counted().iter().zip(document.frequencies());
         let inside = words.filter(|(counted, frequency)| !counted.word.stop && self.has(frequency.df));
         let mut entries = Vec::with_capacity(document.counted().len());
         entries.extend(inside.map(|(counted, _)| Entry::new(document.word(&counted.word), counted.word.hash)));
-        // Most words differ in their first eight bytes already.
+        // Most words differ in their first eight bytes.
         entries.sort_unstable_by(|a, b| a.front.cmp(&b.front).then_with(|| a.word.cmp(b.word)));
         entries
     }
 
-    /// What it is in this corpus, for run.json.
+    /// Describes the lexicon in this corpus, for run.json.
     pub fn describe(&self) -> String {
         match self.commonest {
             u64::MAX => format!("lexicon: words in {} documents or more", self.rarest),
@@ -133,7 +132,7 @@ impl Lexicon {
     }
 }
 
-/// The first number of a range for which something is true that stays true; the end, if there is none.
+/// Returns the first number in a range for which a condition holds that keeps holding, or the end if there is none.
 fn first(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while from < to {
         let middle = from + (to - from) / 2;
@@ -142,14 +141,14 @@ fn first(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> u64 {
     from
 }
 
-/// A word of a lexicon in a document.
+/// Holds a lexicon word in a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'t> {
-    /// The first eight bytes, the first of them highest; zeros behind a shorter word.
+    /// The first eight bytes, most significant first, padded with zeros.
     front: u64,
-    /// Its letters.
+    /// The letters of the word.
     pub word: &'t str,
-    /// Its hash.
+    /// The hash of the word.
     pub hash: u64,
 }
 
@@ -162,7 +161,7 @@ impl<'t> Entry<'t> {
     }
 }
 
-/// Joins words by one space in an emptied string; returns how many they are.
+/// Joins words with single spaces in a cleared string. Returns the number of words.
 pub fn join<'t>(words: impl Iterator<Item = &'t str>, string: &mut String) -> usize {
     string.clear();
     let mut count = 0;
@@ -190,7 +189,7 @@ mod tests {
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.2, 0.8), Lexicon { rarest: 4, commonest: 251 });
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.0, 1.0), Lexicon { rarest: 1, commonest: 1000 });
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.1, 1.0).rarest, 1);
-        // An interval without any frequency in it.
+        // An interval that contains no frequency.
         let none = Lexicon::of_nidf(1, 10, 0.95, 0.99);
         assert!((0..20).all(|df| !none.has(df)), "{none:?}");
         // Equally common words.

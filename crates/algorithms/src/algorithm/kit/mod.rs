@@ -1,4 +1,4 @@
-//! Parts that several algorithms share. An algorithm imports these and the contract, never another algorithm.
+//! Parts shared by several algorithms. An algorithm imports these and the contract, never another algorithm.
 
 pub mod address;
 pub mod bits;
@@ -27,7 +27,7 @@ pub mod verify;
 pub mod votes;
 pub mod word_string;
 
-/// Three documents with a known answer, for the algorithms' worked examples (docs/methods/tf.md).
+/// Three documents with known results, for the algorithms' worked examples (docs/methods/tf.md).
 #[cfg(test)]
 pub mod examples {
     use crate::algorithm::contract::{Algorithm, Corpus, Decided, Signer, Verify};
@@ -41,10 +41,10 @@ pub mod examples {
     pub const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
     /// The same sentences in another order: a duplicate of [`D1`].
     pub const D2: &str = "Кот видит птицу за окном. Кот спит на окне! Птица улетела";
-    /// Another document.
+    /// An unrelated document.
     pub const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";
 
-    /// The parameters of an algorithm from `a=1,b=2`.
+    /// Parses the parameters of an algorithm from `a=1,b=2`.
     pub fn params(algorithm: &dyn Algorithm, typed: &str) -> Params {
         let typed: Vec<(String, String)> = typed
             .split(',')
@@ -54,7 +54,7 @@ pub mod examples {
         Params::check(algorithm.name(), &crate::algorithm::specs(algorithm), &typed).expect("parameters of a test")
     }
 
-    /// What an algorithm without statistics emits for a text: (position, key, order, sketch) rows, or the reason.
+    /// Holds the output of an algorithm for one text: (position, key, order, sketch) rows, or the reason why there are none.
     pub type Emitted = Result<Vec<(u32, u128, u32, Vec<u8>)>, &'static str>;
 
     /// Signs one text with an algorithm that needs no statistics.
@@ -65,7 +65,7 @@ pub mod examples {
         sign_with(signer.as_ref(), text)
     }
 
-    /// Statistics of so many documents with so many words, with (word, df, cf) of some of them.
+    /// Returns statistics with this number of documents and words, and with (word, df, cf) for some of the words.
     pub fn counted(documents: u64, tokens: u64, words: &[(&str, u64, u64)]) -> CorpusStats {
         let folder = tempfile::tempdir().expect("a folder");
         let mut terms: Vec<_> = words.iter().map(|&(word, df, cf)| (hash64(word.as_bytes()), df, cf)).collect();
@@ -75,14 +75,14 @@ pub mod examples {
         CorpusStats::new(documents, tokens, 1, writer.finish().expect("a table"), TermTable::empty())
     }
 
-    /// Signs one text, as of the counted corpus, with an algorithm.
+    /// Signs one text with an algorithm, using the statistics of a counted corpus.
     pub fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
         let corpus = Corpus::new(1000, stats);
         let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
         sign_counted(signer.as_ref(), stats, text)
     }
 
-    /// The one key of a single-signature algorithm for a text of the counted corpus.
+    /// Returns the only key that a single-signature algorithm emits for a text of the counted corpus.
     pub fn key_over(
         algorithm: &dyn Algorithm,
         typed: &str,
@@ -100,7 +100,7 @@ pub mod examples {
         sign_counted(signer, &CorpusStats::none(), text)
     }
 
-    /// Signs one text of a corpus with these counts.
+    /// Signs one text from a corpus with these counts.
     pub fn sign_counted(signer: &dyn Signer, stats: &CorpusStats, text: &str) -> Emitted {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         let mut out = Signatures::default();
@@ -111,7 +111,7 @@ pub mod examples {
         }
     }
 
-    /// The one key of a single-signature algorithm.
+    /// Returns the only key that a single-signature algorithm emits for a text.
     pub fn key(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Result<u128, &'static str> {
         sign(algorithm, typed, text).map(|rows| {
             assert_eq!(rows.len(), 1);
@@ -119,7 +119,7 @@ pub mod examples {
         })
     }
 
-    /// What a check says of two documents' evidence: the similarity, if it reaches the threshold.
+    /// Returns the similarity that a check computes from two documents' evidence, if it reaches the threshold.
     pub fn similarity(check: &dyn Verify, a: &[u64], b: &[u64]) -> Decided<f32> {
         let passed = check.compare(a, b, Pair::new(0, 1, Score::EQUAL, 1))?;
         Ok(passed.map(|pair| pair.score.similarity))

@@ -1,12 +1,12 @@
-//! Which of many words differ from one in few bits: what rules out nearly all pairs of a window of bit vectors, several
-//! at a time. A vector of more than 64 bits differs in no fewer bits than its first word, so one word a row is enough to
-//! rule out; those that are left are judged as a whole.
+//! Finds the words that differ from a given word in few bits. This rules out nearly all pairs in a window of bit vectors, several at a
+//! time. A vector with more than 64 bits differs in at least as many bits as its first word, so one word per row is enough to rule pairs
+//! out. The remaining pairs are judged on the complete vectors.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::row::{Pair, Pairs, Row, Score, Window};
 
-/// Compares the rows of a window whose sketches are bit vectors, of 8 bytes at least: `judge` is asked about those alone
-/// that can be at most `distance` apart.
+/// Compares the rows of a window whose sketches are bit vectors with at least 8 bytes. `judge` is called only for rows that can be at most
+/// `distance` apart.
 pub fn compare(
     window: &Window<'_>,
     distance: u32,
@@ -22,7 +22,7 @@ pub fn compare(
     );
 }
 
-/// Appends the places of the words that differ from `first` in at most `most` bits, in order.
+/// Appends the positions of the words that differ from `first` in at most `most` bits, in order.
 #[allow(unsafe_code)]
 fn near(level: Level, first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
     match level {
@@ -30,18 +30,18 @@ fn near(level: Level, first: u64, words: &[u64], most: u32, places: &mut Vec<u32
         // SAFETY: `Level::best` found the feature of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(first, words, most, places) },
-        // SAFETY: `Level::best` found the other features of this level, and counting bits is asked for here.
+        // SAFETY: `Level::best` found the other features of this level, and the guard checks the one for counting bits.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
             x86::avx512(first, words, most, places);
         },
-        // SAFETY: a processor of this level has the lower one as well.
+        // SAFETY: a processor of this level also supports the lower one.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx2(first, words, most, places) },
     }
 }
 
-/// A plain loop, which compilers turn into vector code where they may.
+/// Scans in a plain loop, which the compiler vectorizes.
 #[inline(always)]
 fn scan(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
     for (at, words) in words.chunks(64).enumerate() {
@@ -53,7 +53,7 @@ fn scan(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
     }
 }
 
-/// Appends the numbers of the bits that are set, counted from `from`.
+/// Appends the positions of the set bits, counted from `from`.
 #[inline(always)]
 fn push(mut found: u64, from: u32, places: &mut Vec<u32>) {
     while found != 0 {
@@ -71,14 +71,14 @@ mod x86 {
         super::scan(first, words, most, places);
     }
 
-    /// Eight words with one instruction that counts their bits.
+    /// Compares eight words at a time, with an instruction that counts their bits.
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
     #[allow(unsafe_code)]
     pub fn avx512(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
         let (first, most) = (_mm512_set1_epi64(first as i64), _mm512_set1_epi64(most.into()));
         for (at, words) in words.chunks(8).enumerate() {
             let lanes = u8::MAX >> (8 - words.len());
-            // SAFETY: the lanes that are read are as many as there are words.
+            // SAFETY: exactly as many lanes are read as there are words.
             let words = unsafe { _mm512_maskz_loadu_epi64(lanes, words.as_ptr().cast()) };
             let bits = _mm512_popcnt_epi64(_mm512_xor_si512(words, first));
             let found = _mm512_mask_cmple_epu64_mask(lanes, bits, most);
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn all_levels_find_what_counting_finds() {
         for len in [0, 1, 7, 8, 9, 63, 64, 65, 300] {
-            // Words around one, so that all distances from 0 on occur.
+            // Words near one word, so that all distances from 0 on occur.
             let flips = |n| (0..n % 7).fold(0, |bits, i| bits ^ 1 << (splitmix64(n, i) % 64));
             let words: Vec<u64> = (0..len).map(|n| splitmix64(1, 1) ^ flips(n)).collect();
             for most in [0, 3, 64] {

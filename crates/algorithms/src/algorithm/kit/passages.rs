@@ -1,11 +1,11 @@
-//! Lines and paragraphs of a document, and what a passage consists of.
+//! Lines and paragraphs of a document, and the contents of a passage.
 //!
-//! A blank line, or the mark between paragraphs U+2029, ends a paragraph. In a text with neither, whose
-//! extractor wrote one block a line, each line is a paragraph.
+//! A blank line, or the paragraph separator U+2029, ends a paragraph. In a text with neither, whose extractor wrote one block per line,
+//! each line is a paragraph.
 //!
-//! A passage is compared by its letters and digits: one space between two words, nothing else; so marks, quotes and the
-//! spacing do not count. Its length is counted in half words, for a character of a script without spaces (Han, kana, Thai)
-//! is about half a word: then the dictionary is not needed.
+//! Passages are compared by their letters and digits, with one space between two words and nothing else. Punctuation, quotes and spacing
+//! do not count. The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a
+//! word. This way no dictionary is needed.
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ use super::raw_places::RawPlaces;
 use dupsift_core::hash::{Hash64, hash64};
 use dupsift_text::Analysis;
 
-/// A line that shows something.
+/// Holds a line with visible text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its place in the normalised text.
+    /// Its range in the normalized text.
     pub place: Range<usize>,
-    /// Whether a blank line, or U+2029, stands before it.
+    /// Whether a blank line, or U+2029, precedes it.
     pub after_blank: bool,
 }
 
-/// The lines of the raw text that show something, in order.
+/// Returns the lines of the raw text that have visible text, in order.
 pub fn lines(document: &Analysis<'_>) -> Vec<Line> {
     let raw = document.raw();
     let mut places = RawPlaces::new(document);
@@ -44,7 +44,7 @@ pub fn lines(document: &Analysis<'_>) -> Vec<Line> {
     lines
 }
 
-/// The paragraphs, as places in the normalised text.
+/// Returns the paragraphs as ranges in the normalized text.
 pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
     let lines = lines(document);
     let blanks = lines.iter().skip(1).any(|line| line.after_blank);
@@ -56,23 +56,23 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Bytes of letters that are kept until they are hashed: a paragraph may be the whole of a long document.
+/// Maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be a whole long document.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// The letters and digits of one passage, made of any number of stretches of normalised text.
+/// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.
 #[derive(Default)]
 pub struct Passage {
-    /// Those that are not hashed yet.
+    /// Letters that are not hashed yet.
     letters: String,
-    /// Those before, where there are so many.
+    /// The hash of the letters before them, if there are too many.
     before: Option<Box<Hash64>>,
     half_words: usize,
-    /// Whether the last character belongs to a word with spaces around.
+    /// Whether the last character belongs to a word delimited by spaces.
     behind_word: bool,
 }
 
 impl Passage {
-    /// Adds a stretch behind those that are there.
+    /// Appends a stretch of text.
     pub fn add(&mut self, text: &str) {
         let mut in_word = false;
         for c in text.chars() {
@@ -99,12 +99,12 @@ impl Passage {
         }
     }
 
-    /// Its length: two for a word, one for a character of a script without spaces.
+    /// Returns the length: two for a word, one for a character of a script without spaces.
     pub fn half_words(&self) -> usize {
         self.half_words
     }
 
-    /// Its 64-bit fingerprint.
+    /// Returns the 64-bit fingerprint.
     pub fn fingerprint(&self) -> u64 {
         let Some(before) = &self.before else { return hash64(self.letters.as_bytes()) };
         let mut all = before.clone();
@@ -112,7 +112,7 @@ impl Passage {
         all.value()
     }
 
-    /// Empties it; the memory is kept.
+    /// Clears the passage and keeps the memory.
     pub fn clear(&mut self) {
         self.letters.clear();
         self.before = None;
@@ -121,7 +121,8 @@ impl Passage {
     }
 }
 
-/// Whether a character is of a script that is written without spaces; whole blocks, for nothing depends on their gaps.
+/// Returns whether a character belongs to a script that is written without spaces. Complete blocks count, because their gaps do not
+/// matter.
 pub fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{3400}'..='\u{9FFF}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30FF}' | '\u{F900}'..='\u{FAFF}'
@@ -173,7 +174,7 @@ mod tests {
         let mut passage = Passage::default();
         passage.add(&"слово 网 ".repeat(300_000));
         assert!(passage.letters.capacity() < 3 * KEPT_BYTES);
-        // A space stands between words alone, and a character without spaces is none.
+        // A space separates only words; a character of a script without spaces is not one.
         assert_eq!(passage.fingerprint(), hash64("слово网".repeat(300_000).as_bytes()));
         passage.clear();
         passage.add("слово");

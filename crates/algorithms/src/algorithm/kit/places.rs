@@ -1,14 +1,14 @@
-//! Where each hash of a list stands in that list: a table for a handful of look-ups a word, made for one document or for a
-//! dictionary of a few thousand words.
+//! A table of the position of each hash in a list. It is built for one document or for a dictionary of a few thousand words, and each
+//! lookup takes a few steps.
 
-/// The table; hashes must be well mixed in their low bits.
+/// Holds the table. The low bits of the hashes must be well mixed.
 pub struct Places {
-    /// Hash and place; the place counts from 1, so that 0 is an empty slot.
+    /// Hashes and positions. Positions count from 1, so that 0 is an empty slot.
     slots: Vec<(u64, u32)>,
 }
 
 impl Places {
-    /// A table of hashes that all differ, fewer than 2^32.
+    /// Returns a table of distinct hashes, fewer than 2^32.
     pub fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Places {
         let mut places = Places { slots: vec![(0, 0); (hashes.len() * 2).next_power_of_two()] };
         for (place, hash) in hashes.enumerate() {
@@ -18,13 +18,14 @@ impl Places {
         places
     }
 
-    /// The place of a hash, counted from 0.
+    /// Returns the position of a hash, counted from 0.
     #[inline]
     pub fn of(&self, hash: u64) -> Option<usize> {
         self.slots[self.find(hash)].1.checked_sub(1).map(|place| place as usize)
     }
 
-    /// The slot of the hash, or the empty one where it would stand. At most half of the slots are taken, or none of one.
+    /// Returns the slot of the hash, or the empty slot where it would be inserted. At most half of the slots are occupied; a single slot
+    /// is always empty.
     #[inline]
     fn find(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
@@ -49,7 +50,7 @@ mod tests {
             hashes.iter().enumerate().for_each(|(place, &hash)| assert_eq!(places.of(hash), Some(place)));
             (count..2 * count + 9).for_each(|other| assert_eq!(places.of(mix64(other)), None));
         }
-        // Hashes that all want one slot.
+        // Hashes that all map to the same slot.
         let crowded: Vec<u64> = (0..50).map(|n| n << 32).collect();
         let places = Places::new(crowded.iter().copied());
         crowded.iter().enumerate().for_each(|(place, &hash)| assert_eq!(places.of(hash), Some(place)));

@@ -1,9 +1,9 @@
 //! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
-//! The terms of all documents stand in one order, rare first. A document enters the lists of its leading terms, those from
-//! which on the rest of the vector still is as long as the threshold asks. Two vectors of length 1 whose first common term
-//! is the i-th of one and the j-th of the other have no larger cosine than rest(i) rest'(j): so a pair that reaches the
-//! threshold meets in the list of its first common term.
+//! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms: those from which
+//! the rest of the vector is still as long as the threshold requires. If the first shared term of two vectors with length 1 is the i-th of
+//! one and the j-th of the other, their cosine is at most rest(i) rest'(j). So a pair that reaches the threshold is found in the list of
+//! its first shared term.
 //!
 //! ```text
 //! weights 3 3 1 1, length sqrt(20), threshold 0.9:  rest 1, 0.74 ..  -> one list
@@ -11,26 +11,26 @@
 
 use dupsift_core::row::Signatures;
 
-/// A term of a document.
+/// Holds a term in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
-    /// Its hash.
+    /// The hash of the term.
     pub hash: u64,
-    /// Its weight in the document, above 0.
+    /// The weight in the document, above 0.
     pub weight: f64,
-    /// Documents of the corpus that have it, at least 1.
+    /// Number of documents in the corpus that contain it, at least 1.
     pub df: u64,
 }
 
-/// Puts the terms of a document into the order that all documents share: rare first, ties by hash.
+/// Sorts the terms of a document into the order shared by all documents: rarest first, ties by hash.
 pub fn rare_first(terms: &mut Vec<Term>) {
     rare_first_by(terms, |term| *term);
 }
 
-/// The same for what has a term.
+/// Like `rare_first`, for any items that have a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
-    /// Bits of a term's place, of its document frequency, and of the beginning of its hash: a number a term, which is
-    /// sorted in a third of the time.
+    /// Number of bits for a term's position; `DF` and `HASH` are those for its document frequency and for the first bits of its hash. One
+    /// number per term sorts in a third of the time.
     const PLACE: u32 = 12;
     const DF: u32 = 24;
     const HASH: u32 = u64::BITS - DF - PLACE;
@@ -43,15 +43,15 @@ pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
         keys.sort_unstable();
         *terms = keys.iter().map(|key| terms[(key & ((1 << PLACE) - 1)) as usize]).collect();
     }
-    // What a number does not hold; and hashes that begin alike.
+    // For values that do not fit in such a number, and for hashes that begin with the same bits.
     let order = |term: &T| (of(term).df, of(term).hash);
     if !terms.is_sorted_by_key(order) {
         terms.sort_unstable_by_key(order);
     }
 }
 
-/// The length of the rest of the vector from each term on, itself included, as a share of the whole; with a 0 behind the
-/// last. Empty for a vector without length.
+/// Returns the length of the rest of the vector from each term on, inclusive, as a share of the total, followed by a 0. Empty for a vector
+/// with length 0.
 pub fn rests(terms: &[Term]) -> Vec<f64> {
     let mut rests = vec![0.0; terms.len() + 1];
     for (at, term) in terms.iter().enumerate().rev() {
@@ -65,29 +65,29 @@ pub fn rests(terms: &[Term]) -> Vec<f64> {
     rests
 }
 
-/// A hair below a threshold, for bounds that were rounded.
+/// Returns a value slightly below a threshold, for bounds that were rounded.
 pub fn below(threshold: f64) -> f64 {
     threshold - 1e-9
 }
 
-/// In how many lists a document with these [`rests`] stands, for pairs of at least that cosine: at least one.
+/// Returns the number of lists, at least one, that a document with these [`rests`] is added to, for pairs with at least this cosine.
 pub fn leading(rests: &[f64], threshold: f64) -> usize {
     let terms = rests.len().saturating_sub(1);
     rests[..terms].partition_point(|&rest| rest >= below(threshold))
 }
 
-/// The number as four bytes, rounded up, for a bound that must not come out too low.
+/// Returns the number as four bytes, rounded up, for a bound that must not be too low.
 pub fn rounded_up(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) < value { near.next_up() } else { near }
 }
 
-/// Bytes of the sketch of a row: the weight of the term, the length of the rest of the vector behind it, both Float32, and the
-/// hash of the term before it.
+/// Number of bytes in the sketch of a row: the weight of the term and the length of the rest of the vector after it, both Float32, and the
+/// hash of the previous term.
 pub const SKETCH: usize = 16;
 
-/// A row for each leading term of a vector of length 1. Where documents were counted, a term of a single one has none, for no
-/// other could be met there; but a document with no term but its own still has a row, by which it is known as signed.
+/// Emits a row for each leading term of a vector with length 1. If documents were counted, a term in a single document gets no row,
+/// because it cannot match another document. A document with only such terms still gets a row, so that it counts as signed.
 pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
     let rests = rests(terms);
     let (mut before, mut pushed) = (0, false);
@@ -105,9 +105,9 @@ pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Sig
     }
 }
 
-/// A bound on the cosine of two documents that met in a row, where it reaches the threshold. Pairs that met at the term before
-/// have been judged there. If this is their first common term, then no more than the product of the weights and of what
-/// follows can be in the cosine; and they do meet at their first common term.
+/// Returns a bound on the cosine of two documents that share a row, if the bound reaches the threshold. Pairs that also share the previous
+/// term were judged there. If this is their first shared term, the cosine is at most the product of the weights plus that of the rests,
+/// and every pair is found at its first shared term.
 pub fn bound_of_rows(a: &[u8], b: &[u8], threshold: f64) -> Option<f64> {
     if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
         return None;
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn rare_terms_come_first_whatever_a_number_holds() {
         let few = |n: u64| splitmix64(1, n);
-        // Hashes that begin alike; frequencies of more than 24 bits; more terms than there are places in a number.
+        // Hashes with the same first bits; frequencies with more than 24 bits; more terms than a number has positions for.
         let alike = |n: u64| splitmix64(2, n) >> 40;
         for (terms, hash, df) in [
             (300, &few as &dyn Fn(u64) -> u64, 40),

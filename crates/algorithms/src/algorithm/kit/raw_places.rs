@@ -1,15 +1,14 @@
-//! Where places of the raw text stand in the normalised one.
+//! Maps positions in the raw text to positions in the normalized text.
 //!
-//! Line ends, and the width of marks, are there in the raw text alone. Who needs them finds their places there and goes on
-//! with the normalised text, so that all that was chosen about text (ё, width, case) holds. Normalisation neither moves nor
-//! joins anything over white space, line ends or the marks of sentences; so such a place is known by the number of bytes
-//! before it, white space left out. Cost: one look at every character; a stretch between two spaces with a rare character
-//! in it is normalised by itself.
+//! Line breaks and the width of punctuation exist only in the raw text. Code that needs them finds their positions there and continues
+//! with the normalized text, so that all text options (ё, width, case) apply. Normalization does not move or join anything across white
+//! space, line breaks or sentence punctuation. So such a position is identified by the number of non-space bytes before it. Cost: one step
+//! per character; a stretch between two spaces that contains a rare character is normalized separately.
 
 use dupsift_text::Analysis;
 use dupsift_text::normal::visible_length;
 
-/// Follows ascending places through both texts of a document.
+/// Follows ascending positions through both texts of a document.
 pub struct RawPlaces<'t> {
     raw: &'t str,
     text: &'t [u8],
@@ -18,13 +17,13 @@ pub struct RawPlaces<'t> {
 }
 
 impl<'t> RawPlaces<'t> {
-    /// At the start of both.
+    /// Starts at the beginning of both texts.
     pub fn new(document: &'t Analysis<'_>) -> RawPlaces<'t> {
         RawPlaces { raw: document.raw(), text: document.text().as_bytes(), at: 0, place: 0 }
     }
 
-    /// The place in the normalised text, right behind its last visible character, of a place in the raw text: at a line
-    /// end, beside white space or a mark, and not before the last one asked for.
+    /// Returns the position in the normalized text, directly after its last visible character, that corresponds to a position in the raw
+    /// text. The position must be at a line break, or next to white space or punctuation, and must not precede the previous one.
     pub fn to(&mut self, raw: usize) -> usize {
         let passed = self.raw.get(self.at..raw).unwrap_or_default();
         let mut visible: usize = passed.split_whitespace().map(visible_bytes).sum();
@@ -37,7 +36,7 @@ impl<'t> RawPlaces<'t> {
     }
 }
 
-/// Bytes that a stretch without white space has in the normalised text, spaces left out.
+/// Returns the number of bytes that a stretch without white space has in the normalized text, not counting spaces.
 fn visible_bytes(stretch: &str) -> usize {
     if stretch.is_ascii() {
         return stretch.len();
@@ -49,7 +48,7 @@ fn visible_bytes(stretch: &str) -> usize {
             '«' | '»' | '\u{400}'..='\u{45F}' => 2,
             '\u{3400}'..='\u{9FFF}' | '\u{3001}'..='\u{3003}' | '\u{3005}' | '\u{3007}'..='\u{3011}' => 3,
             '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '•' => 3,
-            // Any other may become something else, alone or with its neighbours.
+            // Any other character may change, alone or with its neighbors.
             _ => return visible_length(stretch),
         };
     }
@@ -64,7 +63,7 @@ mod tests {
     use dupsift_text::normal::normal_word;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// The normalised text between the places of all line ends and marks, against each stretch normalised by itself.
+    /// Compares the normalized text between the positions of all line breaks and punctuation with each stretch normalized separately.
     fn check(raw: &str, yo_to_e: bool) {
         let options = TextOptions { yo_to_e, traditional: yo_to_e, ..TextOptions::default() };
         let (pipeline, letters) = (Pipeline::new(&options).expect("default options"), options.letters());

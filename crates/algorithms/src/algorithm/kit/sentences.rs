@@ -1,5 +1,5 @@
-//! The longest or heaviest sentences of a document: distinct, by (words or weight descending, text ascending)
-//! (`long_sent`, `heavy_sent`, `three_plus_five`).
+//! The longest or heaviest distinct sentences of a document, by (words or weight descending, text ascending) (`long_sent`, `heavy_sent`,
+//! `three_plus_five`).
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     help: "drop sentences that occur in more documents than this (boilerplate, licences); 0: drop none",
 };
 
-/// The sentences of a document, by the hash of their canonical form.
+/// Counts the sentences of documents, identified by the hash of their canonical form.
 pub struct Sentences;
 
 impl FeatureKind for Sentences {
@@ -36,26 +36,26 @@ impl FeatureKind for Sentences {
     }
 }
 
-/// Sentences are counted where [`MAX_SENTENCE_DF`] is set.
+/// Returns the sentences as features to count, if [`MAX_SENTENCE_DF`] is set.
 pub fn counted_sentences(params: &Params) -> Option<Box<dyn FeatureKind>> {
     (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn FeatureKind>)
 }
 
-/// The key of chosen sentences: they are put in alphabetical order and joined. Fewer of them than `wanted` are flagged.
+/// Returns the key of the chosen sentences, sorted alphabetically and joined. The key is flagged if there are fewer than `wanted`.
 pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
     let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature takes");
     chosen.sort_unstable();
     Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
 }
 
-/// So many times the sentences that are wanted are put in order first.
+/// The factor of the number of sentences that are sorted first.
 const FEW: usize = 4;
 
-/// The `count` longest distinct sentences, longest first, as canonical strings (words joined by one space).
-/// Sentences in more than `max_df` documents are left out, where that is above 0.
+/// Returns the `count` longest distinct sentences, longest first, as canonical strings (words joined with single spaces). If `max_df` is
+/// above 0, sentences in more documents are skipped.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns the reason why there is none.
 pub fn longest_sentences(
     document: &Analysis<'_>,
     count: usize,
@@ -65,10 +65,10 @@ pub fn longest_sentences(
     heaviest_sentences(document, |sentence| sentence.len() as f64, count, max_df, stats)
 }
 
-/// As [`longest_sentences`], by a weight in place of the length. Sentences of the same words must weigh the same.
+/// Like [`longest_sentences`], with a weight instead of the length. Sentences with the same words must have the same weight.
 ///
 /// # Errors
-/// Why there is none.
+/// Returns the reason why there is none.
 pub fn heaviest_sentences(
     document: &Analysis<'_>,
     weight: impl Fn(&Range<u32>) -> f64,
@@ -86,11 +86,11 @@ pub fn heaviest_sentences(
     let text = |sentence: &Range<u32>| {
         words[sentence.start as usize..sentence.end as usize].iter().map(|word| document.word(word))
     };
-    // Comparing word by word is comparing the canonical strings, for no word holds a character below the space.
+    // Comparing word by word is the same as comparing the canonical strings, because no word contains a character below the space.
     let order =
         |a: &(f64, &Range<u32>), b: &(f64, &Range<u32>)| b.0.total_cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1)));
-    // Nearly always the first few are enough, and the others need not be put in order. Where they are not, those equal to the
-    // last of them go, for one sentence may stand a thousand times, and more of the others come next.
+    // The first few are nearly always enough, so the others need not be sorted. If not, sentences equal to the last of them are dropped,
+    // because one sentence may occur a thousand times, and the next round takes more of the others.
     let mut few = FEW * count;
     let mut chosen: Vec<String> = Vec::with_capacity(count);
     while chosen.len() < count && !sentences.is_empty() {
@@ -102,7 +102,7 @@ pub fn heaviest_sentences(
         for (_, sentence) in &sentences[..few] {
             let mut canonical = String::new();
             document.write_sentence(sentence, &mut canonical);
-            // The order puts equal sentences beside each other.
+            // Equal sentences are adjacent in this order.
             if chosen.last() == Some(&canonical) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The set of shingles of a document: windows of k words (of Han characters, for Han), or of k characters.
+//! The set of shingles of a document: windows of k words (single characters for Han), or of k characters.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
@@ -20,25 +20,25 @@ pub const UNIT: ParamSpec = ParamSpec {
     help: "word: words, and single characters for Han; char: characters of the normalised text, spaces included",
 };
 
-/// Which shingles a document is cut into.
+/// Defines the shingles that a document is cut into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shingling {
-    /// Units in a shingle.
+    /// Number of units in a shingle.
     pub ngram: usize,
-    /// Characters instead of words.
+    /// Whether units are characters instead of words.
     pub chars: bool,
 }
 
 impl Shingling {
-    /// What a check takes where the algorithm has no shingles of its own: five words, five characters for Han.
+    /// The default of a check if the algorithm has no shingles: five words, five characters for Han.
     pub const DEFAULT: Shingling = Shingling { ngram: 5, chars: false };
 
-    /// From the parameters [`NGRAM`] and [`UNIT`].
+    /// Returns the settings from the parameters [`NGRAM`] and [`UNIT`].
     pub fn new(params: &Params) -> Shingling {
         Shingling { ngram: params.count("ngram"), chars: params.word("unit") == "char" }
     }
 
-    /// Parses `words5` or `chars8`; none for anything else.
+    /// Parses `words5` or `chars8`. Returns `None` for anything else.
     pub fn parse(typed: &str) -> Option<Shingling> {
         let (chars, ngram) = match typed.strip_prefix("words") {
             Some(ngram) => (false, ngram),
@@ -48,10 +48,10 @@ impl Shingling {
         Some(Shingling { ngram, chars })
     }
 
-    /// Appends the hashes of the document's shingles in order, repeated ones as often as they occur.
+    /// Appends the hashes of the document's shingles in order, including repetitions.
     pub fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if self.chars {
-            // Marks without a word are nothing that two documents could have in common.
+            // Punctuation without a word is nothing that two documents could have in common.
             if !document.tokens().is_empty() {
                 char_shingles(document.text(), self.ngram, out);
             }
@@ -60,7 +60,7 @@ impl Shingling {
         }
     }
 
-    /// Appends the hashes of the document's distinct shingles, in ascending order; what stands in `out` stays as it is.
+    /// Appends the hashes of the document's distinct shingles in ascending order. The previous contents of `out` do not change.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut own = Vec::new();
         self.cut_all(document, &mut own);
@@ -84,7 +84,7 @@ mod tests {
         shingling.cut_all(&document, &mut all);
         assert_eq!((set.len(), all.len()), (3, 6));
         assert!(set.is_sorted());
-        // Numbers that sorting or dropping repeated ones would move.
+        // Numbers that sorting or deduplication would move.
         let before = [u64::MAX, set[0], set[0]];
         let mut out = before.to_vec();
         shingling.cut(&document, &mut out);

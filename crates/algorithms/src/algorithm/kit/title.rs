@@ -1,8 +1,8 @@
-//! The parts of a page's title: what it is about, and often the name of its site.
+//! The parts of a page's title: its topic, and often the name of its site.
 //!
-//! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces; all of it on the normalised text, where
-//! full-width marks are ASCII. Which part is the name of the site is for the algorithm to say: the one that many titles have, or
-//! all but the longest.
+//! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces. The split uses the normalized text, where
+//! full-width punctuation is ASCII. The algorithm decides which part is the name of the site: the part that many titles share, or all but
+//! the longest.
 //!
 //! ```text
 //! "Погода в Москве - Новости" -> "погода в москве", "новости"      "one-two_three" -> "one-two_three"
@@ -10,10 +10,10 @@
 
 use std::ops::Range;
 
-/// A longest part with fewer characters says too little.
+/// A longest part with fewer characters is not informative.
 const LEAST_CHARACTERS: usize = 4;
 
-/// Where the parts stand in a normalised title; none is empty.
+/// Returns the ranges of the nonempty parts of a normalized title.
 pub fn parts(title: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut push = |part: Range<usize>| {
@@ -33,7 +33,7 @@ pub fn parts(title: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Where the longest part stands, the first of equal ones; all of the title where that has fewer than four characters.
+/// Returns the range of the longest part, or the first of several. If it has fewer than four characters, returns the whole title.
 pub fn longest(title: &str) -> Range<usize> {
     let length = |part: &Range<usize>| title[part.clone()].chars().count();
     let longest = parts(title).into_iter().rev().max_by_key(length);

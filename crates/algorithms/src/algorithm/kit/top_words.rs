@@ -1,35 +1,34 @@
-//! The heaviest words of a document, in the order that binds all algorithms: weight descending, then word ascending.
+//! The heaviest words of a document, in the order that all algorithms use: weight descending, then word ascending.
 
 use dupsift_text::{Analysis, Counted};
 
-/// The distinct words of a document with their counts, stop words left out.
+/// Returns the distinct words of a document with their counts, without stop words.
 pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
     let mut words = Vec::with_capacity(document.counted().len());
     words.extend(document.counted().iter().filter(|counted| !counted.word.stop));
     words
 }
 
-/// So many of `count` words are the share `share`, rounded down.
+/// Returns the number of words that make up the share `share` of `count` words, rounded down.
 pub fn share(count: usize, share: f64) -> usize {
-    // A share such as 0.29 is a hair less than it says, and 100 words times it a hair less than 29.
+    // A share such as 0.29 is stored as slightly less, so 100 words times it is slightly less than 29.
     (count as f64 * share + 1e-9).floor() as usize
 }
 
-/// The heaviest words that have been seen.
+/// Holds the heaviest words seen so far.
 pub struct Heaviest<'t> {
     count: usize,
-    /// Heaviest first: weight, letters, occurrences in the document.
+    /// Weight, letters and occurrences in the document, heaviest first.
     words: Vec<(f64, &'t str, u32)>,
 }
 
 impl<'t> Heaviest<'t> {
-    /// Room for `count` words, at least one.
+    /// Returns an empty list with room for `count` words, at least one.
     pub fn new(count: usize) -> Heaviest<'t> {
         Heaviest { count, words: Vec::with_capacity(count + 1) }
     }
 
-    /// Takes a word in, if it is among the heaviest. Nearly every word is lighter than the last of them, which one look
-    /// tells.
+    /// Adds a word if it is among the heaviest. Nearly every word is lighter than the last of them, which one comparison shows.
     #[inline]
     pub fn push(&mut self, weight: f64, document: &'t Analysis<'_>, counted: &Counted) {
         // Adding 0.0 turns -0.0 into 0.0, so that equal weights compare equal.
@@ -40,12 +39,12 @@ impl<'t> Heaviest<'t> {
         self.push_word(weight, document.word(&counted.word), counted.tf);
     }
 
-    /// The same for a word in letters that occurs so often.
+    /// Like `Heaviest::push`, for a word given by its letters and its number of occurrences.
     pub fn push_word(&mut self, weight: f64, word: &'t str, tf: u32) {
         let word = (weight + 0.0, word, tf);
         let heavier =
             |a: &(f64, &str, u32), b: &(f64, &str, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
-        // Most of those that are as heavy as the last come behind it.
+        // Most words with the same weight as the last one come after it.
         if self.words.len() == self.count && self.words.last().is_some_and(|last| !heavier(&word, last)) {
             return;
         }
@@ -54,27 +53,27 @@ impl<'t> Heaviest<'t> {
         self.words.truncate(self.count);
     }
 
-    /// The weight that a word must reach to be taken in, once there are enough.
+    /// Returns the weight that a word must reach to be added, once the list is full.
     pub fn lightest(&self) -> Option<f64> {
         if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
     }
 
-    /// The words, heaviest first.
+    /// Returns the words, heaviest first.
     pub fn words(&self) -> impl Iterator<Item = &'t str> {
         self.words.iter().map(|&(_, word, _)| word)
     }
 
-    /// The words with their occurrences in the document, heaviest first.
+    /// Returns the words with their occurrences in the document, heaviest first.
     pub fn in_order(self) -> impl Iterator<Item = (&'t str, u32)> {
         self.words.into_iter().map(|(_, word, tf)| (word, tf))
     }
 
-    /// The words with their weights, heaviest first.
+    /// Returns the words with their weights, heaviest first.
     pub fn weighed(self) -> impl Iterator<Item = (f64, &'t str)> {
         self.words.into_iter().map(|(weight, word, _)| (weight, word))
     }
 
-    /// The words in alphabetical order (of code points), joined by one space.
+    /// Returns the words in alphabetical order (by code point), joined with single spaces.
     pub fn join(self) -> String {
         let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word, _)| word).collect();
         chosen.sort_unstable();

@@ -1,5 +1,5 @@
-//! What learners look at: a bounded sample of the documents, and a bounded part of the vocabulary. Both are chosen by the
-//! texts alone, so that a model depends on nothing but the corpus.
+//! The input of learners: a bounded sample of the documents, and a bounded part of the vocabulary. Both depend only on the texts, so that
+//! a model depends only on the corpus.
 
 use crate::algorithm::contract::Notes;
 use crate::algorithm::params::{Kind, ParamSpec};
@@ -7,7 +7,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_text::Analysis;
 
-/// The parameter `sample`; algorithms differ in the default.
+/// The parameter `sample`. The default differs between algorithms.
 pub const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),
@@ -15,43 +15,43 @@ pub const SAMPLE: ParamSpec = ParamSpec {
     help: "about so many documents are learnt from, chosen by the hash of the text",
 };
 
-/// Which documents belong to a sample.
+/// Defines which documents belong to a sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// Those whose hash does not exceed this.
+    /// The highest hash of a document in the sample.
     most: u64,
 }
 
 impl Sample {
-    /// About `size` of `documents`; all of them, if there are no more.
+    /// Returns a sample of about `size` out of `documents`, or of all if there are no more.
     pub fn new(size: usize, documents: u64) -> Sample {
         let share = size as f64 / documents.max(1) as f64;
-        // A cast of a number above the greatest whole one gives that one.
+        // The cast saturates: a number above the largest integer becomes that integer.
         Sample { most: if share >= 1.0 { u64::MAX } else { (share * 2f64.powi(64)) as u64 } }
     }
 
-    /// Whether the document belongs to it.
+    /// Returns whether the document belongs to the sample.
     pub fn has(&self, document: &Analysis<'_>) -> bool {
         (document.raw_hash() >> 64) as u64 <= self.most
     }
 }
 
-/// The least document frequency, from `least` up, such that no more than `words` words have one from there to `most`.
+/// Returns the lowest document frequency, starting at `least`, for which at most `words` words have a frequency from there to `most`.
 pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
     let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);
     let mut inside: Vec<u64> = all.filter(|df| (least..=most).contains(df)).collect();
     if inside.len() <= words {
         return least;
     }
-    // The commonest word that has to stay outside; those as common as it have to, too.
+    // The most common word that must be excluded. Words with the same frequency are excluded too.
     let (_, &mut outside, _) = inside.select_nth_unstable_by(words, |a, b| b.cmp(a));
     outside + 1
 }
 
-/// Whether so many bytes may be taken.
+/// Checks whether learning may use this much memory.
 ///
 /// # Errors
-/// [`Error::Usage`] with what would do.
+/// Returns [`Error::Usage`] with the memory that would suffice.
 pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
     if bytes <= notes.memory_bytes {
         return Ok(());

@@ -1,14 +1,14 @@
-//! What a vector of a document is made of: words, or, for Han, single characters or pairs of neighbouring ones.
+//! The units of a document's vector: words, or, for Han, single characters or pairs of adjacent ones.
 
 use crate::algorithm::contract::FeatureKind;
 use crate::corpus::{CorpusStats, TermTable};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_text::{Analysis, Frequency, Token};
 
-/// The names of the kinds of units, as a parameter takes them.
+/// The names of the kinds of units, as parameter values.
 pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
 
-/// A kind of units.
+/// Defines a kind of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     /// One of [`UNITS`].
@@ -17,42 +17,42 @@ pub struct Units {
     pub han_only: bool,
 }
 
-/// A unit of a document.
+/// Holds a distinct unit in a document.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// Its hash.
+    /// The hash of the unit.
     pub hash: u64,
-    /// How often it stands in the document.
+    /// Number of occurrences in the document.
     pub count: u32,
-    /// What is known of it in the corpus.
+    /// Its frequencies in the corpus.
     pub frequency: Frequency,
 }
 
-/// Keeps the hashes of units apart from those of other features; each kind has its own besides.
+/// Separates the hashes of units from those of other features. Each kind of unit adds a salt of its own.
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
-    /// The units whose document frequencies the first pass has to count; none for words, which are counted anyway.
+    /// Returns the units whose document frequencies the first pass must count. `None` for words, which are counted anyway.
     pub fn features(self) -> Option<Box<dyn FeatureKind>> {
         (!self.are_words()).then(|| Box::new(self) as Box<dyn FeatureKind>)
     }
 
-    /// Whether the units are words.
+    /// Returns whether the units are words.
     pub fn are_words(self) -> bool {
         self.name == "word" && !self.han_only
     }
 
-    /// The table that has the units of all documents.
+    /// Returns the table with the units of all documents.
     pub fn table(self, stats: &CorpusStats) -> &TermTable {
         if self.are_words() { &stats.words } else { &stats.features }
     }
 
-    /// The distinct units of a document.
+    /// Returns the distinct units of a document.
     pub fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Unit> {
         if self.are_words() {
             let counted = document.counted().iter().zip(document.frequencies());
             let counted = counted.filter(|(counted, _)| !counted.word.stop);
-            // Room for all at once: see `allocator.rs`.
+            // Reserves room for all units at once, see `allocator.rs`.
             let mut units = Vec::with_capacity(document.counted().len());
             units.extend(counted.map(|(one, &frequency)| Unit { hash: one.word.hash, count: one.tf, frequency }));
             return units;
@@ -98,7 +98,7 @@ impl FeatureKind for Units {
     }
 }
 
-/// Appends words, and for Han each pair of characters with nothing between them (a lone one by itself).
+/// Appends words, and for Han each pair of characters with nothing between them. A single character is appended alone.
 pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
     for run in tokens.chunk_by(|a, b| a.han == b.han && (b.joined || !b.han)) {
         match run {
@@ -134,7 +134,7 @@ mod tests {
         // 网页 2, 页网 1, 页 1, seo 2.
         assert_eq!(weights("han_bigram", false), [1.0, 1.0, 2.0, 2.0]);
         assert_eq!(weights("han_bigram", true), [1.0, 1.0, 2.0]);
-        // No pair runs across a mark, a space or the end of a sentence.
+        // No pair crosses punctuation, a space or the end of a sentence.
         let pairs = |text: &str| {
             let mut out = Vec::new();
             pairs_of_han(pipeline.analyse(text).tokens(), &mut out);

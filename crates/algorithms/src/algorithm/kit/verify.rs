@@ -1,4 +1,4 @@
-//! Checks of a pair on the texts, the same for every algorithm: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
+//! Text checks for pairs, shared by all algorithms: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
 
 use super::shingling::Shingling;
 use super::top_words::distinct_words;
@@ -9,10 +9,10 @@ use dupsift_core::float;
 use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 
-/// The checks by name.
+/// The names of the checks.
 pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
 
-/// The parameter `verify` of algorithms that do not verify by default.
+/// The parameter `verify` for algorithms that do not verify by default.
 pub const VERIFY: ParamSpec = ParamSpec {
     name: "verify",
     kind: Kind::Verify(CHECKS),
@@ -20,10 +20,11 @@ pub const VERIFY: ParamSpec = ParamSpec {
     help: "check every pair on the texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) on characters, cosine of word counts",
 };
 
-/// Characters above which `lcs` compares words: the cost is the product of the lengths.
+/// Maximum number of characters for which `lcs` compares characters. Longer texts are compared by words, because the cost is the product
+/// of the lengths.
 pub const LCS_CHARACTERS: usize = 200_000;
 
-/// The check of that name with its threshold; `shingling` is what Jaccard compares. None for an unknown name.
+/// Returns the check with this name and threshold, or `None` if the name is unknown. Jaccard compares the shingles of `shingling`.
 pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn Verify>> {
     Some(match name {
         "jaccard" => Box::new(Jaccard { shingling, threshold }),
@@ -33,7 +34,7 @@ pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn
     })
 }
 
-/// Exact Jaccard of the shingle sets.
+/// Checks the exact Jaccard similarity of the shingle sets.
 struct Jaccard {
     shingling: Shingling,
     threshold: f64,
@@ -50,8 +51,8 @@ impl Verify for Jaccard {
     }
 
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
-        // The smaller set over the larger bounds the similarity from above. A quotient, as the similarity is one: a
-        // product would round otherwise, and lose a set that lies in another and reaches the threshold exactly.
+        // The size of the smaller set divided by that of the larger is an upper bound on the similarity. The test uses a quotient like the
+        // similarity itself: a product would round differently, and reject a contained set that reaches the threshold exactly.
         let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
         if few as f64 / (many as f64) < self.threshold {
             return Ok(None);
@@ -61,8 +62,8 @@ impl Verify for Jaccard {
     }
 }
 
-/// 2 LCS / (|a| + |b|) on the characters of the canonical text, on words for very long texts; undecided where these take
-/// too long as well.
+/// Checks 2 LCS / (|a| + |b|) on the characters of the canonical text, or on words for very long texts.
+/// Pairs are undecided if words also take too long.
 struct Lcs {
     threshold: f64,
 }
@@ -72,7 +73,8 @@ impl Verify for Lcs {
         format!("lcs:{}", self.threshold)
     }
 
-    /// The number of characters (0 where there are too many to compare), the characters, the words; two to a number.
+    /// Appends the number of characters (0 if there are too many to compare) and of words, then the characters and the words, two per
+    /// number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let canonical = document.canonical();
         let characters = canonical.chars().count();
@@ -94,10 +96,10 @@ impl Verify for Lcs {
     }
 }
 
-/// Appends units, two to a number.
+/// Appends units, two per number.
 pub fn pack(mut units: impl Iterator<Item = u32>, out: &mut Vec<u64>) {
     while let Some(low) = units.next() {
-        // The same order in memory on every machine that has little-endian numbers; the store never leaves the machine.
+        // The order in memory is the same on all little-endian machines. The stored evidence never leaves the machine.
         let pair = [low, units.next().unwrap_or(0)];
         out.push(bytemuck::cast(pair));
     }
@@ -111,7 +113,7 @@ fn unpack(evidence: &[u64]) -> (&[u32], &[u32]) {
     (&units[..characters], &units[from..from + words])
 }
 
-/// Cosine of 1 + ln tf over the words, stop words left out.
+/// Checks the cosine of 1 + ln tf over the words, without stop words.
 struct Cosine {
     threshold: f64,
 }
@@ -153,19 +155,19 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Word pairs: {a b, b c, c d} and {a b, b c, c e}: two of four.
+        // Word pairs: {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
         assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
         assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
-        // Canonical texts of seven characters that differ in one.
+        // Canonical texts with seven characters that differ in one.
         assert_eq!(verify("lcs", 0.8, "a b c d", "a b c e"), Some(12.0 / 14.0));
         assert_eq!(verify("lcs", 0.9, "a b c d", "a b c e"), None);
-        // Three of four words in common.
+        // Three of four words are shared.
         assert_eq!(verify("cosine", 0.7, "a b c d", "d c b e"), Some(0.75));
         assert_eq!(verify("cosine", 0.8, "a b c d", "d c b e"), None);
         assert!(check("jacard", 0.5, Shingling::DEFAULT).is_none());
     }
 
-    /// Thresholds and set sizes of which the product, rounded, lies above the smaller size.
+    /// Thresholds and set sizes whose product, after rounding, exceeds the smaller size.
     #[test]
     fn a_set_within_another_reaches_its_share_of_it_exactly() {
         let mut tight = 0;

@@ -1,26 +1,26 @@
-//! Votes of 64 kinds at once: how often each bit is set in a list of 64-bit numbers, and in which the ones have it.
+//! Counts 64 kinds of votes at once: how often each bit is set in a list of 64-bit numbers, and which bits win the majority.
 //!
-//! The counts stand side by side, bit for bit: plane p holds bit p of all 64 counts. Eight numbers are added together by full
-//! adders on whole words (the tree of Harley and Seal), so a number costs about five operations on any processor.
+//! The counts are stored in bit planes: plane p holds bit p of all 64 counts. Eight numbers are added together by full adders on whole
+//! words (the Harley-Seal tree), so a number costs about five operations on any processor.
 
-/// 64 counts.
+/// Holds 64 counts.
 #[derive(Clone, Debug)]
 pub struct Votes {
-    /// Bit p of the count of each bit.
+    /// Plane p: bit p of each count.
     planes: [u64; PLANES],
-    /// Numbers added.
+    /// Number of numbers added.
     total: u64,
 }
 
-/// A count has at most as many bits: 2^38 numbers, more than a document can have.
+/// Maximum number of bits in a count: 2^38 numbers, more than a document can have.
 const PLANES: usize = 38;
 
-/// Which of 64 bits won.
+/// Reports which of the 64 bits won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Set in more than half of the numbers.
+    /// Bits set in more than half of the numbers.
     pub more: u64,
-    /// Set in exactly half of them.
+    /// Bits set in exactly half of the numbers.
     pub even: u64,
 }
 
@@ -48,7 +48,7 @@ impl Votes {
         rest.iter().for_each(|&number| self.carry(0, number));
     }
 
-    /// Adds one to the counts of the bits of `carry`, times 2^plane.
+    /// Adds 2^plane to the count of each bit that is set in `carry`.
     #[inline]
     fn carry(&mut self, plane: usize, mut carry: u64) {
         for plane in &mut self.planes[plane..] {
@@ -68,12 +68,12 @@ impl Votes {
             more |= even & plane & !half;
             even &= !(plane ^ half);
         }
-        // Of an odd number of votes none is half.
+        // With an odd number of votes, no count is exactly half.
         Outcome { more, even: if self.total.is_multiple_of(2) { even } else { 0 } }
     }
 }
 
-/// The bits that more than half of the numbers have set, after `map`; where it is exactly half, the bit is `even`.
+/// Returns the bits that are set in more than half of the numbers after `map`. Bits set in exactly half of them become `even`.
 pub fn majority(numbers: &[u64], even: bool, map: impl Fn(u64) -> u64) -> u64 {
     let mut votes = Votes::default();
     let mut mapped = [0; 256];
@@ -85,7 +85,7 @@ pub fn majority(numbers: &[u64], even: bool, map: impl Fn(u64) -> u64) -> u64 {
     if even { outcome.more | outcome.even } else { outcome.more }
 }
 
-/// Adds two numbers to a plane, bit by bit; returns what carries.
+/// Adds two numbers to a plane bit by bit. Returns the carry.
 #[inline]
 fn add_two(plane: &mut u64, a: u64, b: u64) -> u64 {
     let either = a ^ b;

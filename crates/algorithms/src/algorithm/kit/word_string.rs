@@ -1,5 +1,5 @@
-//! The signature string of the heaviest words, for algorithms that differ in the weight alone: the first `words` words by
-//! (weight descending, word ascending), in alphabetical order, joined by one space (`tf`, `tf_idf`, `tf_ridf`, `opt_freq`).
+//! The signature string of the heaviest words, for algorithms that differ only in the weight (`tf`, `tf_idf`, `tf_ridf`, `opt_freq`): the
+//! first `words` words by (weight descending, word ascending), sorted alphabetically and joined with single spaces.
 
 use super::digest::StringKey;
 use super::top_words::Heaviest;
@@ -21,25 +21,25 @@ pub const MIN_DISTINCT: ParamSpec = ParamSpec {
     help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
 };
 
-/// TF as 0.5 + 0.5 tf / tf_max, `most` being the count of the document's most frequent word.
+/// Returns TF as 0.5 + 0.5 tf / tf_max, where `most` is the count of the document's most frequent word.
 #[inline]
 pub fn augmented_tf(tf: u32, most: u32) -> f64 {
     0.5 + 0.5 * f64::from(tf) / f64::from(most)
 }
 
-/// How documents become keys.
+/// Defines how documents become keys.
 pub struct WordString {
     words: usize,
     min_distinct: usize,
-    /// From strings to keys.
+    /// Converts strings to keys.
     pub key: StringKey,
 }
 
 impl WordString {
-    /// From the parameters [`WORDS`], [`MIN_DISTINCT`] and those of [`StringKey`].
+    /// Returns the settings from the parameters [`WORDS`], [`MIN_DISTINCT`] and those of [`StringKey`].
     ///
     /// # Errors
-    /// Those of [`StringKey::new`].
+    /// Returns the errors of [`StringKey::new`].
     pub fn new(owner: &str, params: &Params) -> Result<WordString> {
         Ok(WordString {
             words: params.count(WORDS.name),
@@ -48,10 +48,11 @@ impl WordString {
         })
     }
 
-    /// The key of a document by a weight of (tf, the greatest tf, the word's frequency in the corpus). Stop words are left out.
+    /// Returns the key of a document. `weigh` computes the weight from tf, the maximum tf, and the word's frequency in the corpus. Stop
+    /// words are skipped.
     ///
     /// # Errors
-    /// Why it has none.
+    /// Returns the reason why the document has no key.
     pub fn key(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<Key, Reason> {
         let words = || document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
         let (distinct, most) = words().fold((0, 0), |(distinct, most), (word, _)| (distinct + 1, word.tf.max(most)));

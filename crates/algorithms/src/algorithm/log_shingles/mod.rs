@@ -1,22 +1,21 @@
-//! `log_shingles` (A8): shingles divisible by a power of two, one that grows with the document.
+//! `log_shingles` (A8): samples the shingles divisible by a power of two that grows with the document.
 //!
-//! Source: Zelenkov, Segalovich 2007, Log Shingles (recall 0.39, precision 0.97 in that study); Manber 1994 (fingerprints with
-//! zero low bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: a sort of the shingles; two rows a document (`equal`),
-//! one (`ladder`), or about half of its 50 to 100 sampled shingles and a second reading of the candidates (`overlap`).
+//! Source: Zelenkov, Segalovich 2007, Log Shingles (recall 0.39, precision 0.97 in that study); Manber 1994 (fingerprints with zero low
+//! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one (`ladder`), or
+//! about half of its 50 to 100 sampled shingles and a second read of the candidates (`overlap`).
 //!
-//! Of n distinct shingles those divisible by 2^i are kept, i = max(0, floor(log2(n / sample))): `sample` to twice as many, or
-//! all of a small document. How the study compares them is not known, so there are three ways:
+//! Of n distinct shingles, those divisible by 2^i are kept, with i = max(0, floor(log2(n / sample))). This gives `sample` to 2 `sample`
+//! shingles, or all of a small document. The study does not describe how samples are compared, so there are three modes:
 //!
-//! | mode | a pair is |
+//! | mode | condition for a pair |
 //! | --- | --- |
-//! | `equal` | one sample equal, of the document's level or the next, so that two lengths on both sides of a border can meet |
+//! | `equal` | one sample is equal, at the document's level or the next, so that documents on both sides of a border can match |
 //! | `overlap` | common over all sampled shingles at the higher of both levels reaches `threshold` |
-//! | `ladder` | for every j the smallest shingle divisible by 2^j equal: about log2 n values |
+//! | `ladder` | for every j, the smallest shingle divisible by 2^j is equal: about log2 n values |
 //!
-//! Limits: all-or-nothing samples (`equal`) are lost with a few changed words: one word touches ten shingles of a pair, and at
-//! a rate of 1/8 the sample survives with probability 0.26. The next level of a small document is a handful of shingles or
-//! none; `min_shingles` leaves small documents out. In `overlap` a shingle that many documents share costs the square of
-//! their number, up to `--max-candidates`.
+//! Limits: `equal` compares complete samples, which a few changed words break: one word changes ten shingles of a pair, and at a rate of
+//! 1/8 the sample survives with probability 0.26. The next level of a small document has few shingles or none; `min_shingles` skips small
+//! documents. In `overlap`, a shingle shared by many documents costs the square of their number, up to `--max-candidates`.
 //!
 //! ```text
 //! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31
@@ -34,7 +33,7 @@ use dupsift_core::row::{RowShape, Signatures};
 use dupsift_text::Analysis;
 use sample::{Overlap, Sampling, is_divisible};
 
-/// The algorithm.
+/// Implements the `log_shingles` algorithm.
 pub struct LogShingles;
 
 const FACTS: Facts = Facts {
@@ -160,18 +159,18 @@ impl Signer for LogShinglesSigner {
     }
 }
 
-/// The key of the shingles divisible by 2^level, with the level; none if there is no such shingle.
+/// Returns the key of the shingles divisible by 2^level, combined with the level, or `None` if there is no such shingle.
 fn sample_key(sorted: &[u64], level: u32) -> Option<u64> {
     let mut sample = sorted.iter().filter(|shingle| is_divisible(**shingle, level)).peekable();
     sample.peek()?;
     Some(sample.fold(mix64(u64::from(level) + 1), |key, &shingle| combine(key, shingle)))
 }
 
-/// The key of the smallest shingles divisible by 1, 2, 4 and so on, as far as there are any.
+/// Returns the key of the smallest shingles divisible by 1, 2, 4 and so on, as long as there are any.
 fn ladder_key(sorted: &[u64]) -> u64 {
     let mut key = 0;
     let mut rung = 0;
-    // In ascending order, a shingle is the smallest of all powers that none before it was divisible by.
+    // In ascending order, a shingle is the smallest multiple of each power that did not divide any earlier one.
     for &shingle in sorted {
         while rung <= 64 && is_divisible(shingle, rung) {
             key = combine(key, shingle);
@@ -203,7 +202,7 @@ mod tests {
         assert_eq!(sample_key(&set, 0), key(&set, 0));
         assert_eq!(sample_key(&set, 3), key(&[16, 24], 3));
         assert_eq!(sample_key(&set, 5), None);
-        // 4 is the smallest of 1, 2 and 4; 16 that of 8 and 16.
+        // 4 is the smallest multiple of 1, 2 and 4; 16 that of 8 and 16.
         assert_eq!(ladder_key(&set), [4, 4, 4, 16, 16].into_iter().fold(0, combine));
         assert_eq!(ladder_key(&[0]), (0..65).fold(0, |key, _| combine(key, 0)));
 
@@ -215,14 +214,14 @@ mod tests {
 
     #[test]
     fn documents_on_both_sides_of_a_border_meet() {
-        // 199 and 200 shingles of five words: levels 1 and 2, so only the next level of the shorter can meet.
+        // 199 and 200 shingles with five words: levels 1 and 2, so only the next level of the shorter text can match.
         let meets = |n: usize| {
             let text = |words: usize| (0..words).map(|at| format!("word{n}of{at} ")).collect::<String>();
             let (shorter, longer) = (keys("", &text(203)), keys("", &text(204)));
             assert!(!longer.contains(&shorter[0]) && longer[1] != shorter[1]);
             longer[0] == shorter[1]
         };
-        // The shingle that came on top is divisible by 4, and so in the sample, once in four times.
+        // The additional shingle is divisible by 4, and so in the sample, in one of four cases.
         let met = (0..40).filter(|&n| meets(n)).count();
         assert!((20..40).contains(&met), "{met} of 40");
     }

@@ -1,4 +1,4 @@
-//! Samples of shingles that keep their size as documents grow, and the share that two of them have in common.
+//! Samples of shingles whose size stays bounded as documents grow, and the similarity of two samples.
 //!
 //! Source: Broder, Glassman, Manasse, Zweig 1997, the sets V_i of fingerprints divisible by 2^i.
 
@@ -9,12 +9,12 @@ use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// Which shingles of a document are kept.
+/// Defines which shingles of a document are kept.
 #[derive(Clone, Copy)]
 pub struct Sampling {
-    /// What shingles are.
+    /// The settings for shingles.
     pub shingling: Shingling,
-    /// The least expected size of a sample, where there are twice as many shingles.
+    /// The minimum expected size of a sample of a document with at least twice as many shingles.
     pub sample: usize,
 }
 
@@ -25,39 +25,39 @@ impl Sampling {
         distinct(out);
     }
 
-    /// i for a document of so many distinct shingles.
+    /// Returns the level i of a document with this many distinct shingles.
     pub fn level(&self, shingles: usize) -> u32 {
         (shingles / self.sample).checked_ilog2().unwrap_or(0)
     }
 }
 
-/// Whether 2^level divides the shingle.
+/// Returns whether 2^level divides the shingle.
 pub fn is_divisible(shingle: u64, level: u32) -> bool {
     shingle.trailing_zeros() >= level
 }
 
-/// The exact comparison of two samples.
+/// Compares two samples exactly.
 pub struct Overlap {
-    /// How documents are sampled.
+    /// The settings for samples.
     pub sampling: Sampling,
-    /// Common sampled shingles over all, at least so many.
+    /// The lowest ratio of common to all sampled shingles.
     pub threshold: f64,
-    /// What `verify=` asks for besides.
+    /// An additional check requested by `verify=`.
     pub then: Option<Box<dyn Verify>>,
 }
 
 impl Overlap {
-    /// The shingles of a sample, sorted, under which a document must be met so that no pair is missed.
+    /// Returns the shingles of a sample, sorted, that a document must be indexed by so that no pair is missed.
     ///
-    /// Two sets that reach the threshold share at least ceil(threshold |A|) elements; so of each, in one common order, the
-    /// first |A| - ceil(threshold |A|) + 1 hold one that both have (the prefix of Chaudhuri, Ganti, Kaushik 2006). A partner
-    /// may be of any higher level, so each level has its own first shingles; they are much the same.
+    /// Two sets that reach the threshold share at least ceil(threshold |A|) elements. So if both use the same order, the first |A| -
+    /// ceil(threshold |A|) + 1 elements of each include a shared one (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
+    /// may be at any higher level, so each level has its own first shingles; they largely overlap.
     pub fn met_by(&self, sample: &[u64], level: u32) -> impl Iterator<Item = u64> {
         let mut met = Vec::new();
         for level in level..=64 {
             let sample = sample.iter().filter(|shingle| is_divisible(**shingle, level));
             let count = sample.clone().count();
-            // A hair less, for the product was rounded: one shingle more does no harm.
+            // Slightly less, because the product was rounded. One more shingle does no harm.
             let common = (self.threshold * count as f64 - 1e-9).ceil() as usize;
             met.extend(sample.take((count + 1).saturating_sub(common.max(1))));
             if count == 0 {
@@ -75,7 +75,7 @@ impl Verify for Overlap {
         format!("overlap:{} of samples{then}", self.threshold)
     }
 
-    /// The level, the size of the sample, the sample; behind them what the other check needs.
+    /// Appends the level, the size of the sample and the sample, followed by the evidence of the other check.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         self.sampling.shingles(document, &mut set);
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Sets of a few sizes with many shares in common: all that reach the threshold are met, at any levels.
+    /// Sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, at any levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {
         let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };

@@ -1,4 +1,4 @@
-//! The reduced space of `lsi`: learnt from the tf idf vectors of a sample, and where a document stands in it.
+//! The reduced space of `lsi`, learned from the tf idf vectors of a sample, and the coordinates of a document in it.
 
 use super::svd::{OVERSAMPLED, Rows, truncated};
 use crate::algorithm::contract::{Corpus, Learner, Notes};
@@ -11,34 +11,34 @@ use dupsift_core::hash::splitmix64;
 use dupsift_core::number::counted;
 use dupsift_text::{Analysis, Counted};
 
-/// Numbers in front of a model: documents, words, directions.
+/// Number of header values in a model: documents, words, directions.
 const HEAD: usize = 3;
 
-/// The weight of a word, (1 + ln tf) idf.
+/// Returns the weight of a word, (1 + ln tf) idf.
 fn weight(counted: &Counted, idf: f64) -> f64 {
     (1.0 + float::ln(f64::from(counted.tf))) * idf
 }
 
-/// What the space is learnt by.
+/// Learns the space from the corpus.
 pub struct LatentLearner<'c> {
-    /// The least document frequency of a word of the vocabulary.
+    /// The lowest document frequency of a vocabulary word.
     pub rarest: u64,
-    /// The greatest.
+    /// The highest document frequency of a vocabulary word.
     pub commonest: u64,
-    /// Which documents are learnt from.
+    /// The documents to learn from.
     pub sample: Sample,
-    /// Directions wanted.
+    /// Number of directions to find.
     pub dimensions: usize,
-    /// Passes of the decomposition.
+    /// Number of passes of the decomposition.
     pub passes: usize,
-    /// The seed of its start.
+    /// The seed of its initial block.
     pub seed: u64,
     /// The counts of the corpus.
     pub stats: &'c CorpusStats,
 }
 
 impl Learner for LatentLearner<'_> {
-    /// Words and weights in turn, of unit length.
+    /// Appends words and weights alternately. The vector of weights has unit length.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if !self.sample.has(document) {
             return;
@@ -59,19 +59,19 @@ impl Learner for LatentLearner<'_> {
         }
     }
 
-    /// The head; the words; the singular values; for each word its components, two to a number.
+    /// Returns the header, the words, the singular values, and the components of each word, two per number.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         let mut words = Vec::new();
         for at in 0..notes.count {
             words.extend(notes.get(at).iter().step_by(2));
-            // Most words have been seen before: the list never becomes much longer than the vocabulary.
+            // Most words have been seen before, so the list never becomes much longer than the vocabulary.
             if words.len() > 1 << 20 || at + 1 == notes.count {
                 notes.go_on()?;
                 words.sort_unstable();
                 words.dedup();
             }
         }
-        // Four blocks of numbers of eight bytes, see `svd`.
+        // Four blocks of 8-byte numbers, see `svd`.
         room_for(notes, words.len() * (self.dimensions + OVERSAMPLED) * 32, "lsi")?;
         let places = Places::new(words.iter().copied());
         let matrix = Sampled { notes, places: &places, columns: words.len() };
@@ -87,7 +87,7 @@ impl Learner for LatentLearner<'_> {
     }
 }
 
-/// The sampled documents as a matrix.
+/// Presents the sampled documents as a matrix.
 struct Sampled<'s, 'n> {
     notes: &'s Notes<'n>,
     places: &'s Places,
@@ -117,26 +117,26 @@ impl Rows for Sampled<'_, '_> {
     }
 }
 
-/// A space that was learnt.
+/// Holds a learned space.
 struct Learnt<'c> {
     head: &'c [u64],
     places: Places,
     idf: Vec<f64>,
-    /// What the coordinates are multiplied by.
+    /// The factors of the coordinates.
     scale: Vec<f64>,
-    /// For each word its components, rounded up to whole numbers of 64 bits.
+    /// The components of each word, padded to full 64-bit numbers.
     components: &'c [f32],
 }
 
-/// Where documents stand.
+/// Maps documents to their coordinates.
 pub struct Latent<'c> {
     dimensions: usize,
-    /// None for a corpus from which nothing was learnt: then every word is a random direction of its own.
+    /// `None` if nothing was learned from the corpus. Every word then has its own random direction.
     learnt: Option<Learnt<'c>>,
 }
 
 impl<'c> Latent<'c> {
-    /// From the model of a corpus; `whitened` divides the coordinates by the singular values.
+    /// Returns the space from the model of a corpus. `whitened` divides the coordinates by the singular values.
     pub fn new(corpus: &Corpus<'c>, dimensions: usize, whitened: bool) -> Latent<'c> {
         let Some((head, rest)) = corpus.model.split_at_checked(HEAD) else {
             return Latent { dimensions, learnt: None };
@@ -156,13 +156,13 @@ impl<'c> Latent<'c> {
         Latent { dimensions: values.len(), learnt: Some(learnt) }
     }
 
-    /// How many coordinates a vector has.
+    /// Returns the number of coordinates of a vector.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// The coordinates of a document, of unit length; none for one without a word of the vocabulary. Words come in order of
-    /// their hashes, so that the order of a document's words does not show in the last bits.
+    /// Returns the coordinates of a document, with unit length, or `None` if it has no word of the vocabulary. Words are added in the
+    /// order of their hashes, so that the word order of a document does not affect the last bits.
     pub fn vector(&self, document: &Analysis<'_>) -> Option<Vec<f32>> {
         let mut sums = vec![0.0f64; self.dimensions];
         let mut words: Vec<&Counted> = document.counted().iter().filter(|counted| !counted.word.stop).collect();
@@ -189,7 +189,7 @@ impl<'c> Latent<'c> {
         (length > 0.0).then(|| sums.iter().map(|sum| (sum / length) as f32).collect())
     }
 
-    /// What was learnt, for run.json.
+    /// Describes what was learned, for run.json.
     pub fn describe(&self) -> Option<String> {
         let head = self.learnt.as_ref()?.head;
         let [documents, words, directions] =
@@ -198,7 +198,7 @@ impl<'c> Latent<'c> {
     }
 }
 
-/// The sum of products, in eight sums side by side: the same on every machine, and fast on those that can.
+/// Returns the dot product, computed in eight parallel sums: the same on every machine, and fast where vector instructions exist.
 pub fn dot(a: &[f32], b: &[f32]) -> f64 {
     const SIDE: usize = 8;
     let mut sums = [0.0f64; SIDE];

@@ -1,21 +1,21 @@
 //! `lsi`: the cosine of documents in the space of the first singular vectors of the corpus.
 //!
-//! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; way (a) of the "general
-//! treatment" in a survey of page deduplication. Cost: a first pass for the counts, a reading for notes (16 bytes a word and
-//! sampled document), the passes of `svd.rs` over them, then `dimensions` multiplications a word and `tables` rows a
-//! document; each candidate pair is compared exactly.
+//! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; way (a) of the "general treatment"
+//! in a survey of page deduplication. Cost: one pass for the counts, one for the notes (16 bytes per word and sampled document), the
+//! passes of `svd.rs` over the notes, then `dimensions` multiplications per word and `tables` rows per document. Each candidate pair is
+//! compared exactly.
 //!
 //! ```text
 //! x = (1 + ln tf) ln(N / df) for the words of the vocabulary, of unit length; the sample's x are the rows of A = U S V^T
 //! document in the space: S^-1 V^T x (scaling=whitened) or V^T x (scaling=singular), of unit length;  pair: cosine >= threshold
 //! ```
 //!
-//! Candidates (`join=bits`) agree in the signs along `bits` random directions of one of `tables` tables. Two documents at an
-//! angle a agree in a sign with probability s = 1 - a / pi, so a pair is met with 1 - (1 - s^bits)^tables: not all pairs are,
-//! and run.json says how many at the threshold. `join=exact` compares every pair of documents by coordinates rounded to a
-//! byte, with the error of the rounding on the safe side, so none is missed; that is for small corpora, at documents / 2,000
-//! rows a document. Limits: texts of one subject and genre are alike here without being copies; the space depends on the
-//! corpus, so vectors compare only within one run.
+//! Candidates (`join=bits`) agree in the signs along `bits` random directions of at least one of `tables` tables. Two documents at an
+//! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
+//! missed; run.json reports how many at the threshold. `join=exact` compares every pair of documents by coordinates rounded to a byte, and
+//! allows for the rounding error, so no pair is missed. It is for small corpora: it needs documents / 2,000 rows per document. Limits:
+//! texts with the same topic and genre are similar here without being copies. The space depends on the corpus, so vectors are comparable
+//! only within one run.
 
 mod latent;
 mod signs;
@@ -32,7 +32,7 @@ use dupsift_text::Analysis;
 use latent::{Latent, LatentLearner, dot};
 use signs::{AllPairs, Signs};
 
-/// The algorithm.
+/// Implements the `lsi` algorithm.
 pub struct Lsi;
 
 const FACTS: Facts = Facts {
@@ -127,7 +127,7 @@ impl Algorithm for Lsi {
     }
 }
 
-/// How candidates are found.
+/// Defines how candidates are found.
 enum Join {
     Bits(Signs),
     Exact(AllPairs),
@@ -180,7 +180,7 @@ impl Verify for LsiSigner<'_> {
         format!("latent cosine:{}", self.threshold)
     }
 
-    /// The vector, two coordinates to a number.
+    /// Appends the vector, two coordinates per number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let vector = self.latent.vector(document).unwrap_or_default();
         let pairs = vector.chunks(2).map(|pair| [pair[0], pair.get(1).copied().unwrap_or(0.0)]);
@@ -188,7 +188,7 @@ impl Verify for LsiSigner<'_> {
     }
 
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
-        // The coordinates are rounded, so the cosine of a vector with itself may lie a hair beside 1.
+        // The coordinates are rounded, so the cosine of a vector with itself may differ slightly from 1.
         let cosine = dot(bytemuck::cast_slice(a), bytemuck::cast_slice(b)) as f32;
         let reaches = f64::from(cosine) + 1e-6 >= self.threshold;
         Ok(reaches.then(|| candidate.with_similarity(cosine.clamp(0.0, 1.0))))
@@ -203,7 +203,7 @@ mod tests {
     use crate::corpus::CorpusStats;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Documents of two subjects, 20 each, of eight words out of twelve.
+    /// Returns documents on two topics, 20 each, with eight words out of twelve.
     fn texts() -> Vec<String> {
         let word = |subject: usize, n: usize| format!("{}{}", ["лес", "море"][subject], n % 12);
         let text = |at: usize| (0..8).map(|n| word(at % 2, at * 5 + n * (1 + at % 3))).collect::<Vec<_>>().join(" ");
@@ -256,7 +256,7 @@ mod tests {
                 );
             }
         }
-        // Words in another order and unknown ones make no difference.
+        // Word order and unknown words make no difference.
         let words = "лес1 лес2 лес3 лес4";
         assert_eq!(similarity(check, &evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
         let sign = |text: &str| -> Emitted { sign_with(signer.as_ref(), text) };
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(signer.scheme().notes[0], "2 directions of 24 words, learnt from 40 documents");
     }
 
-    /// With as many directions as there are words, V^T only turns the vectors: their cosine is that of tf idf.
+    /// With as many directions as words, V^T only rotates the vectors: their cosine is that of tf idf.
     #[test]
     fn all_directions_keep_the_cosine() {
         let texts = texts();

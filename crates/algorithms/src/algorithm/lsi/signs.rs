@@ -1,4 +1,4 @@
-//! Candidate pairs of vectors of unit length by their cosine: by sign bits (Charikar 2002), or all pairs.
+//! Candidate pairs of unit vectors by their cosine: by sign bits (Charikar 2002), or all pairs.
 
 use super::latent::dot;
 use dupsift_core::float;
@@ -6,29 +6,29 @@ use dupsift_core::hash::{combine, splitmix64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// The signs along random directions, so many to a table.
+/// Holds random directions; the signs along `bits` of them make one table.
 pub struct Signs {
     tables: usize,
     bits: usize,
     dimensions: usize,
-    /// Directions of components +1 and -1, one after the other.
+    /// Directions with components +1 and -1, one after the other.
     directions: Vec<f32>,
 }
 
 impl Signs {
-    /// `bits` is at most 64.
+    /// Returns the tables of sign bits. `bits` is at most 64.
     pub fn new(tables: usize, bits: usize, dimensions: usize, seed: u64) -> Signs {
         let sign = |at: u64| if splitmix64(seed, at) >> 63 == 0 { 1.0 } else { -1.0 };
         let directions = (0..(tables * bits * dimensions) as u64).map(sign).collect();
         Signs { tables, bits, dimensions, directions }
     }
 
-    /// One row a table.
+    /// Returns the shape of the rows, one row per table.
     pub fn shape(&self) -> RowShape {
         RowShape { positions: self.tables as u32, ..RowShape::KEY64 }
     }
 
-    /// The rows of a document.
+    /// Emits the rows of a document.
     pub fn push(&self, vector: &[f32], out: &mut Signatures) {
         let mut directions = self.directions.chunks_exact(self.dimensions);
         for table in 0..self.tables {
@@ -39,29 +39,29 @@ impl Signs {
         }
     }
 
-    /// Two documents that share a row are candidates.
+    /// Makes two documents that share a row a candidate pair.
     pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }
 
-    /// The probability that two vectors of that cosine share a row.
+    /// Returns the probability that two vectors with this cosine share a row.
     pub fn probability(&self, cosine: f64) -> f64 {
         let agree = 1.0 - float::acos(cosine.clamp(-1.0, 1.0)) / std::f64::consts::PI;
         1.0 - (1.0 - agree.powi(self.bits as i32)).powi(self.tables as i32)
     }
 
-    /// The scheme and what it finds, for run.json.
+    /// Describes the scheme and the share of pairs that it finds, for run.json.
     pub fn describe(&self, threshold: f64) -> String {
         let probability = self.probability(threshold);
         format!("{} tables of {} sign bits meet {probability:.3} of the pairs at the threshold", self.tables, self.bits)
     }
 }
 
-/// Documents that are compared with each other in one group of [`AllPairs`].
+/// Number of documents in a block of [`AllPairs`].
 const BLOCK: u64 = 2000;
 
-/// All pairs of documents: they are divided into blocks by their texts, and each pair of blocks is a group. A row carries
-/// its vector in bytes, which excludes nearly all pairs without a look at the vectors themselves.
+/// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries
+/// its vector in bytes, which excludes nearly all pairs without the exact vectors.
 pub struct AllPairs {
     blocks: u64,
     dimensions: usize,
@@ -69,22 +69,22 @@ pub struct AllPairs {
 }
 
 impl AllPairs {
-    /// For vectors of at most 248 dimensions.
+    /// Returns the scheme for vectors with at most 248 dimensions.
     pub fn new(documents: u64, dimensions: usize, threshold: f64) -> AllPairs {
         AllPairs { blocks: documents.div_ceil(BLOCK).max(1), dimensions, threshold }
     }
 
-    /// How many blocks there are: each is a row a document.
+    /// Returns the number of blocks. Each block adds one row per document.
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// The key names two blocks, the order says which of them a row is of.
+    /// Returns the shape of the rows. The key names two blocks, and the order identifies which of them a row belongs to.
     pub fn shape(&self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
     }
 
-    /// A row for each block that the document's own is compared with, itself among them.
+    /// Emits one row for each block that the document's own block is compared with, including itself.
     pub fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
         let own = document.raw_hash() as u64 % self.blocks;
         let sketch = rounded(vector);
@@ -94,14 +94,15 @@ impl AllPairs {
         }
     }
 
-    /// The pairs of two blocks, or within one, whose vectors may reach the threshold.
+    /// Finds the pairs between two blocks, or within one, whose vectors may reach the threshold.
     pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let judge = |a: &Row<'_>, b: &Row<'_>| {
             (most(a.sketch, b.sketch) >= self.threshold).then(|| Pair::new(a.doc, b.doc, Score::EQUAL, 1))
         };
         let rows = window.len();
         let lower = (0..rows).take_while(|&at| window.row(at).order == 0).count();
-        // Rows of a block with itself all have the order 0, those of two blocks both; rows of one of two blocks have no partner.
+        // All rows of a block paired with itself have order 0. Rows of two blocks have both orders. If one of the two blocks is empty, its
+        // rows have no partner.
         let alone = |row: Row<'_>| self.key_of_one_block(row.key);
         if rows > 0 && alone(window.row(0)) {
             return out.compare_all(window, judge);
@@ -125,14 +126,14 @@ impl AllPairs {
     }
 }
 
-/// The vector in whole steps of its greatest coordinate over 127, one byte each; the step and the length of what rounding
-/// took away stand in front of them.
+/// Returns the vector in whole steps of its largest coordinate over 127, one byte each, preceded by the step and the length of the
+/// rounding error.
 fn rounded(vector: &[f32]) -> Vec<u8> {
     let greatest = vector.iter().fold(0.0f32, |most, one| most.max(one.abs()));
     let step = if greatest > 0.0 { greatest / 127.0 } else { 1.0 };
     let steps: Vec<i8> = vector.iter().map(|one| (one / step).round() as i8).collect();
     let lost = |(one, &steps): (&f32, &i8)| (f64::from(*one) - f64::from(step) * f64::from(steps)).powi(2);
-    // A hair more, for it is rounded itself.
+    // Slightly more, because it is rounded too.
     let lost = (vector.iter().zip(&steps).map(lost).sum::<f64>().sqrt() * (1.0 + 1e-6)) as f32;
     let mut sketch = Vec::with_capacity(8 + vector.len());
     sketch.extend(step.to_le_bytes());
@@ -141,14 +142,14 @@ fn rounded(vector: &[f32]) -> Vec<u8> {
     sketch
 }
 
-/// The greatest cosine that two vectors of unit length can have, given what is left of them.
+/// Returns the largest possible cosine of two unit vectors, given their rounded forms.
 fn most(a: &[u8], b: &[u8]) -> f64 {
     let float = |bytes: &[u8], at: usize| {
         f64::from(f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]))
     };
     let product: i32 = a[8..].iter().zip(&b[8..]).map(|(&x, &y)| i32::from(x as i8) * i32::from(y as i8)).sum();
     let (lost_a, lost_b) = (float(a, 4), float(b, 4));
-    // x y = x' y' + x' (y - y') + (x - x') y, where |x'| is at most 1 and what was lost.
+    // x y = x' y' + x' (y - y') + (x - x') y, where |x'| is at most 1 plus the rounding error.
     f64::from(product) * float(a, 0) * float(b, 0) + (1.0 + lost_a) * lost_b + lost_a + 1e-5
 }
 
@@ -158,7 +159,7 @@ mod tests {
     use dupsift_core::row::RowLayout;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// A vector of unit length at a cosine to `base`, for numbers from 0 on.
+    /// Returns a unit vector at a given cosine to `base`. `number` selects the vector.
     fn near(base: &[f32], cosine: f64, number: u64) -> Vec<f32> {
         let random = |at: usize| (splitmix64(number, at as u64) >> 11) as f64 / 2f64.powi(52) - 1.0;
         let mut other: Vec<f64> = (0..base.len()).map(random).collect();
@@ -203,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Every pair of documents meets once, within a block and across two.
+    /// Every pair of documents is compared once, within a block and across two.
     #[test]
     fn all_pairs_are_all_pairs() {
         let all = AllPairs::new(5 * BLOCK, 4, -1.0);

@@ -1,9 +1,9 @@
-//! The first singular values and right singular vectors of a large sparse matrix, by subspace iteration with a fixed start and
-//! a fixed number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
+//! The first singular values and right singular vectors of a large sparse matrix, by subspace iteration with a fixed start and a fixed
+//! number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
 //!
-//! The matrix A is seen a row at a time, and is only ever multiplied: each pass turns a block Q of orthonormal columns into
-//! A^T A Q. The small dense parts are left to nalgebra, without its fast product, whose sums differ from one processor to
-//! another. Sums here go in order of the rows, so the result depends on nothing but the matrix and the seed.
+//! The matrix A is read one row at a time, and is only ever multiplied: each pass turns a block Q of orthonormal columns into A^T A Q.
+//! nalgebra handles the small dense parts, without its fast product, whose sums differ between processors. Sums here follow the order of
+//! the rows, so the result depends only on the matrix and the seed.
 //!
 //! Cost: passes x entries x 2 (k + 10) multiplications. Memory: four blocks of columns x (k + 10) numbers of eight bytes.
 
@@ -13,47 +13,46 @@ use nalgebra::{ComplexField, DMatrix, Reflection, SymmetricEigen, Unit};
 use dupsift_core::error::Result;
 use dupsift_core::hash::splitmix64;
 
-/// Directions that are carried along besides those wanted, so that the last wanted ones are good too.
+/// Number of extra directions that improve the accuracy of the last wanted ones.
 pub const OVERSAMPLED: usize = 10;
 
-/// Singular values below this share of the greatest are taken for 0.
+/// Singular values below this share of the largest count as 0.
 const LEAST: f64 = 1e-6;
 
-/// A matrix that is read a row at a time.
+/// Provides a matrix one row at a time.
 pub trait Rows {
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn rows(&self) -> usize;
 
-    /// How many columns.
+    /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// The entries of one row that are not 0, as (column, value), behind those that stand in `out` already.
+    /// Appends the nonzero entries of one row to `out`, as (column, value).
     ///
     /// # Errors
-    /// Where the user ends the run.
+    /// Returns an error if you stopped the run.
     fn row(&self, at: usize, out: &mut Vec<(usize, f64)>) -> Result<()>;
 
-    /// Whether to go on; asked again and again between the rows.
+    /// Checks whether the run may continue. Called repeatedly between the rows.
     ///
     /// # Errors
-    /// Where the user ends the run.
+    /// Returns an error if you stopped the run.
     fn go_on(&self) -> Result<()>;
 }
 
-/// The greatest singular values with their vectors.
+/// Holds the largest singular values with their vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Svd {
-    /// The values, greatest first; fewer than wanted, if the others are 0.
+    /// The values, largest first. Fewer than requested if the others are 0.
     pub values: Vec<f64>,
-    /// Column after column of the matrix, its components in all the vectors. The component of the greatest size of each
-    /// vector is positive.
+    /// For each column of the matrix, its components in all vectors. The largest component of each vector by absolute value is positive.
     pub vectors: Vec<f64>,
 }
 
-/// The first `wanted` singular values of the matrix.
+/// Returns the first `wanted` singular values of the matrix.
 ///
 /// # Errors
-/// What [`Rows::row`] and [`Rows::go_on`] return.
+/// Returns the errors of [`Rows::row`] and [`Rows::go_on`].
 pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> Result<Svd> {
     let columns = matrix.columns();
     let width = (wanted + OVERSAMPLED).min(columns).min(matrix.rows());
@@ -66,7 +65,7 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
     for _ in 0..passes {
         basis = orthonormal(multiply(matrix, &basis)?.transpose(), &|| matrix.go_on())?.transpose();
     }
-    // Q^T A^T A Q: its eigenvalues are the squares of the singular values, as far as Q holds them.
+    // Q^T A^T A Q: its eigenvalues are the squares of the singular values, to the extent that Q spans them.
     let small = &basis * multiply(matrix, &basis)?.transpose();
     let eigen = SymmetricEigen::new((&small + small.transpose()) * 0.5);
     let mut order: Vec<usize> = (0..width).collect();
@@ -78,7 +77,7 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
 
     let mut vectors = eigen.eigenvectors.select_columns(&order).transpose() * &basis;
     for mut vector in vectors.row_iter_mut() {
-        // Of equal ones the first.
+        // The first one, if several are equal.
         let greatest = vector.iter().fold(0.0f64, |best, &one| if one.abs() > best.abs() { one } else { best });
         if greatest < 0.0 {
             vector.neg_mut();
@@ -87,7 +86,8 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
     Ok(Svd { values: order.iter().map(|&at| value(at)).collect(), vectors: vectors.as_slice().to_vec() })
 }
 
-/// The factor Q of the QR decomposition, as nalgebra makes it, a column at a time: of a million words all columns take minutes.
+/// Returns the factor Q of the QR decomposition, as nalgebra computes it, but one column at a time: with a million words, all columns take
+/// minutes.
 fn orthonormal(mut matrix: DMatrix<f64>, go_on: &dyn Fn() -> Result<()>) -> Result<DMatrix<f64>> {
     let (rows, columns) = matrix.shape();
     let mut norms = Vec::with_capacity(columns);
@@ -104,7 +104,7 @@ fn orthonormal(mut matrix: DMatrix<f64>, go_on: &dyn Fn() -> Result<()>) -> Resu
     Ok(basis)
 }
 
-/// A^T A Q, transposed as Q is: a column of the block for each column of A, so that what belongs together lies together.
+/// Returns A^T A Q, transposed like Q: one column of the block for each column of A, so that related values are adjacent.
 fn multiply(matrix: &dyn Rows, block: &DMatrix<f64>) -> Result<DMatrix<f64>> {
     let width = block.nrows();
     let (from, mut product) = (block.as_slice(), DMatrix::zeros(width, block.ncols()));
@@ -156,12 +156,12 @@ mod tests {
         let matrix = Dense(DMatrix::from_row_slice(4, 3, &[0., -3., 0., 1., 0., 0., 0., 0., 2., 0., 0., 0.]));
         let svd = truncated(&matrix, 2, 40, 1).unwrap();
         assert!((svd.values[0] - 3.0).abs() < 1e-9 && (svd.values[1] - 2.0).abs() < 1e-9, "{svd:?}");
-        // Column 1 lies in the first vector, column 2 in the second, column 0 in neither; all positive.
+        // Column 1 is in the first vector, column 2 in the second, column 0 in neither; all are positive.
         let expected = [0., 0., 1., 0., 0., 1.];
         assert!(svd.vectors.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{svd:?}");
     }
 
-    /// Against the eigenvalues of the whole A^T A.
+    /// Compares the values with the eigenvalues of the complete A^T A.
     #[test]
     fn the_first_values_are_those_of_the_whole() {
         let entry = |row: usize, column: usize| match splitmix64(5, (row * 40 + column) as u64) % 1000 {
@@ -177,7 +177,7 @@ mod tests {
         for (found, expected) in svd.values.iter().zip(&expected) {
             assert!((found - expected).abs() < 1e-6 * expected, "{found}, not {expected}");
         }
-        // Unit vectors, at right angles to each other: |A v| is the value, and the seed does not matter.
+        // The vectors are orthonormal, |A v| is the value, and the seed does not matter.
         let vector = |at: usize| DMatrix::from_fn(40, 1, |column, _| svd.vectors[column * 8 + at]);
         for (at, value) in svd.values.iter().enumerate() {
             assert!(((&matrix.0 * vector(at)).norm() - value).abs() < 1e-6 * value);
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn columns_at_right_angles_are_those_of_the_library_and_hear_between_two() {
-        // Tall, square, wide, of equal columns, and with a column of nothing.
+        // Tall, square, wide, with equal columns, and with a zero column.
         let entry = |row: usize, column: usize| (splitmix64(9, (row * 31 + column) as u64) % 7) as f64 - 3.0;
         for (rows, columns) in [(40, 9), (9, 9), (5, 8), (1, 1), (0, 3), (3, 0)] {
             let made = DMatrix::from_fn(rows, columns, entry);

@@ -1,30 +1,30 @@
-//! What stands beside the punctuation of a text, in three parts (docs/methods/sentence_marks.md).
+//! The text next to punctuation marks, in three parts (docs/methods/sentence_marks.md).
 //!
-//! Marks are found in the raw text, where full-width ones still are what they are and U+2026 is no three dots; what stands
-//! beside them is taken from the normalised text.
+//! Marks are found in the raw text, where full-width marks are unchanged and U+2026 is not three dots. The text next to them is taken from
+//! the normalized text.
 
 use crate::algorithm::kit::passages::is_unspaced;
 use crate::algorithm::kit::raw_places::RawPlaces;
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
-/// Which characters are marks, what is taken beside them, and how that is cut.
+/// Defines which characters are marks, which units next to them are used, and how the result is cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
-    /// Whether a letter is a unit, not a word, where characters are not written without spaces anyway.
+    /// Whether units are letters instead of words in scripts written with spaces.
     pub letters: bool,
     /// Whether U+3001 and U+FF1B are marks.
     pub more: bool,
-    /// Whether parts have as many characters, not as many groups.
+    /// Whether parts have the same number of characters instead of groups.
     pub by_chars: bool,
 }
 
-/// What stands beside one mark: up to two units on its left, and two on its right.
+/// Holds the units next to one mark: up to two on its left, and two on its right.
 pub type Group<'t> = [Option<&'t str>; 4];
 
 impl Marks {
-    /// The hashes of three parts, the earlier ones larger where they cannot be as large; none for fewer than three groups.
-    /// A space stands behind each unit and a line feed behind each group, but for parts of characters.
+    /// Returns the hashes of three parts, or `None` if there are fewer than three groups. If the parts cannot be equal, earlier ones are
+    /// larger. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
     pub fn parts(&self, document: &Analysis<'_>) -> Option<[u64; 3]> {
         let groups = self.groups(document);
         if groups.len() < 3 {
@@ -55,8 +55,8 @@ impl Marks {
         }))
     }
 
-    /// The groups of a document in order, each with at least one unit. None is fetched over another mark; white space and
-    /// all else that is no letter or digit is passed over.
+    /// Returns the groups of a document in order, each with at least one unit. Units do not cross another mark. White space and everything
+    /// that is not a letter or digit is skipped.
     pub fn groups<'t>(&self, document: &'t Analysis<'_>) -> Vec<Group<'t>> {
         let (raw, text) = (document.raw(), document.text());
         let mut places = RawPlaces::new(document);
@@ -85,8 +85,8 @@ impl Marks {
         groups
     }
 
-    /// The length of the mark that begins at this byte of the raw text; 0 where none does. A dot or comma between two
-    /// digits is none.
+    /// Returns the length of the mark that begins at this byte of the raw text, or 0 if there is none. A dot or comma between two digits
+    /// is not a mark.
     fn mark_at(&self, raw: &str, at: usize) -> usize {
         let bytes = raw.as_bytes();
         match (bytes[at], bytes.get(at + 1), bytes.get(at + 2)) {
@@ -104,18 +104,18 @@ impl Marks {
     }
 }
 
-/// The first two units that `next` finds, which also says what is left behind each.
+/// Returns the first two units that `next` finds. `next` also returns the remaining text.
 fn two<'t>(piece: &'t str, next: impl Fn(&'t str) -> Option<(&'t str, &'t str)>) -> [Option<&'t str>; 2] {
     let Some((first, rest)) = next(piece) else { return [None, None] };
     [Some(first), next(rest).map(|second| second.0)]
 }
 
-/// Whether a character goes on a word that has begun.
+/// Returns whether a character continues a word.
 fn goes_on(c: char, letters: bool) -> bool {
     !letters && c.is_alphanumeric() && !is_unspaced(c)
 }
 
-/// The first unit of a piece, and what stands behind it.
+/// Returns the first unit of a piece, and the text after it.
 fn first_unit(piece: &str, letters: bool) -> Option<(&str, &str)> {
     let start = piece.find(char::is_alphanumeric)?;
     let piece = &piece[start..];
@@ -127,7 +127,7 @@ fn first_unit(piece: &str, letters: bool) -> Option<(&str, &str)> {
     Some(piece.split_at(end))
 }
 
-/// The last unit of a piece, and what stands before it.
+/// Returns the last unit of a piece, and the text before it.
 fn last_unit(piece: &str, letters: bool) -> Option<(&str, &str)> {
     let end = piece.rfind(char::is_alphanumeric)?;
     let last = piece[end..].chars().next()?;
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn worked_groups() {
         assert_eq!(groups(PLAIN, EXAMPLE), ["很 好 我 们", "园 玩 大 家", "高 兴 你 觉", "么 样 明 天", "天 见  "]);
-        // Words; quotes and spaces are passed over, no mark is. Marks in numbers do not count, nor does U+2026, though it
-        // is three dots once it is normal. A group without units is none.
+        // Words: quotes and spaces are skipped, marks are not. Marks in numbers do not count, and neither does U+2026, although it becomes
+        // three dots when normalized. A group without units is dropped.
         assert_eq!(groups(PLAIN, "One two three, four «FIVE» six."), ["two three four five", "five six  "]);
         assert_eq!(groups(PLAIN, "В 3.14 и 1,000 Раза！…да"), ["000 раза да "]);
         assert_eq!(groups(PLAIN, "a?! b... c"), [" a  ", "  b ", " b  ", "  c "]);

@@ -1,19 +1,18 @@
-//! `sentence_marks`: what stands beside the punctuation, in three parts, and the title.
+//! `sentence_marks`: compares the text next to the punctuation, in three parts, and the title.
 //!
-//! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation and question mark the
-//! two units on its left and the two on its right are a group; a unit is a Chinese character, or a word of any other
-//! script, and none is fetched over another mark. The groups in order are cut into three parts. An equal part counts 1, an
-//! equal title 1.5; 3 make a duplicate: three parts, or two and the title. Cost: O(text), three rows a document, one for
-//! documents without a title.
+//! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation and question mark, the two units on its
+//! left and the two on its right form a group. A unit is a Chinese character, or a word in any other script; units do not cross another
+//! mark. The groups are cut in order into three parts. An equal part counts 1, an equal title 1.5; documents that reach 3 are duplicates:
+//! three parts, or two and the title. Cost: O(text), three rows per document, one for documents without a title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
 //! 很好 我们 | 园玩 大家 | 高兴 你觉 | 么样 明天 | 天见      groups 1 2, groups 3 4, group 5
 //! ```
 //!
-//! The sources do not say what a unit of other scripts is, how the string is cut, or what numbers are: a dot or comma
-//! between two digits is no mark here. Two documents meet under each two parts that agree, so all pairs are found.
-//! Limits: one sentence more near the start shifts the borders of all parts; lists are all commas.
+//! The sources do not define units in other scripts, how the string is cut, or how numbers are treated: here a dot or comma between two
+//! digits is not a mark. Two documents share a key for each two parts that agree, so all pairs are found. Limits: an additional sentence
+//! near the start shifts the borders of all parts; lists consist mostly of commas.
 
 mod marks;
 
@@ -26,7 +25,7 @@ use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Field};
 use marks::Marks;
 
-/// The algorithm.
+/// Implements the `sentence_marks` algorithm.
 pub struct SentenceMarks;
 
 const FACTS: Facts = Facts {
@@ -103,7 +102,7 @@ impl Algorithm for SentenceMarks {
                 3.0 + title_weight
             )));
         }
-        // 4 where three parts are not enough.
+        // 4 if three parts are not enough.
         let parts = |title: f64| (0..4u8).find(|&parts| f64::from(parts) + title >= threshold).unwrap_or(4).into();
         Ok(Box::new(MarksSigner {
             title_weight,
@@ -122,22 +121,22 @@ impl Algorithm for SentenceMarks {
 
 struct MarksSigner {
     title_weight: f64,
-    /// Equal parts that are enough without a title; more than 3: no number is.
+    /// Minimum number of equal parts without an equal title. If it is more than 3, no number suffices.
     parts: usize,
-    /// Equal parts that are enough with an equal title.
+    /// Minimum number of equal parts with an equal title.
     parts_with_title: usize,
     marks: Marks,
     any_order: bool,
     strip_suffix: bool,
 }
 
-/// Position of the title's key; others are at the set of their parts, as bits.
+/// Position of the title's key. The other keys use the set of their parts, as bits.
 const TITLE: u32 = 0;
-/// Bytes of the sketch: half of the hash of each part, and of the title or 0.
+/// Number of bytes in the sketch: half of the hash of each part, and of the title (or 0).
 const SKETCH: usize = 16;
 
 impl MarksSigner {
-    /// The hash of the title; none where there is no letter or digit in it.
+    /// Returns the hash of the title, or `None` if it has no letter or digit.
     fn title(&self, document: &Analysis<'_>) -> Option<u64> {
         let title = document.field(Field::Title)?.text();
         let title = if self.strip_suffix { &title[longest(title)] } else { title };
@@ -148,7 +147,7 @@ impl MarksSigner {
         let (a_words, b_words) = (a.sketch.as_chunks::<4>().0, b.sketch.as_chunks::<4>().0);
         let ([a_parts @ .., a_title], [b_parts @ .., b_title]) = (a_words, b_words) else { return None };
         let equal = if self.any_order {
-            // A part of one is used up by its equal in the other.
+            // Each part of one document matches at most one equal part of the other.
             let mut left: Vec<_> = b_parts.iter().collect();
             let mut take = |part| left.iter().position(|other| *other == part).map(|at| left.swap_remove(at));
             a_parts.iter().filter(|&part| take(part).is_some()).count()
@@ -191,7 +190,7 @@ impl Signer for MarksSigner {
         let halves = [half(parts[0]), half(parts[1]), half(parts[2]), title.map_or(0, |title| half(title).max(1))];
         let sketch: [u8; SKETCH] = bytemuck::cast(halves.map(u32::to_be_bytes));
 
-        // With an equal title this many parts agree, without one at least as many.
+        // With an equal title, this many parts must agree; without one, at least as many.
         let mut size = self.parts_with_title;
         if size == 0 {
             if let Some(title) = title {
@@ -215,7 +214,7 @@ impl Signer for MarksSigner {
             keys[count] = key;
             count += 1;
             out.push(position, key.into(), 0, &sketch);
-            // What a document without a title needs all three parts for is met under any two of them.
+            // A document without a title needs all three parts, so any two of them find its pairs.
             if title.is_none() && self.parts == 3 {
                 break;
             }
@@ -251,7 +250,7 @@ mod tests {
         assert!(unreachable.err().unwrap().to_string().contains("count 4.5"));
     }
 
-    /// The pairs of the example with other parts and titles, by the numbers of the documents.
+    /// The pairs of the example with modified parts and titles, by document number.
     #[test]
     fn worked_scores() {
         let changed = |part: &str, by: &str| EXAMPLE.replace(part, by);
@@ -270,8 +269,8 @@ mod tests {
         };
         let same = title("Погода - Сайт")[0];
         let near = |a, b| (a, b, 3.5 / 4.5, 2);
-        // The third text differs in parts 2 and 3, for its new words stand on both sides of a mark; the fourth in all, but
-        // from the third in part 1 alone; the fifth in part 1.
+        // The third text differs in parts 2 and 3, because its new words are on both sides of a mark. The fourth differs in all parts, but
+        // from the third only in part 1. The fifth differs in part 1.
         assert_eq!(find("", [Null; 5]), [(0, 1, 1.0, 1)]);
         assert_eq!(find("", [same; 5]), [(0, 1, 1.0, 3), near(0, 4), near(1, 4), near(2, 3)]);
         let other = title("погода | другой")[0];
@@ -286,7 +285,7 @@ mod tests {
         assert_eq!(reason(NoColumn).unsigned[&0], "no column");
     }
 
-    /// Texts of three or more sentences, each like the one before but for some words, with few titles.
+    /// Returns texts with three or more sentences, each like the previous one except for some words, with few titles.
     fn made(count: usize) -> (Vec<Vec<Vec<String>>>, Vec<usize>) {
         let mut at = 0;
         let mut random = |below: u64| {

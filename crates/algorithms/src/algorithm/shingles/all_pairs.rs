@@ -1,13 +1,13 @@
-//! All pairs of documents, each once, in pieces of bounded size: for methods whose threshold is too low for any list of
-//! rare features to leave much out.
+//! All pairs of documents, each once, in pieces of bounded size. It is for methods whose threshold is too low for lists of rare features
+//! to skip much.
 //!
-//! Documents are dealt to blocks by the hash of their text. A document sends rows to each pair of blocks that has its own
-//! block in it: so the rows of a pair of blocks are compared with each other, and every two documents meet in one place.
-//! The rows carry the [`bitmap`] of the document's set, cut into pieces that fit a row.
+//! Documents are distributed to blocks by the hash of their text. A document sends rows to each pair of blocks that includes its own. So
+//! the rows of a pair of blocks are compared with each other, and every two documents meet in exactly one place. The rows carry the
+//! [`bitmap`] of the document's set, cut into pieces that fit a row.
 //!
-//! Documents of one template are compared with the nearest of their [crowd](super::crowds).
+//! Documents with the same template are compared with the nearest documents of their [crowd](super::crowds).
 //!
-//! Cost: n^2 / 2 comparisons of bitmaps, and as many rows a document as there are blocks, times the pieces of its bitmap.
+//! Cost: n^2 / 2 comparisons of bitmaps, and per document as many rows as there are blocks, times the pieces of its bitmap.
 
 use super::bitmap::{self, Folded, words_of};
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, own_key};
@@ -15,53 +15,53 @@ use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 
-/// Documents of a block, about: twice as many bitmaps stand in memory for each thread.
+/// Approximate number of documents per block. Each thread holds twice as many bitmaps in memory.
 const PER_BLOCK: u64 = 1_500;
-/// The most blocks: each is a row a document.
+/// Maximum number of blocks. Each block adds one row per document.
 const MOST_BLOCKS: u64 = 1_000;
-/// Documents of a crowd share this much of the larger set with its head: less is found in manuals, whose pages are all compared.
+/// Share of the larger set that a member of a crowd has in common with the head. Pages of a manual share less, so all of them are compared.
 const CROWDED: f64 = 0.8;
-/// Words of a piece.
+/// Number of words in a piece.
 const PIECE: usize = bitmap::LEAST_WORDS;
-/// Bytes of a [`Size`] in a row.
+/// Number of bytes that a [`Size`] takes in a row.
 pub const SIZE: usize = 8;
 
-/// What is known of a set besides its bitmap.
+/// Holds what is known about a set besides its bitmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Different elements.
+    /// Number of distinct elements.
     pub distinct: u32,
-    /// Elements, repeated ones as often as they occur.
+    /// Number of elements, including repetitions.
     pub all: u32,
 }
 
 impl Size {
-    /// Of so many different elements among so many.
+    /// Returns the size of a set with `distinct` distinct elements and `all` in total.
     pub fn new(distinct: usize, all: usize) -> Size {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Size { distinct: count(distinct), all: count(all) }
     }
 
-    /// As it stands in a row.
+    /// Returns the size as it is stored in a row.
     pub fn to_bytes(self) -> [u8; SIZE] {
         (u64::from(self.distinct) << 32 | u64::from(self.all)).to_le_bytes()
     }
 
-    /// From the front of the sketch of a row.
+    /// Reads the size from the start of a row's sketch.
     pub fn of(sketch: &[u8]) -> Size {
         let number = sketch.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         Size { distinct: (number >> 32) as u32, all: number as u32 }
     }
 }
 
-/// A scheme of blocks.
+/// Splits the comparisons into blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AllPairs {
     blocks: u64,
 }
 
 impl AllPairs {
-    /// For about so many documents.
+    /// Returns the scheme for approximately this many documents.
     pub fn new(documents: u64) -> AllPairs {
         AllPairs::of_blocks(documents.div_ceil(PER_BLOCK).clamp(1, MOST_BLOCKS))
     }
@@ -70,12 +70,12 @@ impl AllPairs {
         AllPairs { blocks }
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn blocks(self) -> u64 {
         self.blocks
     }
 
-    /// The form of the rows.
+    /// Returns the shape of the rows.
     pub fn shape(self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: SIZE + PIECE * 8 }
     }
@@ -84,7 +84,7 @@ impl AllPairs {
         combine(i.min(j), i.max(j))
     }
 
-    /// The rows of a document with this hash of its text and this set, which is not empty.
+    /// Emits the rows of a document with this text hash and this nonempty set.
     pub fn push(self, text_hash: u128, size: Size, set: &[u64], out: &mut Signatures) {
         let mut bits = Vec::new();
         bitmap::write(set, &mut bits);
@@ -99,8 +99,8 @@ impl AllPairs {
         }
     }
 
-    /// The pairs of a window whose sets may have at least `need` elements in common, in [crowds](super::crowds) the nearest. `out`
-    /// bounds the comparisons.
+    /// Finds the pairs of a window whose sets may share at least `need` elements; in [crowds](super::crowds), only the nearest documents.
+    /// `out` bounds the comparisons.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
         let mut documents = gather(window);
         let Some(first) = documents.first().map(|document| document.block) else { return };
@@ -110,7 +110,7 @@ impl AllPairs {
             true => of_first * (of_first - 1) / 2,
             false => of_first * (documents.len() as u64 - of_first),
         };
-        // Those with small bitmaps come first: each is compared with all behind it, folded to its size.
+        // Documents with small bitmaps come first. Each is compared with all later documents, folded to its size.
         documents.sort_by_key(|document| (document.bits.len(), document.block, document.doc));
         let mut crowds = Crowds::new(documents.len());
         let mut meeting = Meeting { within, cpu: Level::best(), need, compared: 0, out };
@@ -135,7 +135,7 @@ impl AllPairs {
                     }
                 }
                 if let Some(crowd) = finding.crowd() {
-                    // Documents of its own block are compared in another window; here they belong to the crowd.
+                    // Documents in the head's own block are compared in another window. Here they only join the crowd.
                     for other in at + 1..sets.len() {
                         if !meeting.meet(&sets[at], &sets[other])
                             && meeting.likeness(&sets[at], &sets[other]) == Likeness::Similar
@@ -157,21 +157,21 @@ impl AllPairs {
     }
 }
 
-/// A document with its bitmap as it is compared.
+/// Holds a document with its bitmap in comparable form.
 type Set<'d> = (&'d Document, Folded<'d>);
 
-/// What bitmaps say of two documents.
+/// Holds the result of comparing the bitmaps of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Likeness {
-    /// They are no pair.
+    /// The documents are not a pair.
     Different,
-    /// They may be one.
+    /// The documents may be a pair.
     Possible,
-    /// They may be one, and have [`CROWDED`] of the larger set in common, as pages of one template do.
+    /// The documents may be a pair, and have [`CROWDED`] of the larger set in common, like pages built from the same template.
     Similar,
 }
 
-/// The comparisons of a window.
+/// Holds the comparisons of a window.
 struct Meeting<'m, 'p, N> {
     within: bool,
     cpu: Level,
@@ -181,7 +181,7 @@ struct Meeting<'m, 'p, N> {
 }
 
 impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
-    /// Whether this is the window in which two documents are compared.
+    /// Returns whether two documents are compared in this window.
     fn meet(&self, x: &Set<'_>, y: &Set<'_>) -> bool {
         self.within || x.0.block != y.0.block
     }
@@ -204,7 +204,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         }
     }
 
-    /// Compares two documents, if they meet here and the bound allows it; returns whether they are similar.
+    /// Compares two documents if this is their window and the bound allows it. Returns whether they are similar.
     fn compare(&mut self, x: &Set<'_>, y: &Set<'_>) -> bool {
         if !self.meet(x, y) || self.compared >= self.out.max_candidates {
             return false;
@@ -217,8 +217,8 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         likeness == Likeness::Similar
     }
 
-    /// Compares the documents of a crowd that are near each other, and all of them with its first ones. There are as many windows
-    /// as pairs of blocks, so documents of two blocks have fewer comparisons.
+    /// Compares each document of a crowd with its nearest ones, and all of them with the first ones. There are as many windows as pairs of
+    /// blocks, so documents in two different blocks get fewer comparisons.
     fn within_crowd(&mut self, head: &Set<'_>, members: Vec<&Set<'_>>) {
         let (nearest, firsts) = if self.within { (NEAREST, FIRST) } else { (1, 1) };
         let mut near: Vec<(u64, &Set<'_>)> =
@@ -226,14 +226,14 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         near.sort_unstable_by_key(|(key, set)| (*key, set.0.doc));
         for (at, (key, x)) in near.iter().enumerate() {
             let followers = near[at + 1..].iter().take(2 * NEAREST);
-            // Of another block only those that have something of their own in common.
+            // From another block, only documents that share something that the head lacks.
             let followers = followers.take_while(|(other, _)| self.within || key >> 32 == other >> 32).map(|(_, y)| *y);
             let followers: Vec<&Set<'_>> = followers.filter(|y| self.meet(x, y)).take(nearest).collect();
             followers.into_iter().for_each(|y| {
                 self.compare(x, y);
             });
         }
-        // The first of each block. The head has met all that it meets here.
+        // The first documents of each block. The head was already compared with all of its documents here.
         near.push((0, head));
         near.sort_unstable_by_key(|(_, set)| set.0.doc);
         let mut blocks: Vec<u32> = near.iter().map(|(_, set)| set.0.block).collect();
@@ -254,7 +254,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
     }
 }
 
-/// A document of a window.
+/// Holds a document of a window.
 struct Document {
     doc: u64,
     block: u32,
@@ -262,8 +262,8 @@ struct Document {
     bits: Vec<u64>,
 }
 
-/// Puts the bitmaps together again. Rows come by block and piece, and by document within these; so the documents that have
-/// a further piece come in the order of those that have the one before.
+/// Reassembles the bitmaps. Rows are sorted by block and piece, then by document. So the documents that have a further piece appear in the
+/// same order as those that have the previous one.
 fn gather(window: &Window<'_>) -> Vec<Document> {
     let mut documents: Vec<Document> = Vec::new();
     let mut at = 0;
@@ -278,7 +278,7 @@ fn gather(window: &Window<'_>) -> Vec<Document> {
             documents.push(Document { doc: row.doc, block, size, bits });
             continue;
         }
-        // Round the end of the list, which begins anew with each piece.
+        // Wraps around at the end of the list, because each piece starts over.
         for _ in 0..documents.len() {
             at = if at + 1 < documents.len() { at + 1 } else { 0 };
             if documents[at].doc == row.doc {
@@ -298,7 +298,7 @@ mod tests {
     use dupsift_core::hash::splitmix64;
     use dupsift_core::row::RowLayout;
 
-    /// Sets of many sizes, in families that have much in common.
+    /// Returns sets of many sizes, in groups that have much in common.
     fn sets(count: u64) -> Vec<BTreeSet<u64>> {
         let of = |n: u64| {
             let size = 1 << (splitmix64(1, n / 4) % 13);
@@ -309,7 +309,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// What meets and passes the bound, and the comparisons made and left out.
+    /// Returns the pairs that pass the bound, and the comparisons made and left out.
     fn meet(sets: &[BTreeSet<u64>], blocks: u64, most: u64) -> (BTreeMap<(u64, u64), u32>, u64, u64) {
         let (met, [compared, far, left_out]) = meet_all(sets, blocks, most);
         assert_eq!(far, 0);
@@ -362,12 +362,12 @@ mod tests {
                     }
                 }
             }
-            // The bound leaves little that is not alike.
+            // The bound lets few dissimilar pairs pass.
             assert!(alike > 100 && met.len() < alike + 50, "{alike} alike, {} met", met.len());
         }
     }
 
-    /// Pages of one template: 60 elements of all, and ten of a few pages each.
+    /// Pages with the same template: 60 elements shared by all, and ten shared by a few pages.
     #[test]
     fn pages_of_a_template_are_compared_in_proportion() {
         let page = |n: u64| -> BTreeSet<u64> {
@@ -382,7 +382,7 @@ mod tests {
             assert!(compared < 24 * count, "{compared} of {count}");
             assert!(before == 0 || 5 * compared < 14 * before, "{compared} after {before}");
             before = compared;
-            // Pages of the same few elements are found, and each page is found similar to the first.
+            // Pages that share the same few elements are found, and each page is found to be similar to the first.
             let together = (0..count / 3).filter(|group| {
                 let pairs = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| (group * 3 + a, group * 3 + b));
                 pairs.iter().all(|pair| met.contains_key(pair))

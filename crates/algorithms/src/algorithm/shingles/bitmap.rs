@@ -1,38 +1,38 @@
-//! Bitmaps of sets: a bit for the hash of each element. What two sets have in common lies in bits that both have, so
+//! Bitmaps of sets: one bit for the hash of each element. Elements that two sets share set the same bit in both, so
 //!
 //! ```text
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
 //! ```
 //!
-//! which with some bits to spare for each element rules out nearly every pair of sets that are not alike, many times as
-//! fast as counting what they have in common. Bitmaps have a power of two of bits, at least about eight an element where
-//! that is not too many; the larger one of a pair is folded to the size of the smaller.
+//! With some spare bits per element, this bound rules out nearly every pair of dissimilar sets, and is many times as fast as counting the
+//! common elements. The number of bits is a power of two, at least about eight per element unless that is too many. The larger bitmap of a
+//! pair is folded to the size of the smaller.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
 
-/// Words of the smallest bitmap.
+/// Number of words in the smallest bitmap.
 pub const LEAST_WORDS: usize = 16;
-/// Words of the largest bitmap.
+/// Number of words in the largest bitmap.
 pub const MOST_WORDS: usize = 1 << 10;
 
-/// Words of the bitmap of so many different elements.
+/// Returns the number of bitmap words for this many distinct elements.
 pub fn words_of(distinct: u32) -> usize {
     (distinct as usize).div_ceil(8).next_power_of_two().clamp(LEAST_WORDS, MOST_WORDS)
 }
 
-/// Appends the bitmap of a set of different elements.
+/// Appends the bitmap of a set of distinct elements.
 pub fn write(set: &[u64], out: &mut Vec<u64>) {
     let (from, words) = (out.len(), words_of(u32::try_from(set.len()).unwrap_or(u32::MAX)));
     out.resize(from + words, 0);
     for element in set {
-        // Mixed, for some sets are chosen by the low bits of their elements.
+        // Mixed, because some sets are selected by the low bits of their elements.
         let bit = mix64(*element) as usize & (words * 64 - 1);
         out[from + bit / 64] |= 1 << (bit % 64);
     }
 }
 
-/// Appends a bitmap as one of so many words, which is a power of two and no more than it has.
+/// Appends a bitmap folded to `words` words, which must be a power of two and at most its length.
 pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
     let from = out.len();
     out.extend_from_slice(&bitmap[..words]);
@@ -41,30 +41,30 @@ pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
     }
 }
 
-/// A set as it is compared.
+/// Holds a set in comparable form.
 #[derive(Clone, Copy, Debug)]
 pub struct Folded<'b> {
     bits: &'b [u64],
-    /// Bits that are set.
+    /// Number of bits that are set.
     set: u32,
-    /// Elements that share a bit with another of their set.
+    /// Number of elements that share a bit with another element of the set.
     hidden: u32,
 }
 
 impl<'b> Folded<'b> {
-    /// A bitmap, folded or not, of so many different elements.
+    /// Returns the set with this bitmap, folded or not, and this many distinct elements.
     pub fn new(bits: &'b [u64], distinct: u32) -> Folded<'b> {
         let set: u32 = bits.iter().map(|word| word.count_ones()).sum();
         Folded { bits, set, hidden: distinct.saturating_sub(set) }
     }
 
-    /// The most elements that two sets can have in common; both bitmaps have the same size.
+    /// Returns an upper bound on the number of elements that two sets share. Both bitmaps must have the same size.
     pub fn most_common(&self, other: &Folded<'_>, level: Level) -> u32 {
         common_bits(level, self.bits, other.bits) + self.hidden.min(other.hidden)
     }
 
-    /// Returns how many bits more than by chance two sets have in common, if they have at most `most` elements in common. Bitmaps of
-    /// large sets are so full that any two of them have many bits in common.
+    /// Returns how many more bits two sets share than expected by chance; `most` is the result of `Folded::most_common`. Bitmaps of
+    /// large sets are so full that any two of them share many bits.
     pub fn beyond_chance(&self, other: &Folded<'_>, most: u32) -> f64 {
         let both = most - self.hidden.min(other.hidden);
         f64::from(both) - f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64
@@ -82,7 +82,7 @@ impl<'b> Folded<'b> {
     }
 }
 
-/// How many bits are set in both; the bitmaps have the same length.
+/// Returns how many bits are set in both bitmaps, which must have the same length.
 #[allow(unsafe_code)]
 fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
     match level {
@@ -96,7 +96,7 @@ fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
     }
 }
 
-/// A plain loop, which compilers turn into vector code where they may.
+/// Counts in a plain loop, which the compiler vectorizes.
 #[inline(always)]
 fn count(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a & b).count_ones()).sum()
@@ -140,7 +140,7 @@ mod tests {
             let set = |seed: u64, size: u64| -> Vec<u64> {
                 (0..size).map(|n| splitmix64(if n < common { 1 } else { seed }, n)).collect()
             };
-            // Of unlike sizes, so that one is folded.
+            // The sizes differ, so that one bitmap is folded.
             let (a, b) = (set(2, size), set(3, size / 2 + common));
             let (mut bits_a, mut bits_b, mut folded) = (vec![7], Vec::new(), Vec::new());
             write(&a, &mut bits_a);

@@ -1,36 +1,36 @@
-//! Crowds of a window: documents that are all similar to one of them, such as pages of one template. Comparing a crowd all
-//! with all makes a pair of nearly every two documents, so that pairs and cost grow with the square of the template.
+//! Crowds in a window: documents that are all similar to one document, such as pages with the same template. Comparing all documents of a
+//! crowd with each other would make nearly every two of them a pair, so pairs and cost would grow with the square of the crowd.
 //!
-//! A document that has more than [`WHOLE`] similar ones in a window heads a crowd of them. Two documents of a crowd are not
-//! compared, unless they are near each other in the order of what they have and the head does not, or one of them is among
-//! the first of the crowd. What is left out is counted. A document may stand in several crowds, so that a template whose
-//! pages are similar only in part needs a few heads. Documents outside of a common crowd are compared as ever.
+//! A document with more than [`WHOLE`] similar ones in a window heads a crowd of them. Two documents in a crowd are compared only if they
+//! are near each other in the order of the elements that the head lacks, or if one of them is among the first documents of the crowd.
+//! Skipped comparisons are counted. A document may be in several crowds, so a template whose pages are only partly similar needs a few
+//! heads. Documents that share no crowd are compared as usual.
 
 pub use dupsift_core::row::{FIRST, WHOLE};
 
-/// Followers that each document of a crowd is compared with in the order of what is its own.
+/// Number of following documents that each document in a crowd is compared with, in the order of the elements that the head lacks.
 pub const NEAREST: usize = 8;
-/// The most crowds of a window: each is a bit of a word.
+/// Maximum number of crowds in a window. Each crowd is one bit of a word.
 const MOST: u32 = 64;
-/// Rows of a window that may have their words in memory.
+/// Maximum number of rows in a window that keeps crowd masks in memory.
 const MOST_ROWS: usize = 1 << 20;
 
-/// The crowds of a window, by the places of its documents.
+/// Holds the crowds of a window, by the positions of its documents.
 #[derive(Debug)]
 pub struct Crowds {
-    /// A bit for each crowd that a document stands in. Empty if the window is small or too large.
+    /// One bit for each crowd that a document is in. Empty if the window is too small or too large.
     masks: Vec<u64>,
     made: u32,
 }
 
 impl Crowds {
-    /// Of a window of so many documents.
+    /// Returns the empty crowds of a window with this many documents.
     pub fn new(documents: usize) -> Crowds {
         let counts = (WHOLE as usize + 1..=MOST_ROWS).contains(&documents);
         Crowds { masks: vec![0; if counts { documents } else { 0 }], made: 0 }
     }
 
-    /// Whether there can be crowds.
+    /// Returns whether the window can have crowds.
     pub fn is_open(&self) -> bool {
         !self.masks.is_empty()
     }
@@ -41,7 +41,7 @@ impl Crowds {
         self.masks.get(place).copied().unwrap_or(0)
     }
 
-    /// Opens a crowd with its head, unless there are too many.
+    /// Opens a crowd with its head, unless there are too many crowds.
     fn open(&mut self, head: usize) -> Option<u64> {
         let crowd = 1u64.checked_shl(self.made).filter(|_| self.made < MOST && head < self.masks.len())?;
         self.made += 1;
@@ -54,13 +54,13 @@ impl Crowds {
         self.masks[place] |= crowd;
     }
 
-    /// Returns the places of the documents of a crowd, in order.
+    /// Returns the positions of the documents in a crowd, in order.
     pub fn members(&self, crowd: u64) -> impl Iterator<Item = usize> + '_ {
         self.masks.iter().enumerate().filter(move |(_, mask)| **mask & crowd != 0).map(|(place, _)| place)
     }
 }
 
-/// What a document has found similar so far.
+/// Holds the similar documents that one document has found so far.
 #[derive(Debug)]
 pub struct Finding {
     place: usize,
@@ -69,12 +69,12 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Nothing yet, of the document at a place.
+    /// Returns an empty finding for the document at this position.
     pub fn new(place: usize) -> Finding {
         Finding { place, similar: Vec::new(), crowd: None }
     }
 
-    /// Returns how many similar documents were found, as far as they are counted.
+    /// Returns how many similar documents were found. Once a crowd is open, it returns [`WHOLE`].
     pub fn found(&self) -> usize {
         if self.crowd.is_some() { WHOLE as usize } else { self.similar.len() }
     }
@@ -84,12 +84,12 @@ impl Finding {
         self.crowd
     }
 
-    /// Counts a similar document, and opens a crowd if these are too many.
+    /// Adds a similar document, and opens a crowd if there are too many.
     pub fn add(&mut self, other: usize, crowds: &mut Crowds) {
         if let Some(crowd) = self.crowd {
             return crowds.join(crowd, other);
         }
-        // Once there can be no further crowd, nothing needs to be counted.
+        // If no further crowd can be opened, nothing needs to be counted.
         if self.similar.len() > WHOLE as usize || other >= crowds.masks.len() {
             return;
         }
@@ -103,8 +103,8 @@ impl Finding {
     }
 }
 
-/// Returns a key that brings documents together that have the same bits beyond those of a head: the first four of them,
-/// counted round from a word on.
+/// Returns a key that groups documents with the same bits beyond those of the head. It holds the first four such bits, starting at word
+/// `from` and wrapping around.
 pub fn own_key(bits: &[u64], head: &[u64], from: usize) -> u64 {
     let (mut key, mut left) = (0, 4);
     for at in (from..bits.len()).chain(0..from.min(bits.len())) {
@@ -136,7 +136,7 @@ mod tests {
         let crowd = finding.crowd().unwrap();
         let members: Vec<usize> = crowds.members(crowd).collect();
         assert_eq!((members.len(), members[0], crowds.mask(901)), (WHOLE as usize + 3, 3, crowd));
-        // Small windows have none.
+        // Small windows have no crowds.
         let mut crowds = Crowds::new(200);
         let mut finding = Finding::new(0);
         (1..200).chain(1..200).for_each(|other| finding.add(other, &mut crowds));

@@ -1,24 +1,24 @@
-//! `shingles`: every window of five characters; two texts are alike if a fifth of all their windows is common to both.
+//! `shingles`: every window of five characters. By default, two texts are similar if they share a fifth of all their windows.
 //!
-//! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2 as a Chinese article
-//! on duplicate pages has them. Cost: up to `exact_limit` documents all are compared with all, by bitmaps that rule out
-//! nearly every pair, then the check on the texts: n^2 / 2 comparisons of some hundred bytes, and rows of about as many
-//! bytes as the texts for each 1,500 documents. Above that minima of `bands` x `rows` hash functions find the candidates.
-//! Contained texts meet by the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
+//! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2, as in a Chinese article on
+//! duplicate pages. Cost: up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly every pair
+//! before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for each 1,500 documents as many bytes of
+//! rows as the texts have. With more documents, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are
+//! found by the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
 //! resemblance |A n B| / |A u B|          containment |A n B| / |A| or |A n B| / |B|, whichever is larger
 //! ```
 //!
-//! A band of more than 256 documents, of pages of one template, is not compared all with all: each document is compared with its
-//! nearest in the order of the next four bands, and with the first documents of all. The other joins bound what more than 256
-//! documents cost that are similar to one (`crowds.rs`).
+//! A band with more than 256 documents, such as pages with the same template, is not compared exhaustively. Each document is compared with
+//! its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound the cost of
+//! more than 256 documents that are similar to one document (`crowds.rs`).
 //!
-//! Limits: at 0.2 two pages of one template are alike. White space counts as one character, see `spaces`. `seed_code` repeats
-//! the code beside the article, for comparison only: Dice in place of Jaccard, the last window lost, repeated windows of
-//! one text counted against the set of the other (of both ways the larger one here; above 1 counts as 1). Sketches estimate:
-//! `mod_m` has nothing of many short texts, `min_s` cannot estimate containment.
+//! Limits: at 0.2, two pages with the same template are similar. White space counts as one character, see `spaces`. `seed_code` reproduces
+//! the article's code, for comparison only: Dice instead of Jaccard, the last window dropped, repeated windows of one text counted against
+//! the set of the other (the larger of both directions; values above 1 count as 1). Sketches estimate: `mod_m` keeps nothing of many short
+//! texts, and `min_s` cannot estimate containment.
 
 mod all_pairs;
 mod bitmap;
@@ -41,7 +41,7 @@ use dupsift_text::Analysis;
 use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
 
-/// The algorithm.
+/// Implements the `shingles` algorithm.
 pub struct Shingles;
 
 const FACTS: Facts = Facts {
@@ -117,7 +117,7 @@ impl Algorithm for Shingles {
     }
 
     fn needs(&self, params: &Params) -> Needs {
-        // Counts of shingles show which are the rarest.
+        // Shingle counts determine which shingles are the rarest.
         let features = by_rarest(params).then(|| Box::new(ShingleSets::new(params)) as Box<dyn FeatureKind>);
         Needs { features, ..Needs::default() }
     }
@@ -157,15 +157,15 @@ impl Algorithm for Shingles {
     }
 }
 
-/// What `join=exact` and `join=rarest` promise.
+/// The completeness that `join=exact` and `join=rarest` guarantee.
 const COMPLETE: &str = "complete, but for groups of more than 256 documents that are similar to one of them";
 
 enum Join<'c> {
-    /// All with all.
+    /// Compares all documents with each other.
     Exact(AllPairs),
-    /// Those of which one has a rarest shingle of the other.
+    /// Compares documents if one contains a rarest shingle of the other.
     Rarest(RarestJoin, &'c CorpusStats),
-    /// Those that agree in a band.
+    /// Compares documents that agree in a band.
     Lsh { bands: usize, rows: usize, family: Family },
 }
 
@@ -181,7 +181,7 @@ impl Signer for ShinglesSigner<'_> {
         let scheme = |shape| SignatureScheme { rules, opposite_rules: Some([1, 2]), ..SignatureScheme::new(shape) };
         match &self.join {
             Join::Rarest(rarest, _) => SignatureScheme {
-                // The rarest shingles of a page of usual length that another document has.
+                // The number of shingles in a page of usual length that another document also contains.
                 rows_per_document: 1_000,
                 sketch_words: rarest.sketch_words(),
                 growth: Growth::MayBeQuadratic { instead: "join=lsh or a higher threshold" },
@@ -223,7 +223,7 @@ impl Signer for ShinglesSigner<'_> {
         match &self.join {
             Join::Exact(all) => all.push(document.raw_hash(), size, &set, out),
             Join::Rarest(rarest, stats) => {
-                // What stands in the copies of this text alone stands in no other.
+                // A shingle that occurs only in copies of this text occurs in no other text.
                 let own = if stats.covers() { document.times() } else { 0 };
                 rarest.push(&mut self.sets.counted(&set, stats), own, out);
             }
@@ -243,7 +243,7 @@ impl Signer for ShinglesSigner<'_> {
         out.leave_numbers(set);
     }
 
-    /// Whether the sizes of two sets allow them to be alike.
+    /// Returns whether the sizes of two sets allow them to be similar.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let (a, b) = (Size::of(a.sketch), Size::of(b.sketch));
         let most = f64::from(a.distinct.min(b.distinct));
@@ -274,7 +274,7 @@ impl Verify for ShinglesSigner<'_> {
         self.sets.evidence(document, out);
     }
 
-    /// With the direction, if the measure has one.
+    /// Sets the direction if the measure has one.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         Ok(self.sets.reach(self.threshold, a, b).map(|(a_in_b, b_in_a)| {
             let enough = |share: f64| u16::from(share >= self.threshold);
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(similarity("threshold=0.51", "abcdefg", "bcdefgh"), None);
         // Without the last window: abcde bcdef and bcdef cdefg, 2 x 1 / (2 + 2).
         assert_eq!(similarity("seed_code=true", "abcdefg", "bcdefgh"), Some((0.5, 1)));
-        // Windows of the first text are counted as often as they occur: aaaaa six times against once.
+        // Windows of the first text are counted as often as they occur: aaaaa six times, compared with once.
         assert_eq!(similarity("seed_code=true,threshold=0.9", "aaaaaaaaaab", "aaaaab"), Some((1.0, 1)));
         assert_eq!(similarity("", "网页去重复的文章", "网页去重复的文档"), Some((3.0 / 5.0, 1)));
         // All of the first is in the second, a third of the second in the first.
@@ -356,7 +356,7 @@ mod tests {
                 assert_eq!(found.numbers(), expected, "{threshold} {join}");
             }
 
-            // The code of the article: windows but the last, with repetition, of either text in the set of the other.
+            // The article's code: all windows except the last, with repetition, of either text found in the set of the other.
             let lists: Vec<Vec<&str>> =
                 texts.iter().map(|text| (5..text.len()).map(|end| &text[end - 5..end]).collect()).collect();
             let times = |a: usize, b: usize| lists[a].iter().filter(|window| lists[b].contains(window)).count();
@@ -373,10 +373,10 @@ mod tests {
         let texts = texts(22, 120, 200);
         let exact = run(&Shingles, "threshold=0.5", &texts).numbers();
         let lsh = run(&Shingles, "threshold=0.5,join=lsh", &texts).numbers();
-        // At 0.5 a pair is missed once in 10^8.
+        // At 0.5, the probability of missing a pair is 10^-8.
         assert!(exact.len() > 50 && lsh == exact);
         for sketch in ["min_s,s=100", "mod_m,m=5"] {
-            // The estimates are within 0.2 of the truth.
+            // The estimates are within 0.2 of the true value.
             let (loose, strict) = (run(&Shingles, "threshold=0.3", &texts), run(&Shingles, "threshold=0.7", &texts));
             let found = run(&Shingles, &format!("sketch={sketch},threshold=0.5"), &texts).numbers();
             assert!(strict.numbers().is_subset(&found) && found.is_subset(&loose.numbers()), "{sketch}");

@@ -1,25 +1,27 @@
-//! The exact join of sets one of which is contained in the other: by the rarest elements of the smaller one.
+//! The exact join for sets that are contained in others, by the rarest elements of the smaller set.
 //!
-//! The prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007), for a measure that is not symmetric. All
-//! documents have their elements in one order, rare first. Of a set of n, n - m may be missing in one that contains it, where m
-//! is the threshold times n, rounded up; so of its n - m + 1 rarest at least one is there. A set asks by these, and is found by
-//! all of its elements; the smaller set of a pair asks, of two of one size the document that comes first.
+//! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All
+//! documents have their elements in the same order, rarest first. A set of n elements may miss n - m of them in a set that contains it,
+//! where m is the threshold times n, rounded up. So at least one of its n - m + 1 rarest elements must be there. A set probes with these
+//! elements, and is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document that comes
+//! first does.
 //!
-//! Each element that a set asks by heads a group, and the next rarest follow, dealt out in turn, up to four a group. If at most
-//! n - m elements are missing, then of n - m + 1 groups one is there as a whole. So a set that has the head of a group
-//! must have those that follow as well. A bitmap of each document tells ahead of the check whether they may be there, and whether more
-//! than n - m elements are missing, for each bit that is missing is one at least; it never says no where it is yes.
+//! Each element that a set probes with heads a group. The next rarest elements are dealt to the groups in turn, up to four per group. If
+//! at most n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group
+//! must also contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. It also shows
+//! whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap never rules out a
+//! true match.
 //!
 //! ```text
 //! a b c d e f g h i j, threshold 0.8: m 8, three groups        a d g j    b e h    c f i
 //! a set without b and c holds a d g j; one with a and without d is no candidate
 //! ```
 //!
-//! An element of one document makes no row, and a window without a document that asks costs nothing.
+//! An element of a single document emits no row, and a window without a probing document costs nothing.
 //!
-//! Documents of one template share most of the elements that they ask by, and form a [crowd](super::crowds) in each of these
-//! windows. Which of them are compared there is decided in a few windows only: each document marks four elements that it asks by
-//! and many others have, the same ones in documents that have the same elements.
+//! Documents with the same template share most of the elements that they probe with, and form a [crowd](super::crowds) in each of these
+//! windows. Which of them are compared is decided in only a few windows: each document marks four elements that it probes with and that
+//! many other documents contain. Documents with the same elements mark the same ones.
 
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, WHOLE, own_key};
 use crate::algorithm::kit::prefix::{Term, rare_first};
@@ -27,83 +29,84 @@ use crate::algorithm::params::Params;
 use dupsift_core::hash::mix64;
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Sketches, Window};
 
-/// Words of a document's bitmap.
+/// Number of words in a document's bitmap.
 const WORDS: usize = 128;
-/// Elements that follow the head of a group at most.
+/// Maximum number of elements that follow the head of a group.
 const FOLLOWERS: usize = 4;
-/// Bytes of the sketch of a row: the bits of those that follow.
+/// Number of bytes in the sketch of a row: the bits of the followers.
 const SKETCH: usize = FOLLOWERS * 2;
-/// The sketch of a row that does not ask.
+/// The sketch of a row that does not probe.
 const SILENT: [u16; FOLLOWERS] = [BITS; FOLLOWERS];
-/// In place of a bit: a group that is smaller.
+/// Replaces a bit in a smaller group.
 const NONE: u16 = BITS - 1;
-/// What a follower takes of two bytes.
+/// The mask for a follower's bit in two bytes.
 const BITS: u16 = 0x3FFF;
-/// In the first of those that follow: the document takes part in the comparisons of a crowd.
+/// A flag in the first follower: the document takes part in the comparisons of a crowd.
 const MARK: u16 = 0x8000;
-/// Elements that a document marks.
+/// Number of elements that a document marks.
 const MARKED: usize = 4;
-/// Documents whose bitmaps stand in memory at once, 1 MB; and those that ask them.
+/// Number of documents whose bitmaps are in memory at once (1 MB), and number of documents that probe them.
 const BLOCK: usize = 1 << 10;
-/// Similar documents from which on one may be about to head a crowd.
+/// Number of similar documents from which a document may be about to head a crowd.
 const FOUND: usize = 16;
-/// Documents that ask at once while crowds are looked for.
+/// Number of documents that probe at once while crowds are searched for.
 const FEW: usize = 256;
 
-/// From this threshold on join=auto takes the rarest shingles: below it most of a text would have to ask, common ones too.
+/// The lowest threshold at which join=auto uses the rarest shingles. Below it, most elements of a text would have to probe, including
+/// common ones.
 const LEAST_RAREST: f64 = 0.5;
 
-/// Whether texts meet by their rarest shingles.
+/// Returns whether candidates are found by their rarest shingles.
 pub fn by_rarest(params: &Params) -> bool {
     let join = params.word("join");
     let fits = params.word("measure") == "containment" && params.word("sketch") != "min_s" && !params.flag("seed_code");
     fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
 }
 
-/// A document's bitmap.
+/// Holds a document's bitmap.
 type Bitmap = [u64; WORDS];
 
-/// The join at a threshold.
+/// Implements the join at a given threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct RarestJoin {
     threshold: f64,
 }
 
 impl RarestJoin {
-    /// Of sets that share at least so much of the smaller one.
+    /// Returns the join for sets that share at least this fraction of the smaller one.
     pub fn new(threshold: f64) -> RarestJoin {
         RarestJoin { threshold }
     }
 
-    /// The form of the rows: ordered by the size of the set.
+    /// Returns the shape of the rows, which are ordered by the size of the set.
     pub fn shape(self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: SKETCH }
     }
 
-    /// Words of the sketch of a document.
+    /// Returns the number of words in a document's sketch.
     pub fn sketch_words(self) -> usize {
         WORDS
     }
 
-    /// How many groups a set of so many asks by.
+    /// Returns the number of groups that a set of `size` elements probes with.
     fn groups(self, size: usize) -> usize {
         size + 1 - least(self.threshold, size)
     }
 
-    /// The rows and the bitmap of a set, not empty, each element with its document frequency. Elements of at most `own`
-    /// documents stand in no other text; 0 where nothing was counted.
+    /// Emits the rows and the bitmap of a nonempty set, each element with its document frequency. Elements in at most `own` documents
+    /// occur in no other text; `own` is 0 if nothing was counted.
     pub fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
         let order = u32::try_from(size).unwrap_or(u32::MAX);
-        // Those that many documents have; without counts, any.
+        // Elements of many documents; without counts, any elements.
         let mut marks: Vec<(bool, u64)> =
             elements[..groups.min(size)].iter().map(|term| (term.df <= WHOLE, mix64(term.hash))).collect();
         marks.sort_unstable();
         let last_mark = marks.get(MARKED.min(marks.len()) - 1).copied();
         let mut pushed = false;
         for (at, element) in elements.iter().enumerate() {
-            // One row there must be, by which the document is known as signed.
+            // At least one row is needed, so that the document counts as signed.
             if element.df <= own && (pushed || at + 1 < size) {
                 continue;
             }
@@ -124,8 +127,8 @@ impl RarestJoin {
         elements.iter().for_each(|element| set(bitmap, bit(element.hash)));
     }
 
-    /// The candidates of a window, in crowds the nearest. `out` bounds the comparisons: where they may be more, each document that
-    /// asks is compared with its share of those of the next larger sizes, and what that leaves out is counted.
+    /// Finds the candidates of a window; in crowds, only the nearest documents. `out` bounds the comparisons. If the bound may be
+    /// exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons are counted.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let asking: Vec<usize> = (0..rows).filter(|&at| followers(window.row(at).sketch).0 != SILENT).collect();
@@ -138,7 +141,7 @@ impl RarestJoin {
         let crowds = Crowds::new(rows);
         let (own, held) = (Bitmaps::default(), Bitmaps::default());
         let mut meeting = Meeting { join: self, window, share, crowds, compared: 0, left_out: 0, own, held, out };
-        // Those that stand in no crowd yet, a few at a time; then those of each crowd with the documents outside of it.
+        // First the documents that are in no crowd yet, a few at a time; then those of each crowd with the documents outside it.
         let (mut next, mut later) = (0, Vec::new());
         let at_once = if meeting.crowds.is_open() { FEW } else { BLOCK };
         let mut list: Vec<usize> = Vec::with_capacity(BLOCK.min(rows));
@@ -166,11 +169,11 @@ impl RarestJoin {
     }
 }
 
-/// The comparisons of a window.
+/// Holds the comparisons of a window.
 struct Meeting<'m, 'p, 'w> {
     join: RarestJoin,
     window: &'m Window<'w>,
-    /// Comparisons of a document that asks and heads no crowd.
+    /// Maximum number of comparisons of a probing document that heads no crowd.
     share: usize,
     crowds: Crowds,
     compared: u64,
@@ -181,8 +184,8 @@ struct Meeting<'m, 'p, 'w> {
 }
 
 impl Meeting<'_, '_, '_> {
-    /// Compares the documents of some rows with those of larger sets that have the element, but for those of the crowds in `mask`, in
-    /// which all that ask stand.
+    /// Compares the documents of some rows with those of larger sets that contain the element, except for the crowds in `mask`, which all
+    /// probing documents belong to.
     fn ask(&mut self, list: &[usize], mask: u64) {
         let Some(&first) = list.first() else { return };
         let mut asking: Vec<Asking> = list.iter().map(|&at| Asking::new(self.join, self.window, at)).collect();
@@ -209,7 +212,7 @@ impl Meeting<'_, '_, '_> {
                         && self.held.may_hold(place, self.own.bitmap(number), one.may_miss)
                     {
                         one.finding.add(at, &mut self.crowds);
-                        // The head is compared with its crowd in the windows that they mark.
+                        // The head is compared with its crowd in the windows that the crowd's documents mark.
                         let is_told = one.finding.crowd().is_none() || followers(self.window.row(at).sketch).1;
                         if has_all && is_told {
                             self.out.push(Pair::new(one.doc, self.held.docs[place], Score::EQUAL, 1));
@@ -226,7 +229,7 @@ impl Meeting<'_, '_, '_> {
         }
     }
 
-    /// Compares the documents of a crowd that mark this element: those that are near each other, and all of them with the first ones.
+    /// Compares the documents of a crowd that mark this element: each with its nearest ones, and all with the first ones.
     fn within_crowd(&mut self, head: usize, crowd: u64, head_bits: Option<Bitmap>) {
         let window = self.window;
         let marked = |at: &usize| *at != head && followers(window.row(*at).sketch).1;
@@ -266,7 +269,7 @@ impl Meeting<'_, '_, '_> {
         }
     }
 
-    /// Compares two documents of a block, the smaller with the larger.
+    /// Compares two documents in a block, the smaller with the larger.
     fn compare(&mut self, block: &[usize], x: usize, y: usize) {
         let (small, large) = if block[x] < block[y] { (x, y) } else { (y, x) };
         self.compared += 1;
@@ -277,13 +280,13 @@ impl Meeting<'_, '_, '_> {
     }
 }
 
-/// How many elements of a set of so many a set must have that contains it: at least one.
+/// Returns the number of elements, at least one, that a set must share with a set of `size` elements to contain it.
 pub fn least(threshold: f64, size: usize) -> usize {
-    // A hair less, for it was rounded.
+    // Slightly less, because of rounding.
     ((threshold * size as f64 * (1.0 - 1e-9)).ceil() as usize).clamp(1, size.max(1))
 }
 
-/// The place of an element in a bitmap.
+/// Returns the position of an element in a bitmap.
 fn bit(element: u64) -> u16 {
     (mix64(element ^ 0x5DEE_CE66) % (WORDS as u64 * 64)) as u16
 }
@@ -292,7 +295,7 @@ fn set(bitmap: &mut [u64], bit: u16) {
     bitmap[usize::from(bit / 64)] |= 1 << (bit % 64);
 }
 
-/// The bits of a row's sketch, and whether the document marks the element.
+/// Returns the bits of a row's sketch, and whether the document marks the element.
 fn followers(sketch: &[u8]) -> ([u16; FOLLOWERS], bool) {
     let mut bits = SILENT;
     bits.iter_mut().zip(sketch.as_chunks::<2>().0).for_each(|(bit, bytes)| *bit = u16::from_le_bytes(*bytes));
@@ -301,12 +304,12 @@ fn followers(sketch: &[u8]) -> ([u16; FOLLOWERS], bool) {
     (bits, is_marked)
 }
 
-/// A document that asks which others have a group of its elements.
+/// Holds a document that probes for others that contain a group of its elements.
 struct Asking {
     at: usize,
     doc: u64,
     followers: [u16; FOLLOWERS],
-    /// Elements that a set may lack that contains it.
+    /// Number of elements that a containing set may lack.
     may_miss: usize,
     compared: usize,
     finding: Finding,
@@ -322,11 +325,11 @@ impl Asking {
     }
 }
 
-/// The documents of some rows of a window, with their bitmaps.
+/// Holds the documents of some rows of a window, with their bitmaps.
 #[derive(Default)]
 struct Bitmaps {
     docs: Vec<u64>,
-    /// None where no sketches are at hand.
+    /// Empty if no sketches are available.
     bitmaps: Vec<u64>,
 }
 
@@ -344,15 +347,15 @@ impl Bitmaps {
         self.bitmaps.as_chunks::<WORDS>().0.get(at)
     }
 
-    /// Whether one of them may hold a set with that bitmap, of which so many elements may be missing: each bit that it lacks is an
-    /// element at least.
+    /// Returns whether one of the documents may contain a set with this bitmap if up to `may_miss` elements may be missing. Each missing
+    /// bit is at least one missing element.
     fn may_hold(&self, at: usize, other: Option<&Bitmap>, may_miss: usize) -> bool {
         let (Some(own), Some(other)) = (self.bitmap(at), other) else { return true };
         let missing: u32 = other.iter().zip(own).map(|(other, own)| (other & !own).count_ones()).sum();
         missing as usize <= may_miss
     }
 
-    /// Whether one of them may have all the elements of these bits.
+    /// Returns whether one of the documents may contain all elements with these bits.
     fn has_all(&self, at: usize, bits: &[u16; FOLLOWERS]) -> bool {
         let Some(bitmap) = self.bitmap(at) else { return true };
         let mut wanted = bits.iter().take_while(|bit| **bit != NONE);
@@ -376,7 +379,7 @@ mod tests {
         }
     }
 
-    /// Sets of many sizes: parts of a few sources, with elements that are common and others that are rare.
+    /// Returns sets of many sizes: parts of a few sources, with both common and rare elements.
     fn sets(count: u64, common: u64) -> Vec<BTreeSet<u64>> {
         let of = |n: u64| -> BTreeSet<u64> {
             let (source, size) = (n % (count / 8), 1 + splitmix64(1, n) % 90);
@@ -387,7 +390,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// The candidates with how often each was met, comparisons made and left out, and rows.
+    /// Returns the candidates with how often each was found, the comparisons made and left out, and the rows.
     fn meet(
         sets: &[BTreeSet<u64>],
         threshold: f64,
@@ -437,13 +440,13 @@ mod tests {
         assert_eq!(of(0.8), [1, 4, 4, 5, 8, 9]);
         assert_eq!(of(1.0), [1, 4, 5, 6, 10, 11]);
         assert_eq!(of(0.01), [1; 6]);
-        // 0.7 times 10 is more than 7 by a hair.
+        // 0.7 times 10 is slightly more than 7.
         assert_eq!((least(0.7, 10), least(0.8, 0)), (7, 1));
     }
 
     #[test]
     fn the_groups_of_the_worked_example() {
-        // a to j, all in two documents: hashes in ascending order.
+        // a to j, each in two documents: hashes in ascending order.
         let mut elements: Vec<Term> = (1..=10).map(|hash| Term { hash, weight: 1.0, df: 2 }).collect();
         let mut out = Signatures::default();
         RarestJoin::new(0.8).push(&mut elements, 1, &mut out);
@@ -454,7 +457,7 @@ mod tests {
             [(1, 10, bits([4, 7, 10, 0])), (2, 10, bits([5, 8, 0, 0])), (3, 10, bits([6, 9, 0, 0]))]
         );
         assert!(asked.len() == 10 && asked[3..].iter().all(|row| row.2 == SILENT));
-        // Of one document alone: a row all the same.
+        // Elements of a single document still emit one row.
         let mut out = Signatures::default();
         RarestJoin::new(0.8).push(&mut elements, 2, &mut out);
         assert_eq!(out.rows(0).count(), 1);
@@ -473,7 +476,7 @@ mod tests {
                 assert!(expected.iter().all(|pair| met.contains_key(pair)) && left_out == 0, "{threshold} {how:?}");
                 least = least.min(met.len());
             }
-            // Bitmaps and counts leave few others.
+            // Bitmaps and counts leave few other candidates.
             assert!(threshold < 0.8 || (least < expected.len() * 3 / 2 && least * 5 < all), "{threshold}: {least}");
         }
     }
@@ -494,7 +497,7 @@ mod tests {
 
     #[test]
     fn crowds_are_compared_in_proportion() {
-        // Sixty elements of all pages, of which each lacks one and has a few of its own instead, as two others have.
+        // Sixty elements shared by all pages. Each page lacks one, and has a few elements that only two other pages share.
         let page = |n: u64| -> BTreeSet<u64> {
             let own = (0..3).map(move |at| (n / 3) << 8 | at);
             (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()
@@ -517,7 +520,7 @@ mod tests {
 
     #[test]
     fn pages_of_a_template_meet_in_proportion() {
-        // Sixty elements of all pages, forty of three each: below the threshold, but for those of one group.
+        // Sixty elements shared by all pages, and forty shared by three: below the threshold, except within a group.
         let page = |n: u64| -> BTreeSet<u64> {
             (0..60).map(|at| (1 << 40) + at).chain((0..40).map(move |at| (n / 3) << 8 | at)).collect()
         };

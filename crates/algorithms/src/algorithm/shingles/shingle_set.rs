@@ -1,7 +1,7 @@
-//! The fingerprints that stand for a text in `shingles`: windows of characters, graphemes or words, all of them or a sketch.
+//! The fingerprints that represent a text in `shingles`: windows of characters, graphemes or words, either all of them or a sketch.
 //!
-//! Sketches (Broder 1997): MIN_s, the s smallest fingerprints, of fixed size; MOD_m, the fingerprints divisible by m, whose
-//! number grows with the text and may be none for a short one.
+//! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m;
+//! their number grows with the text and may be zero for a short one.
 
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
@@ -20,32 +20,32 @@ use dupsift_text::shingle::{char_shingles, distinct, shingles};
 
 const GRAPHEMES: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// Which fingerprints are kept.
+/// Defines which fingerprints are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sketch {
-    /// All.
+    /// All fingerprints.
     Full,
-    /// So many smallest ones.
+    /// This many of the smallest fingerprints.
     MinS(usize),
-    /// Those divisible by this.
+    /// Fingerprints divisible by this number.
     ModM(u64),
 }
 
-/// How two sets are compared.
+/// Defines how two sets are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// |A n B| / |A u B|.
     Resemblance,
     /// |A n B| / |A|, and / |B|.
     Containment,
-    /// The code beside the article that this algorithm follows: Dice, without the last shingle, repeated ones counted.
+    /// The code of the article that this algorithm follows: Dice, without the last shingle, repetitions counted.
     SeedCode,
 }
 
-/// What a text is cut into.
+/// Defines the shingles that a text is cut into.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets {
-    /// Units in a shingle.
+    /// Number of units in a shingle.
     pub ngram: usize,
     /// `scalar`, `grapheme` or `word`.
     pub unit: &'static str,
@@ -55,12 +55,13 @@ pub struct ShingleSets {
     pub sketch: Sketch,
     /// How sets are compared.
     pub measure: Measure,
-    /// Whether the evidence holds a bitmap, which decides most pairs: where candidates are many and not alike.
+    /// Whether the evidence includes a bitmap, which decides most pairs. It helps if there are many candidates and few of them are
+    /// similar.
     pub bitmap: bool,
 }
 
 impl ShingleSets {
-    /// From the parameters of `shingles`, without bitmaps.
+    /// Returns the settings from the parameters of `shingles`, without bitmaps.
     pub fn new(params: &Params) -> ShingleSets {
         ShingleSets {
             ngram: params.count("ngram"),
@@ -80,7 +81,7 @@ impl ShingleSets {
         }
     }
 
-    /// What the check is called that compares these sets.
+    /// Returns the name of the check that compares these sets.
     pub fn check_name(&self, threshold: f64) -> String {
         let measure = match self.measure {
             Measure::Resemblance => "resemblance",
@@ -95,7 +96,7 @@ impl ShingleSets {
         format!("{measure}:{threshold} of {}-{} shingles{sketch}", self.ngram, self.unit)
     }
 
-    /// The elements of a set with their document frequencies, as the first pass counts them.
+    /// Returns the elements of a set with their document frequencies from the first pass.
     pub fn counted(&self, set: &[u64], stats: &CorpusStats) -> Vec<Term> {
         let (salt, mut terms) = (self.salt(), Vec::with_capacity(set.len()));
         let mut elements = set.iter();
@@ -105,16 +106,16 @@ impl ShingleSets {
         terms
     }
 
-    /// Keeps the fingerprints of one way to cut apart from those of others, and from other features.
+    /// Returns the salt that separates the fingerprints of these settings from those of other settings and other features.
     fn salt(&self) -> u64 {
         hash64(FeatureKind::name(self).as_bytes())
     }
 
-    /// Appends the fingerprints of the shingles in order, repeated ones as often as they occur; returns whether the text is
-    /// shorter than a shingle, which then is the whole of it.
+    /// Appends the fingerprints of the shingles in order, including repetitions. Returns whether the text is shorter than a shingle; if
+    /// so, the whole text is one shingle.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) -> bool {
         let from = out.len();
-        // Marks without a word are nothing that two documents could have in common.
+        // Punctuation without a word is nothing that two documents could have in common.
         if document.tokens().is_empty() {
             return true;
         }
@@ -127,14 +128,14 @@ impl ShingleSets {
             self.cut_characters(&document.text().replace(' ', ""), out)
         };
         let short = units < self.ngram;
-        // The code counts L - N shingles, and has none for a text of N characters; such a text is one here.
+        // The article's code counts L - N shingles, so a text of N characters has none. Here such a text is one shingle.
         if self.measure == Measure::SeedCode && out.len() > from + 1 {
             out.pop();
         }
         short
     }
 
-    /// Returns the number of characters.
+    /// Appends the fingerprints of windows of characters or graphemes. Returns the number of these units.
     fn cut_characters(&self, text: &str, out: &mut Vec<u64>) -> usize {
         if self.unit != "grapheme" {
             char_shingles(text, self.ngram, out);
@@ -149,7 +150,7 @@ impl ShingleSets {
         units
     }
 
-    /// The set of a document, sorted, and its size; whether it is a single shingle of the whole text.
+    /// Returns the size of a document's set, and whether the set is a single shingle of the whole text. Writes the sorted set to `set`.
     pub fn of(&self, document: &Analysis<'_>, set: &mut Vec<u64>) -> (Size, bool) {
         let short = self.cut(document, set);
         let all = set.len();
@@ -162,7 +163,7 @@ impl ShingleSets {
         (Size::new(set.len(), all), short)
     }
 
-    /// How many elements two sets of these sizes must have in common at least to reach the threshold.
+    /// Returns the minimum number of elements that two sets of these sizes must share to reach the threshold.
     pub fn need(&self, threshold: f64, a: Size, b: Size) -> f64 {
         let (x, y) = (f64::from(a.distinct), f64::from(b.distinct));
         let need = match (self.measure, self.sketch) {
@@ -170,17 +171,17 @@ impl ShingleSets {
             (Measure::Resemblance, Sketch::MinS(_)) => threshold * x.max(y),
             (Measure::Resemblance, _) => threshold * (x + y) / (1.0 + threshold),
             (Measure::SeedCode, _) => {
-                // The occurrences beyond the first of each shingle may all be of common ones.
+                // The repeated occurrences of each shingle may all belong to shared ones.
                 let repeated = (a.all - a.distinct).max(b.all - b.distinct);
                 threshold * (f64::from(a.all) + f64::from(b.all)) / 2.0 - f64::from(repeated)
             }
         };
-        // A hair less, for it was rounded.
+        // Slightly less, because of rounding.
         need * (1.0 - 1e-9)
     }
 
-    /// What [`ShingleSets::compare`] needs of a document: the size, the distinct fingerprints, for the seed's code how often
-    /// each occurs, and the bitmap.
+    /// Appends what [`ShingleSets::compare`] needs from a document: the size, the distinct fingerprints, their counts if `seed_code` is
+    /// set, and the bitmap.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         let seed_code = self.measure == Measure::SeedCode;
@@ -211,7 +212,7 @@ impl ShingleSets {
         Some(Parts { size, set, times, bitmap })
     }
 
-    /// Whether two documents may reach the threshold, by their sizes and bitmaps.
+    /// Returns whether two documents may reach the threshold, judging by their sizes and bitmaps.
     pub fn may_reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> bool {
         let (Some(a), Some(b)) = (self.parts(a), self.parts(b)) else { return false };
         let need = self.need(threshold, a.size, b.size);
@@ -233,7 +234,7 @@ impl ShingleSets {
         f64::from(x.most_common(&y, Level::best())) >= need
     }
 
-    /// [`ShingleSets::compare`] where the larger of both reaches the threshold.
+    /// Returns the result of [`ShingleSets::compare`] if the larger of both values reaches the threshold.
     pub fn reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         if !self.may_reach(threshold, a, b) {
             return None;
@@ -248,7 +249,7 @@ impl ShingleSets {
         (shares.0.max(shares.1) >= threshold).then_some(shares)
     }
 
-    /// How much of `a` is in `b`, and of `b` in `a`, 0 to 1; both the same but for containment.
+    /// Returns the share of `a` that is in `b`, and of `b` in `a`, from 0 to 1. The two values differ only for containment.
     pub fn compare(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         let (Parts { set: a, times: a_times, .. }, Parts { set: b, times: b_times, .. }) =
             (self.parts(a)?, self.parts(b)?);
@@ -275,7 +276,7 @@ impl ShingleSets {
     }
 }
 
-/// Counts of shingles order those of a text, see [`super::rarest`].
+/// Shingle counts order the shingles of a text, see [`super::rarest`].
 impl FeatureKind for ShingleSets {
     fn name(&self) -> String {
         let spaces = if self.spaces { "spaces" } else { "no spaces" };
@@ -294,7 +295,7 @@ fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// The evidence of a document, taken apart.
+/// Holds the parts of a document's evidence.
 struct Parts<'e> {
     size: Size,
     set: &'e [u64],
@@ -302,7 +303,7 @@ struct Parts<'e> {
     bitmap: &'e [u64],
 }
 
-/// Of the s smallest elements of both sets together: how many are in both, and how many they are.
+/// Takes the s smallest elements of the union of both sets. Returns how many of them are in both sets, and how many there are.
 fn smallest(a: &[u64], b: &[u64], s: usize) -> (usize, usize) {
     let (mut i, mut j, mut common, mut all) = (0, 0, 0, 0);
     while all < s && (i < a.len() || j < b.len()) {
@@ -317,7 +318,7 @@ fn smallest(a: &[u64], b: &[u64], s: usize) -> (usize, usize) {
     (common, all)
 }
 
-/// How many occurrences of elements of `a` are of elements that `b` has.
+/// Returns how many occurrences in `a` belong to elements that `b` contains.
 fn occurrences_in(a: &[u64], times: &[u64], b: &[u64]) -> u64 {
     let found = a.iter().zip(times).filter(|(element, _)| b.binary_search(element).is_ok());
     found.map(|(_, times)| times).sum()
@@ -351,7 +352,7 @@ mod tests {
         assert_eq!(cut(ShingleSets { spaces: false, ..PLAIN }, "аб в"), (hashes(&["аб", "бв"]), false));
         assert_eq!(cut(ShingleSets { ngram: 5, ..PLAIN }, "аб в"), (hashes(&["аб в"]), true));
         assert_eq!(cut(PLAIN, " "), (vec![], true));
-        // A letter with a mark that no single character stands for is one grapheme and two scalars.
+        // A letter with a combining mark and no precomposed form is one grapheme and two scalars.
         let marked = "x\u{301}yz";
         assert_eq!(cut(ShingleSets { unit: "grapheme", ..PLAIN }, marked).0, hashes(&["x\u{301}y", "yz"]));
         assert_eq!(cut(PLAIN, marked).0.len(), 3);
@@ -360,7 +361,7 @@ mod tests {
         assert_eq!(cut(ShingleSets { unit: "word", ..PLAIN }, "one two, three").0.len(), 2);
         let (one, short) = cut(ShingleSets { unit: "word", ..PLAIN }, "one");
         assert_eq!((one.len(), short), (1, true));
-        // The seed's code loses the last shingle, unless it is the only one.
+        // The seed's code drops the last shingle, unless it is the only one.
         let seed = ShingleSets { measure: Measure::SeedCode, ..PLAIN };
         assert_eq!(cut(seed, "абв").0, hashes(&["аб"]));
         assert_eq!(cut(seed, "аб").0, hashes(&["аб"]));
@@ -374,11 +375,11 @@ mod tests {
         assert_eq!(PLAIN.compare(&a, &b), Some((0.4, 0.4)));
         let contained = ShingleSets { measure: Measure::Containment, ..PLAIN };
         assert_eq!(contained.compare(&a, &b), Some((0.5, 2.0 / 3.0)));
-        // The three smallest of both are 1, 2 and 3, of which one is in both.
+        // The three smallest of both are 1, 2 and 3. One of them is in both.
         let smallest = ShingleSets { sketch: Sketch::MinS(3), ..PLAIN };
         assert_eq!(smallest.compare(&a, &b), Some((1.0 / 3.0, 1.0 / 3.0)));
         assert_eq!(PLAIN.compare(&[], &b), None);
-        // Two of element 1, one of 2; and one of 1: 2 x 2 / (3 + 1), which is the larger of both ways.
+        // Element 1 occurs twice and 2 once; on the other side 1 occurs once: 2 x 2 / (3 + 1), the larger of both directions.
         let seed = ShingleSets { measure: Measure::SeedCode, ..PLAIN };
         assert_eq!(seed.compare(&[size(2, 3), 1, 2, 2, 1], &[size(1, 1), 1, 1]), Some((1.0, 1.0)));
     }

@@ -1,7 +1,7 @@
-//! `sim`: the heaviest keywords of two texts are the same, or their weights point nearly the same way.
+//! `sim`: two texts are a pair if their heaviest keywords are the same, or if the weights of these point in nearly the same direction.
 //!
-//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, a row for the digest and
-//! about two for the angle; each row carries the keywords, so nothing is read again.
+//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, one row for the digest and about two for
+//! the angle. Each row holds the keywords, so nothing is read again.
 //!
 //! ```text
 //! printed:  SIM = MD5(sort(T_i)) / sqrt(sum W_ia sum W_ja) < delta         which cannot be evaluated
@@ -11,10 +11,10 @@
 //! d = sum (W_ia - W_ja)^2 / (sum W_ia^2 + sum W_ja^2)      distance=quad: 0.2 for a vector and its double
 //! ```
 //!
-//! Whether both conditions or one of them make a pair the paper leaves open; `combine=or` is our reading, for the second is
-//! introduced because the first misses pairs. Weights are relative to the length of the text. Limits: with five keywords, one
-//! of five equally heavy ones replaced is 0.2 away; of 12 : 10 : 7 the third replaced 0.167. With weight=tf_over_df or
-//! tf_over_cf rare words win, so that typing errors become keywords; `min_df` keeps at least those of one document out.
+//! The paper does not say whether one condition suffices or both are required. `combine=or` is dupsift's interpretation, because the paper
+//! introduces the second condition for pairs that the first misses. Weights are relative to the length of the text. Limits: with five
+//! equally heavy keywords, replacing one gives a distance of 0.2; with weights 12 : 10 : 7, replacing the third gives 0.167. With
+//! weight=tf_over_df or tf_over_cf rare words win, so that typos become keywords; `min_df` at least excludes words in a single document.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::prefix::{Term, leading, rare_first, rests};
@@ -26,10 +26,10 @@ use dupsift_core::hash::{hash64, md5};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::{Analysis, Frequency};
 
-/// The algorithm.
+/// Implements the `sim` algorithm.
 pub struct Sim;
 
-/// Keywords that fit a row, twelve bytes each.
+/// Maximum number of keywords that fit in a row, at twelve bytes each.
 const MOST_KEYWORDS: i64 = 21;
 
 const FACTS: Facts = Facts {
@@ -120,7 +120,8 @@ struct SimSigner<'c> {
     min_keywords: usize,
     delta: f64,
     quad: bool,
-    /// Rows of the digest; rows of the leading keywords; whether the first are pairs only if the distance is small.
+    /// Whether to emit rows for the digest, and rows for the leading keywords; and whether equal digests are pairs only if the distance is
+    /// small.
     by_digest: bool,
     by_distance: bool,
     both: bool,
@@ -133,23 +134,23 @@ struct SimSigner<'c> {
 const MD5: u32 = 0;
 /// Position of the leading keywords, and bit of the rule `sim`.
 const SIM: u32 = 1;
-/// What a word of all documents weighs: next to nothing, so that a corpus of copies still has keywords.
+/// The IDF of a word in all documents: nearly zero, so that a corpus of copies still has keywords.
 const LEAST_IDF: f64 = 1e-6;
-/// Bytes of a keyword in a row: its hash and its weight.
+/// Number of bytes per keyword in a row: its hash and its weight.
 const KEYWORD: usize = 12;
 
 impl SimSigner<'_> {
-    /// Whether keywords are compared, and not digests alone.
+    /// Returns whether keywords are compared, and not only digests.
     fn compares(&self) -> bool {
         self.by_distance || self.both
     }
 
-    /// The weight of a word, relative to the length of the text; not above 0 for what is no keyword.
+    /// Returns the weight of a word, relative to the length of the text. It is not above 0 for words that cannot be keywords.
     fn weigh(&self, tf: u32, frequency: Frequency, length: usize) -> f64 {
         let tf = f64::from(tf) / length as f64;
-        // A corpus that was not counted has nothing to weigh by.
+        // A corpus that was not counted has no weights.
         let counted = self.stats.documents() > 0;
-        // By frozen counts a word may be in more documents than they say.
+        // With frozen counts, a word may be in more documents than its count.
         if self.stats.covers() && frequency.df < self.min_df {
             return 0.0;
         }
@@ -161,7 +162,7 @@ impl SimSigner<'_> {
         }
     }
 
-    /// The heaviest keywords, rare first, and the digest of their sorted list.
+    /// Returns the heaviest keywords, rarest first, and the digest of their sorted list.
     fn keywords(&self, document: &Analysis<'_>) -> (Vec<Term>, u128) {
         let mut heaviest = Heaviest::new(self.words);
         let length = document.words().len();
@@ -174,7 +175,7 @@ impl SimSigner<'_> {
         let (weights, mut words): (Vec<f64>, Vec<&str>) = heaviest.weighed().unzip();
         let term = |(&weight, word): (&f64, &&str)| {
             let hash = hash64(word.as_bytes());
-            // As it stands in the row, so that the bounds and the distance speak of the same number.
+            // Rounded as in the row, so that the bounds and the distance use the same number.
             Term { hash, weight: f64::from((weight as f32).max(f32::MIN_POSITIVE)), df: self.stats.df(hash) }
         };
         let mut terms: Vec<Term> = weights.iter().zip(&words).map(term).collect();
@@ -183,7 +184,7 @@ impl SimSigner<'_> {
         (terms, md5(words.join(" ").as_bytes()))
     }
 
-    /// The distance of two lists of keywords; none if they met at another keyword than their first common one, `met`.
+    /// Returns the distance of two lists of keywords, or `None` if `met` is not their first common keyword.
     fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
         let (mut product, mut first) = (0.0, true);
         for (hash, weight) in keywords(a.sketch) {
@@ -217,12 +218,12 @@ impl SimSigner<'_> {
     }
 }
 
-/// The keywords of a row: hash and weight.
+/// Returns the keywords in a row: hash and weight.
 fn keywords(sketch: &[u8]) -> impl Iterator<Item = (u64, f64)> {
     sketch.chunks_exact(KEYWORD).filter_map(|bytes| {
         let (hash, weight) = bytes.split_first_chunk::<8>()?;
         let weight = f32::from_le_bytes(weight.try_into().ok()?);
-        // Places that are not used are all 0.
+        // Unused entries are all 0.
         (weight > 0.0).then_some((u64::from_le_bytes(*hash), f64::from(weight)))
     })
 }
@@ -267,7 +268,7 @@ impl Signer for SimSigner<'_> {
             out.push(MD5, digest, 0, &sketch);
         }
         if self.by_distance {
-            // The distance of squares is never below 1 - cos, so the same lists hold its pairs.
+            // The quadratic distance is never below 1 - cos, so the same lists contain its pairs.
             let lists = leading(&rests(&terms), 1.0 - self.delta);
             terms[..lists].iter().for_each(|term| out.push(SIM, term.hash.into(), 0, &sketch));
         }

@@ -1,4 +1,4 @@
-//! `sim` on worked examples, and against the definition.
+//! Tests `sim` on worked examples, and compares it with the definition.
 
 use super::*;
 use crate::algorithm::kit::examples::{params, sign, sign_with};
@@ -38,7 +38,7 @@ fn distances_of_the_worked_vectors() {
         assert!((distance(typed, &one, &third) - 0.1672).abs() < 5e-5, "{typed}");
         assert_eq!(distance(typed, &one, &[(8, 1.0)]), 1.0);
         assert_eq!(distance(typed, &one, &one), 0.0);
-        // One of five equally heavy keywords replaced.
+        // One of five equally heavy keywords is replaced.
         let five = |last| [(1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0), (last, 1.0)];
         assert!((distance(typed, &five(5), &five(6)) - 0.2).abs() < 1e-12);
     }
@@ -46,7 +46,7 @@ fn distances_of_the_worked_vectors() {
 
 #[test]
 fn the_digest_is_of_the_sorted_keywords() {
-    // Without a count the weight is the share of the words.
+    // Without counts, the weight is the share of the words.
     let rows = sign(&Sim, "words=3,combine=md5_only", "в б б а а а г").unwrap();
     assert_eq!((rows.len(), rows[0].1), (1, md5("а б в".as_bytes())));
     let rows = sign(&Sim, "words=3", "в б б а а а г").unwrap();
@@ -65,14 +65,14 @@ fn the_digest_is_of_the_sorted_keywords() {
 fn words_of_one_document_are_no_keywords_and_words_of_all_weigh_nothing() {
     let of = |text: &str| text.to_string();
     let texts = [of("a b c d one"), of("a b c d two"), of("x y z d"), of("x y z d")];
-    // d is everywhere, so it weighs next to nothing; one and two are in a single document.
+    // d is everywhere, so its weight is nearly zero; "one" and "two" are in a single document.
     let found = run(&Sim, "", &texts);
     assert_eq!(found.numbers(), [(0, 1), (2, 3)].into());
     assert_eq!(found.pairs[&(0, 1)].matched, 0b11);
     assert_eq!(run(&Sim, "min_df=1,combine=md5_only", &texts).numbers(), [(2, 3)].into());
 }
 
-/// All pairs of random texts against the definition, and what the four ways to combine have to do with each other.
+/// Compares all pairs of random texts with the definition, and the four ways to combine with each other.
 #[test]
 fn finds_exactly_the_pairs_of_the_definition() {
     let texts = texts(5, 160, 40);

@@ -1,10 +1,10 @@
-//! `versions`: what the default finds beside exact copies. Pairs of similar texts, each classified: versions of one text, one
-//! text within the other, or pages of one form that say different things.
+//! `versions`: finds pairs of similar texts besides exact copies, and classifies each pair: versions of the same text, one text contained
+//! in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
 //!
-//! Source: ours (docs/versions.md), upon the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`, a first
-//! pass for the counts and 56 rows of 12 bytes a document; then each candidate pair is looked at once more, and its first lines,
-//! numbers and 3-grams are compared. Limits: a reworked text below the threshold is not found; where many documents have one
-//! template and little of their own, what is a version cannot be told, and nothing is removed.
+//! Source: ours (docs/versions.md), based on the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`, which is a
+//! first pass for the counts and 56 rows of 12 bytes per document. Then each candidate pair is examined again, and its first lines,
+//! numbers and 3-grams are compared. Limits: a revised text below the threshold is not found. If many documents share a template and have
+//! little unique text, versions cannot be distinguished, and nothing is removed.
 //!
 //! ```text
 //! weight = (1 + ln tf) ln(1 + N / df)
@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 pub use rule::RELATE;
 use rule::{PARAMS as RULE, rule};
 
-/// The algorithm.
+/// Implements the `versions` algorithm.
 pub struct VersionsOfTexts;
 
 const FACTS: Facts = Facts {
@@ -69,9 +69,9 @@ const FACTS: Facts = Facts {
     revision: 1,
 };
 
-/// Documents from which on a run names what the threshold leaves out.
+/// Number of documents from which on a run reports what the threshold leaves out.
 const NOTED: u64 = 1_000;
-/// What finds it.
+/// The algorithm that finds those pairs.
 const CONTAINED: &str = "shingles:preset=contained";
 
 impl Algorithm for VersionsOfTexts {

@@ -1,12 +1,12 @@
-//! The parameters of the rule that tells versions from forms, [`crate::measure::Versions`].
+//! The parameters of the rule that distinguishes versions from pages with the same template, [`crate::measure::Versions`].
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::measure::Versions;
 use dupsift_core::error::{Error, Result};
 
-/// Whether the rule is asked.
+/// The parameter that turns the rule on.
 pub const RELATE: &str = "relate";
-/// The least cosine of a near group.
+/// The parameter for the lowest cosine of a near group.
 const NEAR: &str = "near";
 
 /// The parameters of the rule.
@@ -64,11 +64,11 @@ const fn share(name: &'static str, default: &'static str, help: &'static str) ->
     ParamSpec { name, kind: Kind::Real(0.0, 1.0), default, help }
 }
 
-/// The rule, where it is asked for; pairs are looked at from `least` on.
+/// Returns the rule if `relate=true`, for pairs with a cosine of at least `least`.
 ///
 /// # Errors
-/// A near group that begins below `least`; a bound of the rule where it is not asked for. One with its default value is let pass, for
-/// a recipe as it is printed has them all.
+/// Returns an error if the near group begins below `least`, or if a bound of the rule is given although the rule is off. A bound with its
+/// default value is accepted, because a printed recipe contains all of them.
 pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
     if !params.flag(RELATE) {
         let idle = PARAMS[1..].iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
@@ -78,7 +78,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         });
     }
     let near = params.real(NEAR);
-    // Where the threshold alone was raised, no smaller group is meant than it allows.
+    // If only the threshold was raised, the near group rises with it.
     let is_default = !PARAMS.iter().any(|spec| spec.name == NEAR && params.differs(spec));
     let near = if is_default { near.max(least) } else { near };
     let rule = Versions {
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(of("0.92", 0.95), None);
     }
 
-    /// What a recipe prints can be typed again: bounds with their default values are no contradiction.
+    /// A printed recipe can be typed again: bounds with their default values are not a contradiction.
     #[test]
     fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
         let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);

@@ -1,4 +1,4 @@
-//! `versions` on worked examples, and against the definition.
+//! Tests `versions` on worked examples, and compares it with the definition.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
 use crate::measure::cosine;
 use dupsift_core::hash::hash64;
 
-/// From a thousand documents on the run says what the threshold leaves out, and what finds it.
+/// From a thousand documents on, the run reports what the threshold leaves out, and which algorithm finds it.
 #[test]
 fn texts_inside_of_much_longer_ones_are_named() {
     let stats = crate::corpus::CorpusStats::none();
@@ -23,10 +23,10 @@ fn texts_inside_of_much_longer_ones_are_named() {
     );
 }
 
-/// Against (1 - H) cosine + H cosine of the first lines, with weights over the whole corpus.
+/// Compares the results with (1 - H) cosine + H cosine of the first lines, with weights from the whole corpus.
 #[test]
 fn the_share_of_the_first_line_keeps_the_join_exact() {
-    // The first three words are a line of their own.
+    // The first three words are on a separate line.
     let plain = texts(11, 140, 30);
     let broken: Vec<(String, String)> = plain
         .iter()

@@ -1,6 +1,6 @@
-//! Min-wise hashing: for each of m seeded functions the smallest value over a set (Broder 1997).
+//! Min-wise hashing: the minimum of each of m seeded functions over a set (Broder 1997).
 //!
-//! Two sets agree at a position with the probability of their Jaccard similarity. Three families of functions:
+//! Two sets agree at a position with a probability equal to their Jaccard similarity. There are three families of functions:
 //!
 //! | family | function of a shingle hash x | values |
 //! | --- | --- | --- |
@@ -32,25 +32,25 @@ pub const SEED: ParamSpec = ParamSpec {
 
 const MERSENNE61: u64 = (1 << 61) - 1;
 
-/// m seeded functions of one family.
+/// Holds m seeded functions from one family.
 pub enum Family {
     /// a x + b on 32 bits.
     Multiply32 {
-        /// How many functions there are.
+        /// Number of functions.
         count: usize,
-        /// Odd factors, filled up to whole blocks.
+        /// Odd factors, padded to complete blocks.
         a: Vec<u32>,
-        /// Summands, as many.
+        /// Summands, with the same padding.
         b: Vec<u32>,
     },
-    /// (a x + b) mod (2^61 - 1), factors not 0.
+    /// (a x + b) mod (2^61 - 1), with nonzero factors.
     Mersenne61(Vec<(u64, u64)>),
     /// mix64(x xor s).
     Mix64(Vec<u64>),
 }
 
 impl Family {
-    /// The family of that name (see [`FAMILY`]) with `count` functions.
+    /// Returns the family with this name (see [`FAMILY`]) and `count` functions.
     pub fn new(name: &str, count: usize, seed: u64) -> Family {
         let stream = |n: usize| splitmix64(seed, n as u64);
         match name {
@@ -69,8 +69,8 @@ impl Family {
         }
     }
 
-    /// The minimum of each function over the set, in the order of functions; `set` is not empty, and may hold a value more
-    /// than once.
+    /// Writes the minimum of each function over the set to `out`, in the order of the functions. `set` must not be empty, and may contain
+    /// repetitions.
     pub fn minima(&self, set: &[u64], out: &mut Vec<u64>) {
         out.clear();
         match self {
@@ -99,7 +99,7 @@ impl Family {
 mod tests {
     use super::*;
 
-    /// The share of agreeing positions estimates Jaccard: within four standard deviations on 2,000 functions.
+    /// The share of agreeing positions estimates the Jaccard similarity within four standard deviations for 2,000 functions.
     #[test]
     fn agreement_estimates_jaccard_in_every_family() {
         let a: Vec<u64> = (0..300).map(|n| splitmix64(1, n)).collect();

@@ -1,15 +1,15 @@
-//! The kernel of the family `multiply32`: minima of a x + b mod 2^32, for sixteen functions at once or more.
+//! The kernel of the family `multiply32`: minima of a x + b mod 2^32, for at least sixteen functions at once.
 //!
-//! Three times the same numbers: in AVX-512, in AVX2 and in plain code. Functions come in blocks whose minima stay in
-//! registers while the whole set passes by, so that a set is read once for each block and nothing else moves.
+//! It computes the same numbers in three versions: AVX-512, AVX2 and plain code. Functions are grouped in blocks whose minima stay in
+//! registers while the complete set is read. So a set is read once per block and nothing else moves.
 
 use dupsift_core::cpu::Level;
 
-/// Functions in a block: the width that lists are filled up to.
+/// Number of functions in a block. Lists are padded to a multiple of it.
 pub const BLOCK: usize = 16;
 
-/// Lowers each of the minima to the least value of its function `a[j] x + b[j] mod 2^32` over the set, where that is
-/// lower. `a`, `b` and `minima` have the same length, a multiple of [`BLOCK`].
+/// Lowers each minimum to the smallest value of its function `a[j] x + b[j] mod 2^32` over the set, if that is lower. `a`, `b` and
+/// `minima` have the same length, a multiple of [`BLOCK`].
 #[allow(unsafe_code)]
 pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
     assert!(a.len() == b.len() && a.len() == minima.len() && a.len().is_multiple_of(BLOCK));
@@ -24,10 +24,10 @@ pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]
     }
 }
 
-/// The definition.
+/// Lowers the minima in plain code. This is the reference implementation.
 fn plain(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
     for &x in set {
-        // A plain loop over three arrays, which compilers turn into vector code.
+        // A plain loop over three arrays, which the compiler vectorizes.
         for ((minimum, a), b) in minima.iter_mut().zip(a).zip(b) {
             *minimum = (*minimum).min(a.wrapping_mul(x).wrapping_add(*b));
         }
@@ -40,7 +40,7 @@ mod x86 {
 
     use super::BLOCK;
 
-    /// Blocks whose minima, factors and summands fit the 32 registers of AVX-512 together.
+    /// Number of blocks whose minima, factors and summands fit in the 32 registers of AVX-512.
     const WIDE: usize = 7;
 
     #[target_feature(enable = "avx512f")]
@@ -69,7 +69,7 @@ mod x86 {
     fn avx512_blocks<const N: usize>(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
         let (a, b) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
         let before = minima.as_chunks::<BLOCK>().0;
-        // SAFETY: each block is sixteen numbers, and the loads and stores ask for no alignment.
+        // SAFETY: each block is sixteen numbers, and the loads and stores require no alignment.
         let load = |block: &[u32; BLOCK]| unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
         let factors: [__m512i; N] = std::array::from_fn(|n| load(&a[n]));
         let summands: [__m512i; N] = std::array::from_fn(|n| load(&b[n]));
@@ -91,7 +91,7 @@ mod x86 {
     #[allow(unsafe_code)]
     pub fn avx2(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
         let (a, b) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
-        // SAFETY: each half of a block is eight numbers, and the loads and stores ask for no alignment.
+        // SAFETY: each half of a block is eight numbers, and the loads and stores require no alignment.
         let load = |block: &[u32; BLOCK], half: usize| unsafe { _mm256_loadu_si256(block[half * 8..].as_ptr().cast()) };
         for ((a, b), to) in a.iter().zip(b).zip(minima.as_chunks_mut::<BLOCK>().0) {
             let (a, b) = ([load(a, 0), load(a, 1)], [load(b, 0), load(b, 1)]);
