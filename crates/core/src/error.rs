@@ -157,7 +157,7 @@ pub enum Error {
         way_out: String,
     },
 
-    /// Columns that were read could not be assembled, which only a damaged file can cause.
+    /// Columns that were read could not be decoded or combined.
     #[error("cannot {action}: {source}")]
     Columns {
         /// What was attempted.

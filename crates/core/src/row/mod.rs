@@ -4,7 +4,7 @@
 //! big-endian numbers in that order, followed by the sketch. So the shuffle sorts bytes and does not depend on algorithms.
 //!
 //! ```text
-//! position 0, 1 or 2 | scope 0 or 8 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256 bytes
+//! position 0, 1 or 2 | scope 0 or 8 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
 //! ```
 
 mod docs;
