@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! u "Rules of the Hualien branch\nThe Hualien branch shall ..."   v "Rules of the Yilan branch\nThe Yilan branch shall ..."
-//! half of the words of both titles are equal; "the Hualien branch" is missing in v and occurs twice in u, "the Yilan branch" is missing in u
+//! half of the words of both titles are equal; "the Hualien branch" is missing in v and twice in u, "the Yilan branch" is missing in u
 //! -> another phrase
 //! u "dba_open\n..."   v "dba_popen\n..."   -> another name
 //! ```
