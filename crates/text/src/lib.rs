@@ -55,5 +55,5 @@ pub use script::is_han;
 pub use sentence::piece_end;
 pub use word::{Counted, Token, Word};
 
-// The build script also compiles the dictionary files, as modules of its root, where they need these names.
+// The dictionary files, which the build script also compiles, refer to these as modules of the crate root.
 use dupsift_core::{cpu, float};

@@ -169,38 +169,38 @@ impl Words {
         select_unpredictable(place as u16 == second, from + (place >> 16), 0)
     }
 
-    /// What is known of a pair.
+    /// Returns a pair by its number.
     #[inline]
     pub fn pair(&self, number: u32) -> Pair {
         Pair(self.pairs.get(number as usize).copied().unwrap_or_default())
     }
 
-    /// The place where the child of a pair by a letter stands, if there is one.
+    /// Returns the possible place of the child of a pair by a letter.
     #[inline]
     pub fn place_of_third(&self, number: u32, letter: u16) -> u32 {
         self.bases.get(number as usize).copied().unwrap_or_default() + u32::from(letter)
     }
 
-    /// The node at a place, if it is one of that letter.
+    /// Returns the node at a place if it belongs to that letter.
     #[inline]
     pub fn at_place(&self, place: u32, letter: u16) -> Node {
         let node = self.places.get(place as usize).copied().unwrap_or_default();
         Node(select_unpredictable(node as u16 == letter, node, 0))
     }
 
-    /// The child of a node, [`Node::NONE`] where there is none.
+    /// Returns the child of a node, [`Node::NONE`] if there is none.
     #[inline]
     pub fn child(&self, node: Node, letter: u16) -> Node {
         self.at_place(node.base() + u32::from(letter), letter)
     }
 
-    /// Asks for what [`Words::child`] will look at.
+    /// Prefetches what [`Words::child`] will read.
     #[inline]
     pub fn ask_for_child(&self, node: Node, letter: u16) {
         ask_for(&self.places, (node.base() + u32::from(letter)) as usize);
     }
 
-    /// The class of the word that two or more letters are, 0 if they are none.
+    /// Returns the frequency class of the word of two or more letters, 0 if they are none.
     pub fn class(&self, letters: &[u16]) -> usize {
         let &[first, second, ref rest @ ..] = letters else { return 0 };
         let number = if second < FREQUENT {
@@ -215,16 +215,16 @@ impl Words {
     }
 }
 
-/// The rows of pairs, as they are filled.
+/// The rows of pairs while they are filled.
 pub struct Rows(Vec<u64>);
 
 impl Rows {
-    /// Without any pair.
+    /// Returns rows without pairs.
     pub fn new() -> Rows {
         Rows(vec![0; ROW])
     }
 
-    /// Adds the pairs of a letter with these frequent ones, which ascend; letters come as they ascend, too.
+    /// Adds the pairs of a letter with these frequent ones, in ascending order; letters must also be added in ascending order.
     pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
         self.0.resize((first as usize + 1) * ROW, 0);
         let row = &mut self.0[first as usize * ROW..];
@@ -240,7 +240,7 @@ impl Rows {
         }
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub fn finish(self) -> Vec<u64> {
         self.0
     }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn words_and_what_they_begin_with_are_found_and_nothing_else() {
-        // So many letters that some are not frequent.
+        // So many different letters that some are not frequent.
         let many: Vec<char> = ('\u{4E00}'..).take(2 * FREQUENT as usize).collect();
         let one = |at: usize| many[at % many.len()];
         let mut words: Vec<String> = vec![format!("{}", one(7)), format!("{}〇", one(8))];
@@ -270,7 +270,7 @@ mod tests {
         let numbers = |word: &str| word.chars().map(|c| letters.number(c)).collect::<Vec<u16>>();
         let class = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).map_or(0, |at| at + 1);
         for word in words.iter().filter(|word| word.chars().count() > 1) {
-            // A word with a character that joins nothing is not there.
+            // Words with a character that joins nothing are skipped.
             let expected = if word.contains('〇') { 0 } else { class(word) };
             assert_eq!(tree.class(&numbers(word)), expected, "{word}");
             let other: String = word.chars().rev().collect();
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(ones[numbers(&words[0])[0] as usize] != 0, words[0].chars().count() == 1);
     }
 
-    /// Some number that a word has.
+    /// Returns a number derived from a word.
     fn at_of(word: &str) -> usize {
         word.chars().map(|c| c as usize).sum()
     }
