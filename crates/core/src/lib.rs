@@ -1,6 +1,6 @@
 //! Errors, hash functions, rows and pairs, and safe access to files.
 //!
-//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+//! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
 // Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

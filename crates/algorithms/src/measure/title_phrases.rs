@@ -11,7 +11,7 @@
 //! u "dba_open\n..."   v "dba_popen\n..."   -> another name
 //! ```
 //!
-//! Source: dupsift, found by experiment; docs/versions.md has its results. Cost: some 80 values per document, under a microsecond per
+//! Source: ours, found by experiment; docs/versions.md has its results. Cost: some 80 values per document, under a microsecond per
 //! pair. Limits: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
 
 use super::contained::GRAM;

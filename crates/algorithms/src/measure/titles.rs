@@ -11,7 +11,7 @@
 //! v "Rules of the Yilan committee ..."    words of at most 10 documents in both: none
 //! ```
 //!
-//! Source: dupsift, found by experiment; docs/versions.md has its results. Cost: about a microsecond per pair. Limits: two pages with
+//! Source: ours, found by experiment; docs/versions.md has its results. Cost: about a microsecond per pair. Limits: two pages with
 //! the same title are not distinguished, nor are two that share rare words and differ in one other word of a long title.
 
 use super::versions::{Both, HAIR};

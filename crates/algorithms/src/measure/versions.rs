@@ -1,6 +1,6 @@
 //! Versions, contained texts and pages with the same template: a rule for pairs found by cosine, in five conditions.
 //!
-//! Source: dupsift, found by experiment; docs/versions.md has its results, the effect of each condition, and open questions. Cost: a few
+//! Source: ours, found by experiment; docs/versions.md has its results, the effect of each condition, and open questions. Cost: a few
 //! microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
 //!
 //! 1. The facts agree: at least `numbers` of the distinct numbers of the text that has fewer are in the other one, or at least `both` of

@@ -1,7 +1,7 @@
 //! headings: finds first lines that too many documents share to be titles.
 //!
 //! ```text
-//! (line, document) of each representative -> sorted -> the documents of a line that too many have: their line says nothing
+//! (line, document) of each representative -> sorted -> the documents whose line is too common to be a title
 //! ```
 
 use crate::measure::FirstLine;

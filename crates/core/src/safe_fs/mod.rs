@@ -171,8 +171,8 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a private folder, and the files and folders in it, the permissions of the parent folder; if the parent sets the group of its
-/// content, folders get that group.
+/// Gives a private folder, and the files and folders in it, the permissions of the parent folder. Folders also get its
+/// setgid bit, which assigns their content to the parent's group.
 ///
 /// # Errors
 /// Returns the error of the system; a file system without permissions may refuse to change them.

@@ -196,7 +196,7 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Returns whether a folder has the owner and mode that the file system gives to everything this user creates.
+/// Returns whether a folder has the owner that new folders get here, and is not writable for others unless new folders are too.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);

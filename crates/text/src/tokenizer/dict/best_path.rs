@@ -37,7 +37,7 @@ pub struct Batch {
     others: Vec<(u32, u32)>,
     /// Characters at which a word of more than two may begin, and the number of the pair, then the place of the third letter.
     thirds: Vec<(u32, u32)>,
-    /// Characters at which a word of more than three begins or may begin, and the node of its first letters.
+    /// Characters at which a word of more than three begins or may begin, and the node of the first four characters.
     longer: Vec<(u32, Node)>,
     /// By character: the weight of the best path from here to the end.
     best: Vec<f64>,
