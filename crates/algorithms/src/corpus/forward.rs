@@ -43,7 +43,7 @@ impl Vocabulary {
         self.letters.push_str(letters);
     }
 
-    /// Returns the bytes of memory.
+    /// Returns the number of bytes in memory.
     pub fn bytes(&self) -> usize {
         size_of_val(self.lengths.as_slice()) + self.letters.len()
     }
@@ -175,7 +175,7 @@ impl<'r> Records<'r> {
         self.rest.is_empty()
     }
 
-    /// Returns the bytes of the text of the next document.
+    /// Returns the number of bytes in the text of the next document.
     pub fn text_bytes(&self) -> Option<u64> {
         let mut ahead = Records { rest: self.rest, first_lines: false, numbers: Vec::new() };
         ahead.number()?;

@@ -96,7 +96,7 @@ pub struct Telling {
     pub words: [SurplusWord; 2],
     /// Whether the first lines are equal.
     pub same_line: bool,
-    /// The words of each first line that are missing from the other text.
+    /// For each text, the word of its first line that is rarest in the other text.
     pub titles: [MissingWord; 2],
     /// How the titles differ, apart from their words.
     pub difference: Option<TitleDifference>,
@@ -287,7 +287,7 @@ fn bytes(layout: RowLayout, row: &Row<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Returns the number of bits in which two fingerprints differ: key and sketch of the only row that each has.
+/// Returns the number of bits in which two fingerprints differ; a fingerprint is the key and sketch of a document's only row.
 fn bits_apart(a: &[Emitted], b: &[Emitted]) -> Option<u32> {
     let ([a], [b]) = (a, b) else { return None };
     let sketch = a.sketch.iter().zip(&b.sketch).map(|(x, y)| (x ^ y).count_ones());

@@ -104,7 +104,7 @@ pub fn of_rows(mut rows: Vec<Vec<u8>>, group_width: usize) -> Vec<Vec<u8>> {
     rows.chunk_by(|a, b| a[..group_width] == b[..group_width]).map(<[_]>::concat).collect()
 }
 
-/// Returns the bytes of the leading rows whose group has this name.
+/// Returns the number of bytes in the leading rows whose group has this name.
 fn same_group(rows: &[u8], width: usize, name: &[u8]) -> usize {
     rows.chunks_exact(width).take_while(|row| &row[..name.len()] == name).count() * width
 }

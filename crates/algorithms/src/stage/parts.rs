@@ -169,7 +169,7 @@ impl Parts {
         self.by_length[length].add(one);
     }
 
-    /// Returns the bytes of a text with this shape.
+    /// Returns the number of bytes in a text with this shape.
     pub fn bytes(shape: u64) -> u64 {
         shape & (u64::MAX >> 4)
     }

@@ -160,7 +160,7 @@ impl Passes<'_> {
         ]
     }
 
-    /// Returns the bytes of second-round rows, if the method has any.
+    /// Returns the number of bytes in second-round rows, if the method has any.
     fn probe_bytes(&self, bound: &Bound<'_>) -> u64 {
         let bytes = |shape: dupsift_core::row::RowShape| {
             let width = RowLayout::new(shape, self.size.documents).width() as u64;

@@ -53,8 +53,8 @@ impl Settled {
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The kept document: the best one that it forms a pair with, the end of its chain, or the one that its text was removed in favor of
-    /// earlier.
+    /// The kept document: the best one that it forms a pair with, the end of its chain, or the one in favor of which its text was
+    /// removed earlier.
     pub kept: u64,
     /// The algorithm and its similarity: the highest among those that found the pair. `None` if the two are no pair.
     pub found: Option<(usize, f32)>,

@@ -14,12 +14,12 @@ impl LinkLayout {
         LinkLayout { doc_width: doc_width(documents) }
     }
 
-    /// Returns the bytes of a row.
+    /// Returns the number of bytes in a row.
     pub fn width(&self) -> usize {
         2 * self.doc_width
     }
 
-    /// Returns the bytes at the front that identify the group: the first document.
+    /// Returns the number of bytes at the front that identify the group: the first document.
     pub fn group_width(&self) -> usize {
         self.doc_width
     }

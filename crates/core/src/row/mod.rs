@@ -96,12 +96,12 @@ impl RowLayout {
         self.shape
     }
 
-    /// Returns the bytes of a row.
+    /// Returns the number of bytes in a row.
     pub fn width(&self) -> usize {
         self.group_width() + self.order_width + self.doc_width + self.shape.sketch
     }
 
-    /// Returns the bytes at the front of a row that identify its group: position, scope and key.
+    /// Returns the number of bytes at the front of a row that identify its group: position, scope and key.
     pub fn group_width(&self) -> usize {
         self.position_width + self.scope_width + self.key_width
     }
@@ -153,7 +153,7 @@ pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
     bytes.take(4).fold(0, |order, byte| order << 8 | byte)
 }
 
-/// Returns the bytes of a document number in a corpus with this many rows.
+/// Returns the number of bytes in a document number in a corpus with this many rows.
 pub fn doc_width(documents: u64) -> usize {
     if documents <= 1 << 32 { 4 } else { 8 }
 }

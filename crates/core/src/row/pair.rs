@@ -83,12 +83,12 @@ impl PairLayout {
         PairLayout { tells: true, ..self }
     }
 
-    /// Returns the bytes of a pair.
+    /// Returns the number of bytes in a pair.
     pub fn width(&self) -> usize {
         self.group_width() + 10 + if self.tells { Related::WIDTH } else { 0 }
     }
 
-    /// Returns the bytes at the front that identify the pair: both document numbers.
+    /// Returns the number of bytes at the front that identify the pair: both document numbers.
     pub fn group_width(&self) -> usize {
         2 * self.doc_width
     }
@@ -150,7 +150,7 @@ const MOST_WORDS: usize = 1 << 20;
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows that each row of a large window is compared with.
 const NEAREST: u64 = 8;
-/// The number of documents in a large window, those with the smallest numbers, that all others are compared with: so a document that is
+/// How many documents of a large window, those with the smallest numbers, are compared with all others. This way, a document that is
 /// similar to many is found to be similar to one that is kept.
 pub const FIRST: usize = 4;
 

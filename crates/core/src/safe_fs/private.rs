@@ -5,7 +5,7 @@
 //! a link inside our folder is not followed. The parent folder may be writable for others, like `/tmp`.
 //!
 //! Some file systems have no owners and modes, or assign every file to one user (exFAT, NFS with `all_squash`). There, a folder is
-//! accepted if it has the owner and mode that a newly created file gets.
+//! accepted if it has the owner and mode that a newly created folder gets.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
