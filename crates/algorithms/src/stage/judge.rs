@@ -95,7 +95,7 @@ impl Judge {
     }
 
     /// Appends the evidence of one document, which is equal for equal canonical texts. Appends nothing for a text without words, which
-    /// duplicates only identical bytes.
+    /// is a duplicate only of identical bytes.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let words = document.words();
         if words.is_empty() {

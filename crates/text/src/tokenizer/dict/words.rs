@@ -6,7 +6,7 @@
 //! * Pairs with a frequent second letter are bits, in a row for each first letter; 48 bits and the number of pairs before them form one
 //!   64-bit number. So one access determines whether a pair exists and which it is.
 //! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node by a letter is at the base of the node
-//!   + the letter. No two nodes have the same base, so the letter in a place identifies the parent of the child.
+//!   plus the letter. No two nodes have the same base, so the letter in a place identifies the parent of the child.
 //! * Each pair has 32 bits: the class of its word, and which third letters are possible, by their remainder. This avoids two of three
 //!   lookups of a third letter.
 
