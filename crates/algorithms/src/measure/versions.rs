@@ -21,7 +21,7 @@
 use super::Contained;
 use dupsift_core::row::{Related, RelationKind, Why};
 
-/// Below this share of the larger text, the pair is classified as contained.
+/// If less than this share of the larger text is in the other one, the pair is classified as contained.
 const MOST_OF_BOTH: f64 = 0.8;
 /// Similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;

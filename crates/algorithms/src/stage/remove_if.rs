@@ -6,7 +6,7 @@
 //!
 //! The direction matters. If one text is another one with an addition, only the smaller one may be removed.
 //!
-//! Source: containment is Broder 1997; using it for removal but not for pairing is a rule of dupsift.
+//! Source: containment is Broder 1997; requiring it for removal but not for pairing is our own rule.
 
 use std::fmt;
 
