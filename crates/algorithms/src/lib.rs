@@ -1,8 +1,8 @@
 //! All algorithms, and the steps that turn their rows into pairs and removals.
 //!
-//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+//! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod algorithm;

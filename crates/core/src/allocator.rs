@@ -1,29 +1,29 @@
-//! What the allocator keeps for later and what it gives back to the system.
+//! Configures how much freed memory the allocator keeps and how much it returns to the system.
 //!
-//! The promise of `--memory` is about what the process has of the system, not about what it uses of that. The GNU
-//! allocator gives a block that it has mapped by itself back as soon as it is freed. It maps blocks from 128 KiB on, and
-//! raises that bound as it goes: so a page of a megabyte is cleared by the kernel anew each time, which was a tenth of all
-//! work. Blocks below a high bound come out of its heaps, and what is free at the end of a heap is given back above a bound
-//! of its own. Bounds that are set stay as they are.
+//! `--memory` limits the memory that the process holds, including freed memory that the allocator has not returned. The GNU allocator
+//! returns a separately mapped block as soon as it is freed. It maps blocks of 128 KiB or more separately and raises this bound as it
+//! runs. As a result, the kernel clears the memory of a one-megabyte page again for every page, which took a tenth of the CPU time.
+//! Blocks below a high bound come from the heaps, and free memory at the end of a heap is returned above a second bound. Bounds that are
+//! set explicitly do not change.
 //!
-//! Each thread has a heap with a lock of its own, but a small block that it frees goes to the next who asks on this thread, whichever
-//! heap it is of; and a block that grows does so in the heap where it is. So a list that begins small and grows, document after document,
-//! may come to lie in the heap of another thread for good, and both wait for one lock: a stage then took up to twice the CPU. A list of the
-//! size of a document is made with all its room at once, which is then in the heap of its thread.
+//! Each thread has a heap with its own lock. But a small block that a thread frees is reused by the next allocation on that thread,
+//! whichever heap it belongs to, and a block that grows stays in its heap. So a list that starts small and grows from document to
+//! document can end up in the heap of another thread for good, and both threads wait for one lock: a stage then took up to twice the CPU
+//! time. A list as long as a document is therefore allocated at full size, which places it in the heap of its own thread.
 
-/// Blocks of so many bytes are mapped one by one: the most that this allocator takes.
+/// Blocks of at least this size are mapped separately. This is the largest value that the allocator accepts.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED: libc::c_int = 32 << 20;
 
-/// A heap grows by so many bytes more than it has to: each time is a call to the system. What is not used takes no memory.
+/// Extra bytes by which a heap grows, to save system calls. Unused bytes take no physical memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const GROWN: libc::c_int = 2 << 20;
 
-/// Free bytes at the end of all heaps together that are not given back, about.
+/// Approximate limit of the free bytes at the end of all heaps together that are not returned to the system.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT: usize = 64 << 20;
 
-/// Sets the bounds, for a program that has not started any thread yet. Does nothing where the allocator is another one.
+/// Sets the bounds. Call this before any thread starts. Does nothing with other allocators.
 pub fn set_up() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -33,7 +33,7 @@ pub fn set_up() {
     }
 }
 
-/// Divides what may be kept by so many threads, each of which has a heap.
+/// Divides the free bytes that may be kept among this many threads; each thread has its own heap.
 pub fn for_threads(threads: usize) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     set(libc::M_TRIM_THRESHOLD, (KEPT / threads.max(1)).max(1 << 20) as libc::c_int);
@@ -41,7 +41,7 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
-/// Gives back what is free in all heaps between what is used. What is free at the end of a thread's heap is left to the bound.
+/// Returns free memory between used blocks of all heaps to the system. Free memory at the end of a heap is left to the bound.
 pub fn release() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     trim();
@@ -59,7 +59,7 @@ fn trim() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn set(parameter: libc::c_int, value: libc::c_int) {
-    // A bound that is refused stays what it was: that costs memory or time, but nothing is wrong.
+    // If the allocator refuses a bound, the old one remains: that costs memory or time but is otherwise harmless.
     // SAFETY: mallopt takes two plain numbers and the lock of the allocator.
     unsafe {
         libc::mallopt(parameter, value);

@@ -1,25 +1,25 @@
-//! What the processor can do: which of several kernels that give the same bits is run, and which memory it should fetch ahead.
+//! Detects the vector instructions of the processor, to select among kernels with bit-identical results, and prefetches memory.
 
 /// The widest vector instructions that kernels may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Nothing is known of the processor.
+    /// No vector instructions.
     Plain,
-    /// 32 bytes at once.
+    /// 32 bytes at a time.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// 64 bytes at once: AVX-512 F, BW and DQ.
+    /// 64 bytes at a time: AVX-512 F, BW and DQ.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
 impl Level {
-    /// The best level of this processor.
+    /// Returns the best level of this processor.
     #[inline]
     pub fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
-            // The standard library keeps the answers: asking costs a load each.
+            // The standard library caches the results: each check costs one load.
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
@@ -33,7 +33,7 @@ impl Level {
         Level::Plain
     }
 
-    /// All levels that this processor has, the plain one first: what laws run through.
+    /// Returns all levels that this processor has, the plain one first. Tests run every level.
     pub fn all() -> Vec<Level> {
         #[cfg(target_arch = "x86_64")]
         let levels = [Level::Plain, Level::Avx2, Level::Avx512];
@@ -44,7 +44,7 @@ impl Level {
     }
 }
 
-/// Asks for an entry of a list that is looked at later, so that there is no wait for memory then.
+/// Prefetches an element of a list that is read later, to avoid waiting for memory then.
 #[inline]
 #[allow(unsafe_code)]
 pub fn ask_for<T>(list: &[T], at: usize) {

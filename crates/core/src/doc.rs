@@ -1,9 +1,9 @@
-//! The two numbers of a document. In a run, documents are counted from 0, and indexed documents that take part come first: that number
-//! is a plain `u64` named `doc`. An index counts the documents of all batches: that number is an [`IndexDoc`].
+//! The two kinds of document number. A run counts its documents from 0, with the indexed documents that take part first; this number is
+//! a plain `u64` named `doc`. An index counts the documents of all batches; this number is an [`IndexDoc`].
 
 use std::fmt;
 
-/// The number of a document in an index. The tables of an incremental run have it too.
+/// The number of a document in an index. The tables of an incremental run also contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexDoc(pub u64);
 

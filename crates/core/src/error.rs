@@ -1,7 +1,7 @@
-//! Everything that can go wrong, as one type: each message says what was expected, what came, where, and the way out.
+//! All errors as one type. Each message states what was expected, what was found, where, and how to fix it.
 //!
-//! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: it is
-//! counted and set aside (see `batch::rejected`), unless `--strict` asks for an end.
+//! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: it is counted and
+//! skipped (see `batch::rejected`), unless `--strict` makes it one.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The result of every fallible function of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Where the way out is to be looked for.
+/// Where the cause of an error lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In what was asked for: another option, parameter or name would do.
+    /// In the request: another option, parameter or name is needed.
     Usage,
-    /// In what is read.
+    /// In the input.
     Input,
-    /// In where results and work files are written.
+    /// In the place where results and temporary files are written.
     Output,
-    /// In the disk of the work files or of an index: it gave back other bytes than were written.
+    /// In the disk of the temporary files or of an index: it returned other bytes than were written.
     Damaged,
     /// Nowhere: the run was asked to stop.
     Interrupted,
@@ -28,60 +28,60 @@ pub enum Kind {
     Internal,
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The user asked for something that cannot be: a wrong parameter, an unknown name, a missing column.
+    /// An invalid request: a wrong parameter, an unknown name, a missing column.
     #[error("{said}")]
     Usage {
-        /// The name of the option that it is about, if it is about one.
+        /// The name of the option, if the error concerns one.
         option: Option<&'static str>,
-        /// What was expected and what came.
+        /// What was expected and what was found.
         said: String,
     },
 
-    /// A file or folder that was named is not there.
+    /// A named file or folder does not exist.
     #[error("{said}")]
     Missing {
-        /// What is not there.
+        /// The missing path.
         path: PathBuf,
         /// What was expected.
         said: String,
     },
 
-    /// The program contradicts itself.
+    /// A bug in the program.
     #[error("{0}; this is a defect of dupsift {version}: please report this line, and what was run", version = VERSION)]
     Internal(String),
 
     /// An operating-system call on a file or folder failed.
     #[error("cannot {action} {}: {}", path.display(), system_said(source))]
     Io {
-        /// Whether it is something that is read, or where something is written.
+        /// Whether the path is read or written.
         kind: Kind,
-        /// What was tried, as a verb phrase: "read", "create the folder".
+        /// What was attempted, as a verb phrase: "read", "create the folder".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
 
-    /// A disk is full, or files may not grow beyond a limit.
+    /// A disk is full, or a limit on file sizes was reached.
     #[error("{source}; {said}")]
     Full {
         /// What could not be written.
         source: Box<Error>,
-        /// How much more is needed, and what is kept.
+        /// How much more space is needed, and what is kept.
         said: String,
     },
 
-    /// An input file that cannot be used as a whole; without `--strict` it is set aside and the rest is done.
+    /// An input file that cannot be used at all; without `--strict` it is skipped and the run continues.
     #[error("{}: {why}", path.display())]
     BadFile {
         /// The input file.
         path: PathBuf,
-        /// What was expected and what came.
+        /// What was expected and what was found.
         why: String,
     },
 
@@ -90,22 +90,22 @@ pub enum Error {
     BadRow {
         /// The input file.
         path: PathBuf,
-        /// The row in it, counted from 0.
+        /// The row in the file, counted from 0.
         row: u64,
-        /// What was expected and what came.
+        /// What was expected and what was found.
         why: String,
     },
 
-    /// The memory budget is below what the work needs.
+    /// The memory limit is too low for the work.
     #[error("`memory={asked}` is too small for this work; the least that would do is {least}")]
     Memory {
-        /// What was asked for, as the user reads sizes.
+        /// The requested limit, formatted for people.
         asked: String,
-        /// The least budget that is accepted.
+        /// The lowest limit that is accepted.
         least: String,
     },
 
-    /// A page of a file is more than what may be read at a time.
+    /// A page of a file needs more memory than may be read at a time.
     #[error(
         "{}: a page of column {column:?} takes {bytes} while it is read, and `memory={}` leaves {} for it; pass \
          `memory={least}` or more, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display(), asked[0], asked[1])]
@@ -114,89 +114,89 @@ pub enum Error {
         path: PathBuf,
         /// The column.
         column: String,
-        /// What the page takes, as the user reads sizes.
+        /// The size of the page, formatted for people.
         bytes: String,
-        /// The memory limit, and how much of it is left for a page.
+        /// The memory limit, and how much of it remains for a page.
         asked: Box<[String; 2]>,
-        /// The least budget that is accepted.
+        /// The lowest limit that is accepted.
         least: String,
     },
 
-    /// A row of a file is more than what may be written at a time.
+    /// A row of a file needs more memory than may be written at a time.
     #[error(
         "{}: a row has {bytes} in the columns beside its page, more than `memory={asked}` allows to write; the least that \
          would do is {least}, or leave the longest column out (`columns`)", path.display())]
     LongRow {
         /// The input file.
         path: PathBuf,
-        /// What its values take, as the user reads sizes.
+        /// The size of its values, formatted for people.
         bytes: String,
-        /// What was asked for.
+        /// The requested limit.
         asked: String,
-        /// The least budget that is accepted.
+        /// The lowest limit that is accepted.
         least: String,
     },
 
-    /// A work file does not hold what was written to it.
+    /// A temporary file does not contain what was written to it.
     #[error("work file {} is damaged: {why}; is the disk of `work` sound? Start the run again", path.display())]
     Damaged {
-        /// The work file.
+        /// The temporary file.
         path: PathBuf,
         /// What differs.
         why: String,
     },
 
-    /// An index whose generations cannot all be read.
+    /// An index with generations that cannot be read.
     #[error("the index {} is damaged: {why}; nothing was changed; {way_out}", dir.display())]
     DamagedIndex {
         /// The index.
         dir: PathBuf,
         /// The file, and what is wrong with it.
         why: String,
-        /// What helps.
+        /// How to fix it.
         way_out: String,
     },
 
-    /// Columns that were read could not be put together, but for damage of a file.
+    /// Columns that were read could not be decoded or combined.
     #[error("cannot {action}: {source}")]
     Columns {
-        /// What was tried.
+        /// What was attempted.
         action: String,
-        /// What the library said.
+        /// The error of the library.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
     /// Arrow, Parquet or JSON data could not be written.
     #[error("cannot {action}: {source}")]
     Table {
-        /// What was tried.
+        /// What was attempted.
         action: String,
-        /// What the library said.
+        /// The error of the library.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
-    /// The user pressed Ctrl-C, or the process was asked to end.
+    /// The user pressed Ctrl-C, or the process was asked to stop.
     #[error("interrupted; nothing was written under the final name")]
     Interrupted,
 }
 
 impl Error {
-    /// An [`Error::Usage`] that is about no single option.
+    /// Returns an [`Error::Usage`] that concerns no single option.
     pub fn usage(said: impl Into<String>) -> Error {
         Error::Usage { option: None, said: said.into() }
     }
 
-    /// An [`Error::Usage`]: what is wrong with this option.
+    /// Returns an [`Error::Usage`] that states what is wrong with an option.
     pub fn wrong(option: &'static str, why: impl fmt::Display) -> Error {
         Error::Usage { option: Some(option), said: format!("`{option}`: {why}") }
     }
 
-    /// An [`Error::Usage`]: what is wrong with this value of the option.
+    /// Returns an [`Error::Usage`] that states what is wrong with a value of an option.
     pub fn wrong_value(option: &'static str, value: impl fmt::Display, why: impl fmt::Display) -> Error {
         Error::Usage { option: Some(option), said: format!("`{option}={value}`: {why}") }
     }
 
-    /// This error of what was asked for, with the option by which it was asked.
+    /// Attributes this usage error to an option.
     pub fn of(self, option: &'static str) -> Error {
         match self {
             Error::Usage { said, .. } => Error::wrong(option, said),
@@ -205,7 +205,7 @@ impl Error {
         }
     }
 
-    /// Where the way out is to be looked for.
+    /// Returns where the cause of the error lies.
     pub fn kind(&self) -> Kind {
         match self {
             Error::Usage { .. } | Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. } => Kind::Usage,
@@ -218,7 +218,7 @@ impl Error {
         }
     }
 
-    /// The option that another value of would do.
+    /// Returns the option that needs another value.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             Error::Usage { option, .. } => *option,
@@ -227,32 +227,32 @@ impl Error {
         }
     }
 
-    /// An [`Error::Io`] of a place that is written to, for `map_err`.
+    /// Returns an [`Error::Io`] for a path that is written, for `map_err`.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::Io { kind: Kind::Output, action, path, source }
     }
 
-    /// An [`Error::Io`] of something that is read, for `map_err`.
+    /// Returns an [`Error::Io`] for a path that is read, for `map_err`.
     pub fn reading(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::Io { kind: Kind::Input, action, path, source }
     }
 
-    /// An [`Error::Table`], for `map_err`.
+    /// Returns an [`Error::Table`], for `map_err`.
     pub fn table<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
         let action = action.into();
         move |source| Error::Table { action, source: Box::new(source) }
     }
 
-    /// An [`Error::Columns`], for `map_err`.
+    /// Returns an [`Error::Columns`], for `map_err`.
     pub fn columns<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
         let action = action.into();
         move |source| Error::Columns { action, source: Box::new(source) }
     }
 
-    /// The code of the system, where this is said of a full disk, a quota or a limit of file sizes. Libraries put errors of their own
-    /// around that of the system, of which only the words are left.
+    /// Returns the system's error code if the cause is a full disk, a quota or a limit on file sizes. Libraries wrap the system's error
+    /// in their own, which keep only its message.
     pub fn full(&self) -> Option<i32> {
         let is_written = matches!(self, Error::Io { .. } | Error::Table { .. }) && self.kind() == Kind::Output;
         let said = if is_written { self.to_string() } else { String::new() };
@@ -260,14 +260,14 @@ impl Error {
     }
 }
 
-/// The error of a file that is not damaged, although it could not be read: too many files are open, in this process or in the
-/// whole system. Libraries put errors of their own around that of the system, of which only the words are left.
+/// Returns the system's error if a file could not be read because too many files are open, in this process or in the whole system; such
+/// a file is not damaged. Libraries wrap the system's error in their own, which keep only its message.
 pub fn too_many_open(said: &str) -> Option<std::io::Error> {
     let code = [libc::EMFILE, libc::ENFILE].into_iter().find(|code| said.contains(&format!("(os error {code})")))?;
     Some(std::io::Error::from_raw_os_error(code))
 }
 
-/// What the system said; where too many files are open, also which limit that is and the way out.
+/// Returns the system's message; if too many files are open, also which limit was reached and how to raise it.
 pub fn system_said(error: &std::io::Error) -> String {
     let said = error.to_string();
     match too_many_open(&said).and_then(|error| error.raw_os_error()) {
@@ -284,7 +284,7 @@ pub fn system_said(error: &std::io::Error) -> String {
     }
 }
 
-/// The most files that this process may have open at a time.
+/// Returns how many files this process may have open at a time.
 #[allow(unsafe_code)]
 fn most_open_files() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -292,7 +292,7 @@ fn most_open_files() -> Option<u64> {
     (unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0).then_some(limit.rlim_cur)
 }
 
-/// The name among `known` that is nearest to a mistyped one, for a did-you-mean.
+/// Returns the name in `known` that is nearest to a mistyped one, for spelling suggestions.
 ///
 /// ```text
 /// nearest("mihnash", ["minhash", "simhash"]) == Some("minhash")
@@ -306,7 +306,7 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// `"; did you mean NAME?"` where a known name is near, else nothing.
+/// Returns `"; did you mean NAME?"` if a known name is near, otherwise an empty string.
 pub fn did_you_mean<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     nearest(typed, known).map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }

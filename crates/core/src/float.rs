@@ -1,40 +1,40 @@
-//! Functions of floating-point numbers that have the same last bit on every machine.
+//! Floating-point functions with the same result, to the last bit, on every machine.
 //!
-//! Basic arithmetic and square roots are exact by IEEE 754. Logarithms, powers and the like are not: each C library rounds them in
-//! its own way, so weights, and with them signatures, would differ from machine to machine. These come from the crate `libm`,
-//! which is plain arithmetic and is compiled with the program. Clippy refuses the others (`clippy.toml`).
+//! Basic arithmetic and square roots are exact by IEEE 754. Logarithms, powers and similar functions are not: each C library rounds them
+//! differently, so weights and signatures would differ from machine to machine. These functions come from the crate `libm`, which is
+//! plain arithmetic compiled into the program. Clippy rejects all others (`clippy.toml`).
 
-/// The natural logarithm.
+/// Returns the natural logarithm.
 #[inline]
 pub fn ln(x: f64) -> f64 {
     libm::log(x)
 }
 
-/// e to the power of x.
+/// Returns e to the power of x.
 #[inline]
 pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
-/// e to the power of x, less 1, exact for small x too.
+/// Returns e to the power of x, minus 1, exact for small x too.
 #[inline]
 pub fn exp_m1(x: f64) -> f64 {
     libm::expm1(x)
 }
 
-/// The arc cosine.
+/// Returns the arc cosine.
 #[inline]
 pub fn acos(x: f64) -> f64 {
     libm::acos(x)
 }
 
-/// The length of the third side of a right-angled triangle.
+/// Returns the length of the hypotenuse of a right triangle with these legs.
 #[inline]
 pub fn hypot(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
 }
 
-/// x to the power of y.
+/// Returns x to the power of y.
 #[inline]
 pub fn pow(x: f64, y: f64) -> f64 {
     libm::pow(x, y)

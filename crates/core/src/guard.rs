@@ -1,8 +1,7 @@
-//! Calls into libraries that may panic on what a stranger wrote: a panic becomes a sentence.
+//! Calls libraries that may panic on untrusted input, and turns a panic into an error message.
 //!
-//! Files and pages are input, and no input may end the program; a decoder that gives up on one of them costs that one. The
-//! standard library tells every panic on stderr, also those that are caught, so the program asks for silence about these
-//! with [`quiet`].
+//! No input may end the program: if a decoder panics on a file or page, only that file or page is lost. The standard library prints
+//! every panic to stderr, even caught ones, so the program silences these with [`quiet`].
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,10 +10,10 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes the call; if it panics, says what the panic said. What the call changes must not be used after a panic.
+/// Makes the call and catches a panic. Whatever the call modifies must not be used after a panic.
 ///
 /// # Errors
-/// What the panic said.
+/// Returns the message of the panic.
 pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     let before = GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(call));
@@ -29,7 +28,7 @@ pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// From now on panics within [`guarded`] are not told on stderr; all others are, as before.
+/// Silences panics within [`guarded`] from here on; all others are still printed to stderr.
 pub fn quiet() {
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

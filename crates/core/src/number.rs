@@ -1,6 +1,6 @@
-//! How a number stands in a sentence: `1,627 documents`, `1 file`.
+//! Formats numbers for sentences: `1,627 documents`, `1 file`.
 
-/// `1,234,567`
+/// Formats a number with thousands separators: `1,234,567`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,12 +13,12 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// `2 files`, `1 file`: a count with its noun, whose plural is formed with s.
+/// Formats a count with its noun, whose plural ends in s: `2 files`, `1 file`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// The same as the subject of a sentence: `1 file was`, `2 files were`, from `file was|files were`.
+/// Formats a count as the subject of a sentence: `1 file was`, `2 files were`, from `file was|files were`.
 pub fn counted_as(number: u64, one_or_many: &str) -> String {
     let (one, many) = one_or_many.split_once('|').unwrap_or((one_or_many, one_or_many));
     format!("{} {}", thousands(number), if number == 1 { one } else { many })

@@ -1,8 +1,8 @@
-//! Remote addresses (`s3://bucket/docs`), which are refused: dupsift reads and writes files of this machine.
+//! Refuses remote addresses (`s3://bucket/docs`): dupsift reads and writes local files only.
 
 use crate::error::{Error, Result};
 
-/// Where the address is used.
+/// How an address is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Files are read from it.
@@ -11,11 +11,10 @@ pub enum Use {
     Write,
 }
 
-/// Refuses a text that is the address of something on another machine, and says how to copy it. Paths pass, and so does the path of a
-/// file that exists under this name.
+/// Refuses a remote address and explains how to copy it. Accepts paths, and any string that is the path of an existing file.
 ///
 /// # Errors
-/// [`Error::Usage`] with the command that copies the address to or from a local folder.
+/// Returns [`Error::Usage`] with the command that copies the address to or from a local folder.
 pub fn refuse(text: &str, used: Use) -> Result<()> {
     let Some((scheme, rest)) = text.split_once("://") else { return Ok(()) };
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -1,12 +1,12 @@
-//! Values of the data as messages show them.
+//! Formats data values for messages.
 
 use crate::number::counted;
 use std::borrow::Cow;
 
-/// Characters of a value that a message shows.
+/// The maximum number of characters of a value that a message shows.
 const SHOWN: usize = 200;
 
-/// Returns a value for a message, a log line or a record: a long one is cut, with the number of its characters behind it.
+/// Returns a value for a message, a log line or a record; a long one is truncated and followed by its number of characters.
 pub fn shortened(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(SHOWN) {
         None => Cow::Borrowed(value),

@@ -1,9 +1,9 @@
-//! The abstract of a page, by docs/methods/docview.md: its clauses with most to say, up to 200 characters.
+//! The abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
-//! A clause scores by the sum of the weights of the keywords in it, each once, over the square root of its length in
-//! characters. The best come first, of equal ones the first by code points; one that does not fit into what is left is passed over, and of
-//! clauses with the same letters one is taken. If none fits at all, the best is cut. What was taken stands in the order
-//! and spelling of the page, each clause with its own marks, white space folded; a comma or semicolon at the very end goes.
+//! The score of a clause is the sum of the weights of its keywords, each counted once, divided by the square root of its length in
+//! characters. The best clauses are selected first, ties by code points; a clause that does not fit the remaining space is skipped, and
+//! of clauses with the same letters one is used. If none fits at all, the best is truncated. The selected clauses keep the order and
+//! spelling of the page and their own punctuation, with white space folded; a comma or semicolon at the very end is removed.
 //!
 //! ```text
 //! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
@@ -16,10 +16,10 @@ use std::ops::Range;
 use super::keywords::{ClauseWords, Gathered};
 use dupsift_text::is_clause_mark;
 
-/// The most characters of an abstract.
+/// The maximum number of characters in an abstract.
 pub const MOST_CHARACTERS: usize = 200;
 
-/// A clause that has something to say.
+/// A clause with at least one keyword.
 struct Scored {
     /// The number of the clause.
     number: usize,
@@ -28,7 +28,7 @@ struct Scored {
     score: f64,
 }
 
-/// The abstract of a body whose keywords, given by hash, have these weights; empty where no clause has any of them.
+/// Returns the abstract of a body with these keyword weights, by hash; empty if no clause contains any of them.
 pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
@@ -46,12 +46,12 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     scored.sort_unstable_by(|a, b| {
         b.score.total_cmp(&a.score).then_with(|| letters(a).cmp(letters(b))).then(a.number.cmp(&b.number))
     });
-    // Clauses of the same letters have the same score, so that they stand side by side.
+    // Clauses with the same letters have the same score, so they are adjacent.
     scored.dedup_by(|b, a| letters(a) == letters(b));
     let mut taken: Vec<&Scored> = Vec::new();
     let mut left = MOST_CHARACTERS;
     for clause in &scored {
-        // One for the space before it.
+        // One more for the space before it.
         let needed = clause.characters + usize::from(!taken.is_empty());
         if needed <= left {
             left -= needed;
@@ -76,7 +76,7 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     out
 }
 
-/// Whether a space stands between two clauses: not where none stood between neighbours, nor behind a mark of full width.
+/// Returns whether to put a space between two clauses: not if adjacent clauses had none, nor after a full-width mark.
 fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     if before.number + 1 == clause.number && before.place.end == clause.place.start {
         return false;
@@ -85,7 +85,7 @@ fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     !body[..before.place.end].ends_with(wide)
 }
 
-/// The characters of a clause, each run of white space as one U+0020.
+/// Returns the characters of a clause, each run of white space as one U+0020.
 fn folded(clause: &str) -> impl Iterator<Item = char> {
     let mut in_space = false;
     clause.chars().filter_map(move |c| {
@@ -95,7 +95,7 @@ fn folded(clause: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// The beginning of a clause that is too long, up to a space if one stands in the latter half, and U+2026.
+/// Returns the beginning of a clause that is too long, up to a space if there is one in the latter half, and U+2026.
 fn shortened(clause: &str) -> String {
     let beginning: String = folded(clause).take(MOST_CHARACTERS - 1).collect();
     let end = beginning.rfind(' ').filter(|end| *end >= beginning.len() / 2).unwrap_or(beginning.len());
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use dupsift_text::{Pipeline, TextOptions, clauses};
 
-    /// One for all tests, for the Chinese dictionary is slow to load.
+    /// One for all tests, because the Chinese dictionary is slow to load.
     static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
 
     fn of(body: &str) -> String {
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(of("今天网页很好，我们看公园。网页公园！"), "今天网页很好，我们看公园。网页公园！");
         assert_eq!(of("1, 2 and 3; the."), "");
         assert_eq!(of(""), "");
-        // Same letters, taken once; the comma at the end goes.
+        // The same letters are used once; the comma at the end is removed.
         assert_eq!(of("Red fox, red fox, Red fox,"), "Red fox, red fox");
         assert_eq!(of("red fox\u{3000}；"), "red fox");
     }
@@ -148,9 +148,9 @@ mod tests {
 
     #[test]
     fn the_best_clauses_by_hand() {
-        // Weights: cat 3, dog 2, owl 1. Scores: "cat dog." 5 / sqrt 8 = 1.77; "cat" clauses of 93 and 97 characters
-        // 3 / 9.6 and 3 / 9.8; "dog owl." 3 / sqrt 8 = 1.06; these two first, then one of the long ones (17 + 94 < 200), and
-        // with 111 taken the other (98 > 89) is passed over.
+        // Weights: cat 3, dog 2, owl 1. Scores: "cat dog." 5 / sqrt 8 = 1.77; "cat" clauses of 93 and 97 characters 3 / 9.6 and 3 / 9.8;
+        // "dog owl." 3 / sqrt 8 = 1.06; these two first, then one of the long ones (17 + 94 < 200), and with 111 used the other (98 >
+        // 89) is skipped.
         let (first, second) =
             (format!("cat {}.", "0 ".repeat(44).trim_end()), format!("cat {}.", "0 ".repeat(46).trim_end()));
         let body = format!("{second} {first} dog owl. cat dog.");
@@ -165,7 +165,7 @@ mod tests {
             let found = of(&body);
             proptest::prop_assert!(found.chars().count() <= MOST_CHARACTERS);
             proptest::prop_assert!(found.trim() == found && !found.contains("  "));
-            // Each word of it stands in the body.
+            // The body contains each of its words.
             let marks = |c: char| c.is_whitespace() || ",;.!，；。、…".contains(c);
             for word in found.split(marks) {
                 proptest::prop_assert!(body.contains(word), "{word:?}");

@@ -1,9 +1,8 @@
-//! A walk over the tree of a page: its blocks, and what the page says of itself (docs/methods/docview.md).
+//! Walks the tree of a page and collects its blocks and metadata (docs/methods/docview.md).
 //!
-//! A block is what stands directly under one container: the text of a container that goes on behind a nested one belongs to
-//! the same block as the text before. Blocks stand in the order in which their first text or image comes. A link counts in
-//! each block that shows a part of it, and is listed in the first. The walk keeps its own stack, so depth costs no stack of
-//! the thread.
+//! A block is the content directly under one container: the text of a container that continues after a nested one belongs to the same
+//! block as the text before. Blocks are ordered by their first text or image. A link counts in each block that shows a part of it, and
+//! is listed in the first. The walk keeps its own stack, so depth does not use the stack of the thread.
 
 use super::fold::{Folded, folded};
 use super::kinds::Counts;
@@ -13,10 +12,10 @@ use super::url::join;
 use dom_query::{Document, Element, NodeData, NodeId};
 use html5ever::local_name;
 
-/// The longest address that is followed, in bytes: what servers take.
+/// The longest address that is processed, in bytes: the limit of common servers.
 const MAX_ADDRESS: usize = 8 << 10;
 
-/// What the walk found. The kinds of the blocks are still to be told.
+/// The result of the walk. The kinds of the blocks are not determined yet.
 #[derive(Default)]
 pub(super) struct Found {
     pub blocks: Vec<(Block, Counts)>,
@@ -28,7 +27,7 @@ pub(super) struct Found {
     pub links_cut: bool,
 }
 
-/// Walks the tree of a page with that address.
+/// Walks the tree of a page with this address.
 pub(super) fn read(document: &Document, url: Option<&str>, max_links: usize) -> Found {
     let tree = &document.tree;
     let mut walk = Walk::new(url, max_links);
@@ -67,7 +66,7 @@ fn text_of(document: &Document, id: NodeId) -> String {
     document.tree.get(&id).map(|node| folded(&node.text())).unwrap_or_default()
 }
 
-/// An element that the walk is inside of, and what has to be undone when it leaves it.
+/// An element that the walk is inside of, and what must be undone when it leaves it.
 #[derive(Default)]
 struct Open {
     next: Option<NodeId>,
@@ -82,9 +81,9 @@ struct Open {
 struct OpenLink {
     url: Option<String>,
     text: Folded,
-    /// The block that lists it, and its place there.
+    /// The block that lists it, and its index there.
     listed: Option<(usize, usize)>,
-    /// The block in which it was counted last.
+    /// The last block in which it was counted.
     counted: Option<usize>,
 }
 
@@ -97,16 +96,16 @@ struct Draft {
 
 struct Walk<'a> {
     url: Option<&'a str>,
-    /// What links are joined to: the address, or what the page says in its place.
+    /// The base of relative links: the address, or what the page declares instead.
     base: Option<String>,
     base_said: bool,
     max_links: usize,
     links: usize,
     found: Found,
-    /// What the page wants to be described as elsewhere (`og:description`).
+    /// The description that the page declares for sharing (`og:description`).
     shared_description: Option<String>,
     drafts: Vec<Draft>,
-    /// The containers that are open, and their blocks where they have content yet.
+    /// The open containers, and their blocks if they already have content.
     containers: Vec<Option<usize>>,
     open_links: Vec<OpenLink>,
     heading: Folded,
@@ -142,7 +141,7 @@ impl<'a> Walk<'a> {
         self.found
     }
 
-    /// Enters an element; none if what is inside is not to be read. `text` is all text inside.
+    /// Enters an element; returns `None` if its content is not to be read. `text` returns all text inside.
     fn enter(&mut self, element: &Element, text: impl FnOnce() -> String) -> Option<Open> {
         let role = role(element);
         if role != Role::Head && is_hidden(element) {
@@ -219,7 +218,7 @@ impl<'a> Walk<'a> {
         self.heading.push(" ", false);
     }
 
-    /// The block that content stands in now.
+    /// Returns the block of the current content.
     fn block(&mut self) -> usize {
         let new = self.drafts.len();
         match self.containers.last_mut() {
@@ -259,7 +258,7 @@ impl<'a> Walk<'a> {
         self.in_link(block);
     }
 
-    /// Something was shown in a block: the link that it is part of is counted there, and listed.
+    /// Counts and lists the current link in a block in which something was shown.
     fn in_link(&mut self, block: usize) {
         let Some(link) = self.open_links.last_mut() else { return };
         let draft = &mut self.drafts[block];
@@ -291,8 +290,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where a link leads. One address too long is left out as links beyond their number are: joined to each link of a page, a
-    /// long base would fill the memory.
+    /// Resolves a link. An address that is too long is skipped, like links above the limit: joined to each link of a page, a long base
+    /// would fill the memory.
     fn address(&mut self, link: &str) -> Option<String> {
         if link.len() > MAX_ADDRESS {
             self.found.links_cut = true;

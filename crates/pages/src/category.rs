@@ -1,12 +1,12 @@
 //! The category of a text by multinomial naive Bayes (Manning, Raghavan, Schütze 2008, section 13.2).
 //!
-//! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), V the number of words that
-//! the model knows. A text falls into the class with the greatest ln P(c) + sum of ln P(w|c) over its words, each as often
-//! as it stands there; words that the model does not know say nothing, of equal classes the first by name is taken, and a
-//! text without any known word has no class. The posterior is that of the class among all classes.
+//! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), where V is the number of words in the
+//! model. A text gets the class with the highest ln P(c) + sum of ln P(w|c) over its words, each as often as it occurs; words that are
+//! not in the model are ignored, ties are decided by the name of the class, and a text without any known word has no class. The
+//! posterior is that of the class among all classes.
 //!
-//! The words are those of title and body together, see [`category_text`]; stop words of the user are left out. A model
-//! means something only for the choices about text that it was made with (`Pipeline::identity`).
+//! The words are those of title and body together, see [`category_text`]; the user's stop words are skipped. A model is only valid for
+//! the text options that it was trained with (`Pipeline::identity`).
 //!
 //! ```text
 //! china: "Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"    other: "Tokyo Japan Chinese"    V = 6
@@ -20,13 +20,13 @@ use dupsift_core::float;
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
-/// The most classes that a model may have.
+/// The maximum number of classes in a model.
 pub const MAX_CLASSES: usize = 10_000;
 
-/// Counts stay exact as numbers of 64 bits with a fraction.
+/// Up to this number, counts are exact as 64-bit floating-point numbers.
 const MOST_COUNTED: u64 = 1 << 53;
 
-/// What a text is classified by: the title, a blank line, the body.
+/// Returns the text that is classified: the title, a blank line, the body.
 pub fn category_text(title: Option<&str>, body: Option<&str>) -> String {
     [title, body].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
@@ -36,13 +36,13 @@ pub fn category_text(title: Option<&str>, body: Option<&str>) -> String {
 pub struct ModelRow<'m> {
     /// The class.
     pub class: &'m str,
-    /// The word; none in the row that says how many documents the class has.
+    /// The word; `None` in the row with the number of documents in the class.
     pub word: Option<&'m str>,
-    /// Occurrences of the word in the class, or documents of the class; at least 1.
+    /// Occurrences of the word in the class, or documents in the class; at least 1.
     pub count: u64,
 }
 
-/// A class and what was counted in it.
+/// A class and its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Class {
     name: String,
@@ -50,29 +50,29 @@ struct Class {
     words: u64,
 }
 
-/// What was learnt; shared by all threads.
+/// A trained model, shared by all threads.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// By name.
+    /// The classes, sorted by name.
     classes: Vec<Class>,
-    /// In order of code points.
+    /// The words, in order of code points.
     words: Vec<String>,
-    /// Where the counts of each word end.
+    /// The end of the counts of each word.
     ends: Vec<usize>,
-    /// Of each word the classes, ascending, with its occurrences there.
+    /// For each word its classes, ascending, with its occurrences there.
     counts: Vec<(u32, u64)>,
-    /// The numbers of the words by their hashes.
+    /// The numbers of the words by hash.
     numbers: HashTable<u32>,
     documents: u64,
     total: u64,
 }
 
 impl Model {
-    /// A model from its rows in the order of [`Model::rows`].
+    /// Builds a model from its rows in the order of [`Model::rows`].
     ///
     /// # Errors
-    /// What is wrong with them: rows out of order or twice, a count of 0, a class that was not named, no class, no word, too
-    /// many of them.
+    /// Returns what is wrong with the rows: out of order or repeated, a count of 0, a class that was not declared, no class, no word, or
+    /// too many of them.
     pub fn from_rows<'r>(rows: impl IntoIterator<Item = ModelRow<'r>>) -> Result<Model, String> {
         let mut model = Model::default();
         for (at, row) in rows.into_iter().enumerate() {
@@ -136,7 +136,7 @@ impl Model {
         Ok(())
     }
 
-    /// The model as a table: the classes by name, then the words by code points, each with its classes by name.
+    /// Returns the model as a table: the classes by name, then the words by code points, each with its classes by name.
     pub fn rows(&self) -> impl Iterator<Item = ModelRow<'_>> {
         let classes =
             self.classes.iter().map(|class| ModelRow { class: &class.name, word: None, count: class.documents });
@@ -150,22 +150,22 @@ impl Model {
         classes.chain(words)
     }
 
-    /// The names of the classes in order.
+    /// Returns the names of the classes in order.
     pub fn classes(&self) -> impl ExactSizeIterator<Item = &str> {
         self.classes.iter().map(|class| class.name.as_str())
     }
 
-    /// How many words it knows.
+    /// Returns the number of words in the model.
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// How many documents it was made of.
+    /// Returns the number of documents that the model was trained on.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// The class of a text with its posterior, from 0 to 1; none for a text without a known word.
+    /// Returns the class of a text with its posterior, from 0 to 1; `None` for a text without a known word.
     pub fn classify(&self, document: &Analysis<'_>) -> Option<(&str, f64)> {
         let posteriors = self.posteriors(document)?;
         let mut best = 0;
@@ -177,7 +177,7 @@ impl Model {
         Some((&self.classes[best].name, posteriors[best]))
     }
 
-    /// The posterior of every class, in the order of [`Model::classes`]; none for a text without a known word.
+    /// Returns the posterior of every class, in the order of [`Model::classes`]; `None` for a text without a known word.
     pub fn posteriors(&self, document: &Analysis<'_>) -> Option<Vec<f64>> {
         let mut scores: Vec<f64> =
             self.classes.iter().map(|class| float::ln(class.documents as f64 / self.documents as f64)).collect();
@@ -185,7 +185,7 @@ impl Model {
         for counted in document.counted().iter().filter(|counted| !counted.word.stop) {
             let Some(number) = self.number(counted.word.hash, document.word(&counted.word)) else { continue };
             known += u64::from(counted.tf);
-            // A class without the word has a count of 0 there, and ln(0 + 1) is nothing.
+            // A class without the word has a count of 0, and ln(0 + 1) is 0.
             for &(class, count) in self.counts_of(number) {
                 scores[class as usize] += f64::from(counted.tf) * float::ln(count as f64 + 1.0);
             }
@@ -248,11 +248,11 @@ mod tests {
         let (class, posterior) = model.classify(&pipeline.analyse("Chinese Chinese Chinese Tokyo Japan")).unwrap();
         let china: f64 = 0.75 * (6.0_f64 / 14.0).powi(3) * (1.0_f64 / 14.0).powi(2);
         let other: f64 = 0.25 * (2.0_f64 / 9.0).powi(5);
-        // The figures that the book prints.
+        // The figures in the book.
         assert_eq!((format!("{china:.4}"), format!("{other:.4}")), ("0.0003".to_owned(), "0.0001".to_owned()));
         assert_eq!(class, "china");
         assert!((posterior - china / (china + other)).abs() < 1e-12, "{posterior}");
-        // Words that it does not know say nothing, and a text of nothing else has no class.
+        // Unknown words are ignored, and a text of only unknown words has no class.
         let more = model.classify(&pipeline.analyse("Chinese, London: chinese chinese. Tokyo? Japan!")).unwrap();
         assert_eq!(more, ("china", posterior));
         assert_eq!(model.classify(&pipeline.analyse("London Paris")), None);

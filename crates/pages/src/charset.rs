@@ -1,36 +1,36 @@
-//! Which characters the bytes of a page stand for: byte order mark, what the server said, what the page says, then a guess.
+//! Determines the charset of a page: byte order mark, the server's declaration, the page's declaration, then a guess.
 //!
-//! A declaration that the bytes contradict loses. Text in UTF-8 is known by its bytes: in no other charset do letters beyond
-//! ASCII come out as sequences of that shape by chance more than a few times. So bytes that are UTF-8, wholly or but for a few
-//! errors, are UTF-8 in spite of what was declared, and bytes that are not are none even where it was. The order is that of the
-//! Encoding and HTML standards; the guess is chardetng's, which is Firefox's.
+//! A declaration that contradicts the bytes is ignored. UTF-8 is recognized from the bytes: in other charsets, letters beyond ASCII
+//! rarely form valid UTF-8 sequences by chance. So bytes that are UTF-8, except for a few errors, are read as UTF-8 whatever was
+//! declared, and bytes that are not are never read as UTF-8. The order is that of the Encoding and HTML standards; the guess is that of
+//! chardetng, Firefox's detector.
 
 use super::page::RawPage;
 use dupsift_core::encoding::detect::{SEQUENCES_AN_ERROR, Utf8Shape, beyond_ascii, guessed, wide};
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
-/// Where a page may declare its charset: HTML demands 1024 bytes, browsers look a little farther.
+/// Bytes within which a page may declare its charset: HTML requires 1024, browsers read a little more.
 const DECLARED_WITHIN: usize = 4096;
-/// More than any decoder wants for one character.
+/// More than any decoder needs for one character.
 const MORE_ROOM: usize = 16;
-/// So many sequences of UTF-8 must stand beside each error for bytes that are declared as UTF-8 to be that.
+/// Bytes declared as UTF-8 count as such if they contain at least this many UTF-8 sequences for each error.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
-/// So many characters must stand beside each error for bytes to be in the charset declared, other than UTF-8. Where a
-/// charset of single bytes is the only other explanation, which nearly all bytes fit, fewer do.
+/// Bytes count as the declared charset, other than UTF-8, if they contain at least this many characters for each error. The lower number
+/// applies if the only alternative is a single-byte charset, which nearly all bytes fit.
 const CHARACTERS_AN_ERROR: usize = 50;
 const CHARACTERS_AN_ERROR_AT_LEAST: usize = 8;
 
-/// A page as text.
+/// A decoded page.
 pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
     pub encoding: &'static Encoding,
     pub malformed: bool,
-    /// Whether `max_bytes` left something out.
+    /// Whether `max_bytes` cut something off.
     pub cut: bool,
 }
 
-/// The text of a page, at most `max_bytes` of UTF-8; what lies behind is not decoded.
+/// Decodes a page into at most `max_bytes` of UTF-8; the rest is not decoded.
 pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
     let (encoding, mark) = encoding_of(raw);
     let bytes = &raw.bytes[mark..];
@@ -39,7 +39,7 @@ pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
         let cut = within.len() < bytes.len();
         match simdutf8::compat::from_utf8(within) {
             Ok(text) => return Decoded { text: Cow::Borrowed(text), encoding, malformed: false, cut },
-            // The limit fell into a character.
+            // The limit is inside a character.
             Err(error) if cut && error.error_len().is_none() => {
                 let text = String::from_utf8_lossy(&within[..error.valid_up_to()]);
                 return Decoded { text, encoding, malformed: false, cut };
@@ -48,7 +48,7 @@ pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
         }
     }
     let mut decoder = encoding.new_decoder_without_bom_handling();
-    // The decoder stops some bytes before its room ends, so it is given more than is kept.
+    // The decoder stops some bytes before its buffer is full, so the buffer is larger than the limit.
     let most = max_bytes.saturating_add(MORE_ROOM);
     let room = decoder.max_utf8_buffer_length(bytes.len()).map_or(most, |room| room.min(most));
     let mut text = String::with_capacity(room);
@@ -73,7 +73,7 @@ pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
     Decoded { text: Cow::Owned(text), encoding, malformed, cut }
 }
 
-/// The charset, and the length of the byte order mark before the text.
+/// Returns the charset, and the length of the byte order mark before the text.
 fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     if let Some(marked) = Encoding::for_bom(raw.bytes) {
         return marked;
@@ -84,7 +84,7 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     }
     let bytes = beyond_ascii(raw.bytes);
     let (said, named) = (said.filter(|said| !is_wide(said)), of_page(raw.bytes));
-    // Servers say ISO-8859-1 of all that they do not know.
+    // Servers declare ISO-8859-1 for everything that they do not recognize.
     let declared = if said == Some(WINDOWS_1252) { named.or(said) } else { said.or(named) };
     let declared_utf8 = declared == Some(UTF_8);
     let shape = Utf8Shape::of(bytes);
@@ -114,8 +114,8 @@ fn is_wide(encoding: &&'static Encoding) -> bool {
     *encoding == UTF_16LE || *encoding == UTF_16BE
 }
 
-/// Whether bytes beyond ASCII stand beside each other, as letters of Cyrillic and Chinese charsets do; those of western
-/// languages are accents, each alone in its word.
+/// Returns whether most bytes beyond ASCII are adjacent, like letters in Cyrillic and Chinese charsets; those in western languages are
+/// accented letters, usually isolated within their word.
 fn stand_together(bytes: &[u8]) -> bool {
     let (mut all, mut together) = (0_usize, 0_usize);
     for pair in bytes.windows(2).filter(|pair| !pair[1].is_ascii()) {
@@ -125,7 +125,7 @@ fn stand_together(bytes: &[u8]) -> bool {
     all >= 8 && 2 * together > all
 }
 
-/// How often bytes beyond ASCII are no characters of that charset, and how often they are.
+/// Returns how many bytes beyond ASCII are invalid in the charset, and how many characters are valid.
 fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut text = String::with_capacity(4096);
@@ -133,7 +133,7 @@ fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
     loop {
         let (result, read) = decoder.decode_to_string_without_replacement(&bytes[at..], &mut text, false);
         at += read;
-        // Controls beyond ASCII are what an undefined byte of a charset of single bytes becomes.
+        // Undefined bytes of single-byte charsets become control characters beyond ASCII.
         let odd = text.chars().filter(|c| matches!(c, '\u{80}'..='\u{9F}')).count();
         errors += odd;
         characters += text.chars().filter(|c| !c.is_ascii()).count() - odd;
@@ -146,7 +146,7 @@ fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// The last label of the host name in lower case, as the detector wants it.
+/// Returns the last label of the host name in lowercase, as the detector expects it.
 fn top_level_domain(url: &str) -> Option<Vec<u8>> {
     let (_, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next()?;
@@ -156,20 +156,20 @@ fn top_level_domain(url: &str) -> Option<Vec<u8>> {
     usable.then(|| label.to_ascii_lowercase().into_bytes())
 }
 
-/// The charset of `text/html; charset=gbk`, or of a bare name.
+/// Returns the charset in `text/html; charset=gbk`, or in a bare name.
 fn of_content_type(said: &str) -> Option<&'static Encoding> {
     let label = charset_in(said.as_bytes()).unwrap_or(said.trim().as_bytes());
     Encoding::for_label_no_replacement(label)
 }
 
-/// Whether the content is text without tags.
+/// Returns whether the content is text without tags.
 pub(super) fn is_plain(content_type: Option<&str>) -> bool {
     content_type
         .and_then(|said| said.split(';').next())
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/plain"))
 }
 
-/// What stands behind `charset=`, without quotes.
+/// Returns what follows `charset=`, without quotes.
 fn charset_in(text: &[u8]) -> Option<&[u8]> {
     let lower = text.to_ascii_lowercase();
     let mut from = 0;
@@ -189,7 +189,7 @@ fn charset_in(text: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// What the page says itself, in a `meta` or an XML declaration: the first that names a charset.
+/// Returns the charset that the page itself declares, in a `meta` or an XML declaration: the first one.
 fn of_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(DECLARED_WITHIN)];
     let lower = head.to_ascii_lowercase();
@@ -220,7 +220,7 @@ fn of_page(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The label in a `meta`: its attribute `charset`, or that in its `content` where it stands for a header.
+/// Returns the label in a `meta`: its attribute `charset`, or the one in `content` if the `meta` replaces a header.
 fn of_meta(tag: &[u8]) -> (Option<&[u8]>, usize) {
     let (mut charset, mut content, mut is_header) = (None, None, false);
     let mut at = 0;
@@ -254,7 +254,8 @@ fn of_meta(tag: &[u8]) -> (Option<&[u8]>, usize) {
     (charset.or(content.filter(|_| is_header)), at)
 }
 
-/// A label inside of a page. Who can read it as ASCII does not read UTF-16, and one for scripts alone is not meant.
+/// Returns the charset of a label inside a page. A page that is readable as ASCII is not UTF-16, and a label that only scripts use is
+/// ignored.
 fn as_declared(label: &[u8]) -> Option<&'static Encoding> {
     match Encoding::for_label(label) {
         Some(encoding) if [UTF_16LE, UTF_16BE, X_USER_DEFINED, encoding_rs::REPLACEMENT].contains(&encoding) => {

@@ -1,8 +1,7 @@
-//! What a page says of itself beyond its body: keywords, abstract, related links (docs/methods/docview.md).
+//! Keywords, abstract and related links of a page (docs/methods/docview.md).
 //!
-//! Related are the links inside of blocks that have a topic, and of blocks that lead elsewhere the links whose words share a
-//! keyword. Each address stands once, in the order of the page; what leads to no other page (`#top`, `javascript:`,
-//! `mailto:`) is left out.
+//! Related links are those inside topic blocks, and those in hub blocks whose words share a keyword. Each address is listed once, in the
+//! order of the page; links that lead to no other page (`#top`, `javascript:`, `mailto:`) are skipped.
 
 use std::collections::HashSet;
 
@@ -14,16 +13,16 @@ use dupsift_text::{Pipeline, clauses};
 /// The elements of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elements {
-    /// At most 20, heaviest first, of equal weights the first by code points.
+    /// At most 20, in descending order of weight, ties by code points.
     pub keywords: Vec<Keyword>,
-    /// At most 200 characters in the spelling of the page; empty where the body has no keyword.
+    /// At most 200 characters in the spelling of the page; empty if the body has no keyword.
     pub abstract_text: String,
     /// The related links.
     pub links: Vec<Link>,
 }
 
-/// The elements of a page; weights are those of a corpus if one is given, else tf alone. The words are cut once, so that
-/// this costs about what the analysis of title, headings and body does.
+/// Extracts the elements of a page, weighted with a corpus if one is given, otherwise by tf alone. The words are split once, so the cost
+/// is about that of analyzing title, headings and body.
 pub fn elements(page: &Page, pipeline: &Pipeline, corpus: Option<&CorpusWords<'_>>) -> Elements {
     let body = page.body.as_deref().unwrap_or_default();
     let words = Gathered::of(page, &clauses(body), pipeline);
@@ -56,7 +55,7 @@ fn related_links(page: &Page, pipeline: &Pipeline, keywords: &[(u64, f64)]) -> V
     links
 }
 
-/// Whether an address may be that of a page.
+/// Returns whether an address may be that of a page.
 fn leads_to_a_page(url: &str) -> bool {
     let url = url.trim_start();
     let scheme = url.split(['/', '?', '#']).next().and_then(|start| start.split_once(':')).map(|(scheme, _)| scheme);
@@ -104,7 +103,7 @@ mod tests {
         assert_eq!(elements(&Page::default(), &pipeline, None), Elements::default());
     }
 
-    /// Words as they are, and stems. One for all cases, for the Chinese dictionary is slow to load.
+    /// Words as they are, and stems. One for all cases, because the Chinese dictionary is slow to load.
     static PIPELINES: LazyLock<[Pipeline; 2]> = LazyLock::new(|| {
         [false, true].map(|stem| Pipeline::new(&TextOptions { stem, ..TextOptions::default() }).unwrap())
     });

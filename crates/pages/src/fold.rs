@@ -1,7 +1,7 @@
-//! Text as a reader sees it: white space folded, lines where the page breaks them.
+//! Text as a reader sees it: with folded white space and the line breaks of the page.
 
-/// Text that grows by pieces. Any run of white space is one space, and none stands at the begin or end of a line; line
-/// breaks that follow each other are one.
+/// Text that is built incrementally. Any run of white space is one space, and no line begins or ends with one; consecutive line breaks
+/// are one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folded {
     text: String,
@@ -10,7 +10,7 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// Adds text; `keep_lines`: its line ends are line breaks, as in `pre`.
+    /// Adds text; if `keep_lines`, its line breaks are kept, as in `pre`.
     pub fn push(&mut self, text: &str, keep_lines: bool) {
         let mut rest = text;
         loop {
@@ -33,25 +33,25 @@ impl Folded {
         }
     }
 
-    /// What follows begins a new line.
+    /// Starts a new line.
     pub fn break_line(&mut self) {
         self.line = true;
     }
 
-    /// The text so far.
+    /// Returns the text.
     pub fn finish(self) -> String {
         self.text
     }
 }
 
-/// A text that is one line.
+/// Folds a text into one line.
 pub(super) fn folded(text: &str) -> String {
     let mut folded = Folded::default();
     folded.push(text, false);
     folded.finish()
 }
 
-/// A text whose lines stay.
+/// Folds a text and keeps its lines.
 pub(super) fn lines_folded(text: &str) -> String {
     let mut folded = Folded::default();
     folded.push(text, true);

@@ -1,8 +1,7 @@
-//! The words of Chinese, Russian and English that stand in every text and name nothing: the, и, 的.
+//! Chinese, Russian and English function words, which occur in every text and name nothing: the, и, 的.
 //!
-//! By number alone they would be the keywords of every page. The lists are those of the collection stopwords-iso, as the
-//! crate `stop-words` carries them. They are generous: next to function words they hold some common nouns (system, Россия),
-//! which are then no keywords; a list of the user's own takes their place.
+//! By frequency alone, they would be the keywords of every page. The lists are those of the collection stopwords-iso in the crate
+//! `stop-words`. They also include some common nouns (system, Россия), which are then no keywords; a list from the user replaces them.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,7 +12,7 @@ use dupsift_text::normal::{Letters, normal_word};
 /// The languages of the lists.
 const LANGUAGES: [&str; 3] = ["zh", "ru", "en"];
 
-/// The hashes of the words in every spelling that a normalised text may have them in: ё or е, both apostrophes.
+/// The hashes of the words in every spelling that normalized text may contain: ё or е, both apostrophes.
 static WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     let mut words = HashSet::new();
     for word in LANGUAGES.iter().filter_map(stop_words::lookup).flatten() {
@@ -26,7 +25,7 @@ static WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     words
 });
 
-/// Whether a normalised word, not its stem, is one of them.
+/// Returns whether a normalized word, not its stem, is a function word.
 pub fn is_function_word(word: &str) -> bool {
     WORDS.contains(&hash64(word.as_bytes()))
 }

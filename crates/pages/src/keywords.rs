@@ -1,13 +1,13 @@
-//! The keywords of a page, by docs/methods/docview.md: the words of most weight, tf * ln(N / df).
+//! The keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
 //!
-//! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, in the title three times. A heading that is
-//! also a line of the body has been counted there, so here it adds one occurrence more: two, not three. Without a corpus
-//! the weight is tf alone. In a corpus a word that is in every document weighs nothing and is no keyword.
+//! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, in the title three times. A heading that is also a line
+//! of the body was already counted there, so here it adds one less: one instead of two. Without a corpus, the weight is tf alone. A word
+//! in every document of the corpus has weight 0 and is no keyword.
 //!
-//! A keyword has a letter and at least two characters; a single Han character is one where words of Han characters do not
-//! come from a dictionary, for of those that do the single ones are mostly particles. Stop words are left out: the user's,
-//! or where he gave none the lists of [`super::function_words`]. A word shows in normalised spelling; of words that share a
-//! stem, the first in title, headings and body.
+//! A keyword has a letter and at least two characters; a single Han character may be a keyword if words of Han characters do not come
+//! from a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: the user's, or else the
+//! lists in [`super::function_words`]. A word is shown in normalized spelling; among words with the same stem, the first one in title,
+//! headings and body.
 //!
 //! ```text
 //! title "Tea", heading "Tea shops" (a line of the body too), body "Tea shops\nGreen tea of Hangzhou"
@@ -23,37 +23,37 @@ use dupsift_core::float;
 use dupsift_core::hash::hash64;
 use dupsift_text::{Analysis, Frequencies, Frequency, Pipeline};
 
-/// How many keywords a page has at most.
+/// The maximum number of keywords per page.
 pub const MOST_KEYWORDS: usize = 20;
 
-/// How often an occurrence in the title and in a heading counts.
+/// The weights of an occurrence in the title and in a heading.
 const IN_TITLE: u64 = 3;
 const IN_HEADING: u64 = 2;
 
 /// A keyword of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyword {
-    /// In normalised spelling.
+    /// The word in normalized spelling.
     pub word: String,
     /// tf, or tf * ln(N / df) in a corpus; above 0.
     pub weight: f64,
 }
 
-/// What is known of the words of a corpus.
+/// The word statistics of a corpus.
 #[derive(Clone, Copy)]
 pub struct CorpusWords<'c> {
-    /// N: documents with at least one word.
+    /// N: the number of documents with at least one word.
     pub documents: u64,
-    /// Document frequencies, by the hashes of words under the same choices of text.
+    /// Document frequencies, by the hashes of words with the same text options.
     pub frequencies: &'c dyn Frequencies,
 }
 
 /// A part of the body and its words.
 #[derive(Clone, Debug)]
 pub struct ClauseWords {
-    /// Where it stands in the body.
+    /// Its range in the body.
     pub place: Range<usize>,
-    /// Where its words stand in [`Gathered::words`].
+    /// The range of its words in [`Gathered::words`].
     pub words: Range<usize>,
 }
 
@@ -69,14 +69,14 @@ pub struct Gathered<'p> {
     pipeline: &'p Pipeline,
     numbers: HashMap<u64, usize>,
     found: Vec<Found>,
-    /// The hashes of all words of the body, in order.
+    /// The hashes of all words in the body, in order.
     pub words: Vec<u64>,
     /// The clauses of the body, in order.
     pub clauses: Vec<ClauseWords>,
 }
 
 impl<'p> Gathered<'p> {
-    /// Counts the words of a page whose body falls into these clauses.
+    /// Counts the words of a page whose body consists of these clauses.
     pub fn of(page: &Page, clauses: &[Range<usize>], pipeline: &'p Pipeline) -> Gathered<'p> {
         let mut all =
             Gathered { pipeline, numbers: HashMap::new(), found: Vec::new(), words: Vec::new(), clauses: Vec::new() };
@@ -87,7 +87,7 @@ impl<'p> Gathered<'p> {
             body.lines().for_each(|line| *lines.entry(line_hash(line)).or_insert(0_usize) += 1);
         }
         for heading in page.headings.lines() {
-            // A line of the body stands for one heading only.
+            // Each line of the body accounts for only one heading.
             let in_body = lines.get_mut(&line_hash(heading)).filter(|left| **left > 0).map(|left| *left -= 1).is_some();
             all.count(&pipeline.analyse(heading), IN_HEADING - u64::from(in_body));
         }
@@ -125,8 +125,7 @@ impl<'p> Gathered<'p> {
         long_enough && letters.contains(char::is_alphabetic)
     }
 
-    /// The heaviest words, heaviest first, of equal ones the first by code points; each with the hash of
-    /// its word or stem.
+    /// Returns the words with the highest weights, in descending order, ties by code points; each with the hash of its word or stem.
     pub fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
         let mut frequencies = Vec::new();
         if let Some(corpus) = corpus {
@@ -147,7 +146,7 @@ impl<'p> Gathered<'p> {
     }
 }
 
-/// The hash of a line, without regard to its spaces.
+/// Returns the hash of a line, ignoring differences in white space.
 fn line_hash(line: &str) -> u64 {
     let words: Vec<&str> = line.split_whitespace().collect();
     hash64(words.join(" ").as_bytes())
@@ -182,7 +181,7 @@ mod tests {
         let options = TextOptions::default();
         let found = keywords(&page("Tea", "Tea  shops", "Tea shops\nGreen tea of Hangzhou"), &options, None);
         assert_eq!(found, owned(&[("tea", 6.0), ("shops", 2.0), ("green", 1.0), ("hangzhou", 1.0)]));
-        // Of two equal headings one stands in the body; a third not at all.
+        // One of two equal headings is in the body; a third is not.
         let found = keywords(&page("", "Jasmine\nJasmine\nOolong", "Jasmine\nthe 3 and 2,000"), &options, None);
         assert_eq!(found, owned(&[("jasmine", 4.0), ("oolong", 2.0)]));
         assert_eq!(keywords(&Page::default(), &options, None), owned(&[]));
@@ -193,7 +192,7 @@ mod tests {
         let body = "Это дубликат, и тот дубликат. The x 1 22 b2 3.14. 我们的网页，茶";
         let found = keywords(&page("", "", body), &TextOptions::default(), None);
         assert_eq!(found, owned(&[("дубликат", 2.0), ("b2", 1.0), ("网页", 1.0)]));
-        // Characters for words, and a list of his own in which `и` alone stands.
+        // Characters as words, and a user list that contains only `и`.
         let options = TextOptions {
             tokenizer: TokenizerKind::Char,
             stop_words: vec!["И".into(), "дубликат".into()],
@@ -232,7 +231,7 @@ mod tests {
         assert_eq!(found, owned(&[("tea", 3.0 * 10_f64.ln()), ("oolong", 100_f64.ln())]));
     }
 
-    /// With a list of stop words that leaves all in. One for all cases, for the Chinese dictionary is slow to load.
+    /// With a stop-word list that excludes nothing. One for all cases, because the Chinese dictionary is slow to load.
     static OWN_LIST: LazyLock<Pipeline> = LazyLock::new(|| {
         Pipeline::new(&TextOptions { stop_words: vec!["zz".into()], ..TextOptions::default() }).unwrap()
     });

@@ -1,24 +1,24 @@
-//! The rules that give blocks and pages their types, and the body its blocks (docs/methods/docview.md).
+//! The rules that classify blocks and pages, and select the blocks of the body (docs/methods/docview.md).
 
 use super::page::{Block, Kind};
 use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
 
-/// A block whose words are too far from those of the others is no part of the body, unless it is so long.
+/// A block whose words differ too much from those of the others is excluded from the body, unless it is this long.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
-/// The keywords of a page: so many of its commonest words.
+/// The number of the most common words of a page that are its keywords.
 const KEYWORDS: usize = 20;
-/// Words of spaced scripts that are shorter hardly say what a text is about.
+/// Shorter words in scripts with spaces hardly indicate a topic.
 const LEAST_LETTERS: usize = 4;
 
-/// What is counted of a block beside what it shows.
+/// Counts of a block besides its content.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// Links, also those that lead nowhere else.
+    /// Links, including those that lead to no other page.
     pub links: usize,
-    /// Marks that end sentences, outside of links.
+    /// Sentence-ending punctuation outside links.
     pub marks: usize,
     /// Letters, and the Han characters among them.
     pub letters: usize,
@@ -26,12 +26,12 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts the characters of a piece of text; how many are not white space.
+    /// Counts the characters in a piece of text; returns how many are not white space.
     pub fn add(&mut self, text: &str, linked: bool) -> usize {
         let mut characters = 0;
         let mut stop = false;
         for c in text.chars() {
-            // A full stop ends a sentence where no letter or digit follows: 3.14 and a.b hold none.
+            // A period ends a sentence if no letter or digit follows: there is none in 3.14 and a.b.
             self.marks += usize::from(stop && !c.is_alphanumeric());
             stop = !linked && c == '.';
             self.marks += usize::from(!linked && matches!(c, '!' | '?' | '…' | '。' | '！' | '？' | '；' | '｡'));
@@ -50,7 +50,7 @@ impl Counts {
     }
 }
 
-/// The type of a block.
+/// Returns the type of a block.
 pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
     let all = block.plain + block.linked;
     let least = if counts.is_han() { 15 } else { 30 };
@@ -65,7 +65,7 @@ pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
     }
 }
 
-/// The type of a page, and whether its topic blocks alone hold as many characters as a topic needs.
+/// Returns the type of a page, and whether its topic blocks alone contain as many characters as a topic page needs.
 pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> (Kind, bool) {
     let (mut topic, mut plain, mut linked, mut images) = (0, 0, 0, 0);
     let mut counts = Counts::default();
@@ -90,8 +90,8 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
     (kind, topic >= least)
 }
 
-/// The topic blocks, but for short ones that have nearly none of the keywords of the others; one a line. The longest stays. The
-/// keywords are the commonest words, weighted by how often they come; among equally common ones their hashes decide.
+/// Returns the topic blocks, one per line, without short ones that contain nearly none of the keywords of the others. The longest is
+/// always kept. The keywords are the most common words, weighted by frequency; ties are decided by their hashes.
 pub(super) fn body(blocks: &[Block]) -> String {
     let topics: Vec<Topic<'_>> = blocks.iter().filter(|block| block.kind == Kind::Topic).map(Topic::of).collect();
     let mut page: HashMap<u64, u64> = HashMap::new();
@@ -108,7 +108,7 @@ pub(super) fn body(blocks: &[Block]) -> String {
     topics.iter().filter(stays).map(|topic| topic.text).collect::<Vec<_>>().join("\n")
 }
 
-/// A topic block: its text, its length, and its words by their hashes, each with its count.
+/// A topic block: its text, its length, and the counts of its words by hash.
 struct Topic<'a> {
     text: &'a str,
     characters: usize,
@@ -125,8 +125,8 @@ fn commonest_first(words: &mut [(u64, u64)]) {
     words.sort_unstable_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
 }
 
-/// The keywords of a page without one of its blocks, by the words of the page, commonest first, and those of the block by
-/// their hashes. So many words that the block lacks come before all that are not looked at.
+/// Returns the keywords of a page without one of its blocks, from the words of the page, most common first, and those of the block by
+/// hash. The words beyond the slice cannot be among the keywords: enough words that the block lacks precede them.
 fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
     let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));
@@ -136,12 +136,12 @@ fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)
     left
 }
 
-/// How often a word comes, in words by their hashes.
+/// Returns the count of a word in a list sorted by hash.
 fn count_of(words: &[(u64, u64)], word: u64) -> u64 {
     words.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| words[at].1)
 }
 
-/// The cosine of the counts of words by their hashes with those of other words; 0 where one side has none.
+/// Returns the cosine of the counts of words sorted by hash with those of other words; 0 if one side has none.
 fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     let squares = |words: &[(u64, u64)]| words.iter().map(|(_, count)| u128::from(*count).pow(2)).sum::<u128>() as f64;
     let norm = (squares(words) * squares(others)).sqrt();
@@ -150,7 +150,7 @@ fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     if norm > 0.0 { product as f64 / norm } else { 0.0 }
 }
 
-/// How often each word of a text comes: words of spaced scripts in lower case, pairs of neighbours in Chinese.
+/// Counts the words of a text: lowercase words in scripts with spaces, pairs of neighboring characters in Chinese.
 fn words(text: &str) -> Vec<(u64, u64)> {
     let mut hashes = Vec::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {

@@ -1,4 +1,4 @@
-//! The types of blocks and pages at their borders, and what the refinement drops.
+//! The types of blocks and pages at their limits, and the blocks that are excluded from the body.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn blocks_have_the_types_of_the_rules() {
     assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
     assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
     assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
-    // As many Han characters as other letters are not most of them.
+    // As many Han characters as other letters are no majority.
     assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
 }
 
@@ -51,7 +51,7 @@ fn pages_have_the_types_of_the_rules() {
     let page = |blocks: &[(Block, Counts)]| of_page(blocks.iter().map(|(block, counts)| (block, counts)));
     let (long, hub) = (block(&"a".repeat(100), "", 0, 0), block("", &"b".repeat(90), 9, 0));
     assert_eq!(page(&[long.clone(), hub.clone()]), (Kind::Topic, true));
-    // 29% of the text outside of links stand in topic blocks.
+    // 29% of the text outside links is in topic blocks.
     let short: Vec<(Block, Counts)> = (0..9).map(|_| block(&"c".repeat(27), "", 0, 0)).collect();
     assert_eq!(page(&[&[long.clone()][..], &short, &[block("cc", "", 0, 0)]].concat()), (Kind::Other, true));
     assert_eq!(page(&[hub.clone(), block(&"a".repeat(99), "", 0, 0)]), (Kind::Other, false));
@@ -89,14 +89,14 @@ fn short_blocks_without_a_keyword_are_no_part_of_the_body() {
 
 #[test]
 fn a_short_block_is_no_keyword_of_its_own() {
-    // 130 characters of news, and two lines of the site. Among the words of the whole page those of the licence would be 7 of 20.
+    // 130 characters of news, and two lines of the site. The words of the license would be 7 of the 20 most common on the whole page.
     let news = block("The harbour crane lifts cargo from the harbour barge. The driver watches the crane, and later the cargo waits.", "", 0, 0).0;
     let licence = block("Copyright 2026 Example Press; every right reserved everywhere.", "", 0, 0).0;
     let more = block("Another crane comes to the harbour in spring.", "", 0, 0).0;
     let body_of = |blocks: &[&Block]| body(&blocks.iter().map(|block| (*block).clone()).collect::<Vec<_>>());
     assert_eq!(body_of(&[&news, &licence]), news.text);
     assert_eq!(body_of(&[&licence, &news, &more]), format!("{}\n{}", news.text, more.text));
-    // The longest block stays where all are short, and one of which the others have the words.
+    // The longest block is kept if all are short, and so is one with words of the others.
     assert_eq!(body_of(&[&licence]), licence.text);
     assert_eq!(body_of(&[&licence, &more]), licence.text);
     assert_eq!(body_of(&[&licence, &news, &licence]), format!("{0}\n{1}\n{0}", licence.text, news.text));

@@ -1,13 +1,13 @@
-//! From a page to its text: charset, blocks, page type, main text, and what the page says of itself.
+//! From a page to its text: charset, blocks, page type, main text, and metadata.
 //!
 //! ```text
 //! bytes --charset--> text --parser--> tree --walk--> blocks --rules--> types of blocks and of the page --> body
 //! ```
 //!
-//! A [`Purifier`] is made once and shared by all threads; [`Purifier::page`] is a pure function of the bytes, what was said
-//! of them, and the options.
+//! A [`Purifier`] is created once and shared by all threads; [`Purifier::page`] is a pure function of the bytes, their declared type and
+//! address, and the options.
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod abstracts;
@@ -43,19 +43,19 @@ pub use training::{LeftOut, Trainer, TrainingOptions};
 use fold::lines_folded;
 use kinds::Counts;
 
-/// Takes pages apart.
+/// Extracts the text of pages.
 #[derive(Clone, Debug)]
 pub struct Purifier {
     options: PurifyOptions,
 }
 
 impl Purifier {
-    /// With these choices.
+    /// Returns a purifier with these options.
     pub fn new(options: PurifyOptions) -> Purifier {
         Purifier { options: PurifyOptions { max_bytes: options.max_bytes.min(PurifyOptions::MOST_BYTES), ..options } }
     }
 
-    /// One page. What its content type calls `text/plain` is not parsed: its paragraphs are the blocks.
+    /// Processes one page. A page with the content type `text/plain` is not parsed: its paragraphs are the blocks.
     pub fn page(&self, raw: &RawPage<'_>) -> Page {
         let decoded = charset::decode(raw, self.options.max_bytes);
         let mut page =
@@ -90,8 +90,8 @@ impl Purifier {
         page
     }
 
-    /// The main text. A page has one if it is a topic page; for `readability`, which looks for the best part of a page and
-    /// not at the share of it, also if its topic blocks hold enough text.
+    /// Returns the main text. A page has one if it is a topic page; with `readability`, which selects the best part of a page, also if
+    /// its topic blocks contain enough text, whatever their share.
     fn body(&self, page: &mut Page, has_text: bool, tree: tree::Tree, html: &str) -> Option<String> {
         let scored = self.options.method == Method::Readability && has_text;
         if page.kind != Kind::Topic && !scored {
@@ -112,13 +112,13 @@ impl Purifier {
     }
 }
 
-/// All visible text: that of all blocks in their order.
+/// Returns all visible text: that of all blocks in order.
 fn visible(blocks: &[Block]) -> String {
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
     texts.join("\n")
 }
 
-/// A page without tags: its paragraphs, parted by empty lines, or its lines where no line is empty, are blocks with a topic.
+/// Returns a page without tags: its paragraphs, separated by empty lines, or its lines if none is empty, are topic blocks.
 fn plain(text: &str) -> Page {
     let text = text.replace("\r\n", "\n");
     let mut paragraphs = vec![String::new()];

@@ -1,4 +1,4 @@
-//! What the tree builder keeps at hand: open elements, and formatting elements that are to be opened again.
+//! Queries the state of the tree builder: open elements, and formatting elements that will be reopened.
 
 use super::tree_sink::Sink;
 use super::withheld::is_formatting;
@@ -10,14 +10,14 @@ use std::cell::{Cell, RefCell};
 
 type Builder = TreeBuilder<NodeId, Sink>;
 
-/// How many there are. Open formatting elements count twice.
+/// Returns the number of these elements. Open formatting elements count twice.
 pub(super) fn count(builder: &Builder) -> usize {
     let all = All(Cell::new(0));
     builder.trace_handles(&all);
     all.0.get()
 }
 
-/// How many formatting elements there are, without links. Each counts once.
+/// Returns the number of formatting elements, without links. Each counts once.
 pub(super) fn formatting(builder: &Builder) -> usize {
     let found = Formatting { sink: &builder.sink, nodes: RefCell::default() };
     builder.trace_handles(&found);
@@ -27,7 +27,7 @@ pub(super) fn formatting(builder: &Builder) -> usize {
     nodes.len()
 }
 
-/// Whether one of that name is there.
+/// Returns whether an element with this name is among them.
 pub(super) fn is_open(builder: &Builder, name: &LocalName) -> bool {
     let search = Search { sink: &builder.sink, name, found: Cell::new(false) };
     builder.trace_handles(&search);

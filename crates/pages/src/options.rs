@@ -1,4 +1,4 @@
-//! What a purifier may be told, already checked.
+//! The checked options of a purifier.
 
 /// How the main text of a page is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,39 +11,39 @@ pub enum Method {
     Visible,
 }
 
-/// What becomes of a page that has no topic.
+/// How pages without a topic are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// All its visible text is its body.
+    /// The body is all visible text.
     Visible,
-    /// It has no body.
+    /// The page has no body.
     Skip,
 }
 
-/// The choices and limits.
+/// The options and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurifyOptions {
     /// How the main text is found.
     pub method: Method,
-    /// What becomes of pages without a topic.
+    /// How pages without a topic are handled.
     pub fallback: Fallback,
-    /// Bytes of a page that are read, after decoding to UTF-8.
+    /// The maximum number of bytes that are read per page, after decoding to UTF-8.
     pub max_bytes: usize,
-    /// Elements of a page that are read.
+    /// The maximum number of elements that are read per page.
     pub max_elements: usize,
-    /// How deep elements may stand in each other.
+    /// The maximum nesting depth of elements.
     pub max_depth: usize,
-    /// Links of a page that are kept.
+    /// The maximum number of links that are kept per page.
     pub max_links: usize,
 }
 
 impl PurifyOptions {
-    /// The largest `max_bytes` that is followed: the longest text that is worked on.
+    /// The maximum value of `max_bytes`: the longest text that is processed.
     pub const MOST_BYTES: usize = dupsift_text::MAX_TEXT_BYTES;
 }
 
-/// `readability`, since its bodies are nearer to the main text on both corpora of pages (`cargo bench --bench purify`), for
-/// about half as much time again as `docview` takes. The longest `max_bytes` is [`PurifyOptions::MOST_BYTES`].
+/// The default is `readability`, because its bodies are closer to the main text on both corpora of pages (`cargo bench --bench purify`);
+/// it takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is [`PurifyOptions::MOST_BYTES`].
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {
         PurifyOptions {

@@ -1,24 +1,24 @@
-//! What is known of a page once its tags are gone.
+//! A page before and after its text is extracted.
 
-/// A page as it came.
+/// A page as it was saved.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawPage<'a> {
     /// The bytes of the page, in any charset.
     pub bytes: &'a [u8],
-    /// What a server or a column said of it: `text/html; charset=gbk`, or the name of a charset alone.
+    /// The type that a server or a column declares: `text/html; charset=gbk`, or only the name of a charset.
     pub content_type: Option<&'a str>,
-    /// Its address: the ending of the host name is a hint for the charset, and relative links are resolved against it.
+    /// Its address: the top-level domain is a hint for the charset, and relative links are resolved against it.
     pub url: Option<&'a str>,
 }
 
-/// What kind of page it is, or of block (docs/methods/docview.md).
+/// The type of a page or block (docs/methods/docview.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// It has a topic: running text.
+    /// Running text on a topic.
     Topic,
-    /// It leads elsewhere: links.
+    /// Mostly links to other pages.
     Hub,
-    /// It shows pictures.
+    /// Mostly pictures.
     Pic,
     /// None of these.
     #[default]
@@ -29,7 +29,7 @@ impl Kind {
     /// Every kind.
     pub const ALL: [Kind; 4] = [Kind::Topic, Kind::Hub, Kind::Pic, Kind::Other];
 
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Topic => "topic",
@@ -43,48 +43,48 @@ impl Kind {
 /// A link of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads, absolute where the address of the page is known.
+    /// The target, absolute if the address of the page is known.
     pub url: String,
-    /// What it says, spaces folded.
+    /// The text of the link, with folded white space.
     pub text: String,
 }
 
 /// The text, links and images directly under one container, not inside a nested one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
-    /// What kind of block.
+    /// The type of the block.
     pub kind: Kind,
-    /// Its visible text with that of its links; spaces folded, lines where the page breaks them.
+    /// Its visible text including that of its links; white space is folded, and lines break as on the page.
     pub text: String,
     /// Its links, in order.
     pub links: Vec<Link>,
-    /// Its images.
+    /// The number of its images.
     pub images: usize,
-    /// Characters outside of links, spaces left out.
+    /// Characters outside links, without white space.
     pub plain: usize,
-    /// Characters inside of links, spaces left out.
+    /// Characters inside links, without white space.
     pub linked: usize,
 }
 
-/// What a limit cut off.
+/// The limits that cut something off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// The page was longer than allowed; the rest was not read.
     pub bytes: bool,
-    /// It had more elements than allowed; what came after was not read.
+    /// It had more elements than allowed; the rest was not read.
     pub elements: bool,
-    /// Elements stood deeper than allowed; their text was kept, the elements were not.
+    /// Elements were nested deeper than allowed; only their text was kept.
     pub depth: bool,
-    /// It had more links than allowed; the rest was left out.
+    /// It had more links than allowed; the rest was skipped.
     pub links: bool,
-    /// A tag had so many attributes that the rest of them was left out.
+    /// A tag had too many attributes; the rest of them was skipped.
     pub attributes: bool,
-    /// It was too large for `readability`, or that gave up on it; the rules of `docview` took its place.
+    /// It was too large for `readability`, or the library failed on it; the rules of `docview` were used instead.
     pub method: bool,
 }
 
 impl Cut {
-    /// The limits that cut, by the names of their parameters.
+    /// Returns the limits that cut something off, by the names of their parameters.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.bytes, "max_bytes"),
@@ -98,27 +98,27 @@ impl Cut {
     }
 }
 
-/// A page as the purifier sees it.
+/// A processed page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The type of the page.
     pub kind: Kind,
-    /// The title element, spaces folded; none where there is none or it is empty.
+    /// The title element, with folded white space; `None` if it is missing or empty.
     pub title: Option<String>,
-    /// The keywords that the page names itself (`meta name=keywords`).
+    /// The keywords that the page declares (`meta name=keywords`).
     pub keywords: Option<String>,
-    /// The description that the page gives itself (`meta name=description`, else `og:description`).
+    /// The description that the page declares (`meta name=description`, else `og:description`).
     pub description: Option<String>,
-    /// The texts of its `h1` to `h3`, one a line.
+    /// The texts of its `h1` to `h3`, one per line.
     pub headings: String,
-    /// Its blocks, in order of the document.
+    /// Its blocks, in document order.
     pub blocks: Vec<Block>,
-    /// Its main text, paragraphs one a line; of a page without a topic all visible text, or nothing, as the options say.
+    /// Its main text, one paragraph per line; for a page without a topic, all visible text or nothing, depending on the options.
     pub body: Option<String>,
-    /// The charset that it was read as, by its name in the Encoding Standard.
+    /// The charset with which it was decoded, by its name in the Encoding Standard.
     pub charset: &'static str,
-    /// Whether some bytes were no characters of that charset (U+FFFD stands for them).
+    /// Whether some bytes were invalid in that charset (replaced with U+FFFD).
     pub malformed: bool,
-    /// What limits cut off.
+    /// The limits that cut something off.
     pub cut: Cut,
 }

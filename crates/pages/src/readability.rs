@@ -1,7 +1,7 @@
-//! The main text by the scores of Mozilla's Readability, as dom_smoothie has them.
+//! The main text by the scores of Mozilla's Readability, as implemented in dom_smoothie.
 //!
-//! Paragraphs give points to what they stand in, class names and ids add or take some, and many links take most away; the
-//! best element and siblings like it are cleaned and kept. It reads and changes the tree up to four times.
+//! Paragraphs add points to the elements that contain them, class names and ids add or subtract some, and many links subtract most; the
+//! best element and similar siblings are cleaned and kept. The method reads and changes the tree up to four times.
 
 use super::fold::Folded;
 use super::roles::{breaks_line, keeps_lines};
@@ -11,22 +11,22 @@ use dom_smoothie::{Config, Readability, TextMode};
 use dupsift_core::guard::guarded;
 use html5ever::local_name;
 
-/// Larger pages are left to `docview`: the time of this method grows faster than they do.
+/// Larger pages use `docview`: the time of this method grows faster than linearly.
 const MAX_ELEMENTS: usize = 50_000;
 
-/// What the method writes as HTML is escaped by a search of the rest of a text at each `&`: so many bytes searched are too
-/// many (about a tenth of a second).
+/// When the method writes HTML, it searches the rest of a text at each `&`. This is the maximum number of bytes searched (about a tenth
+/// of a second).
 const MAX_SEARCHED: usize = 2 << 30;
 
-/// Elements whose content is no text of the page, beside those that the library leaves out itself.
+/// Elements whose content is not text of the page, besides those that the library removes itself.
 const NO_TEXT: &str = "svg, canvas, video, audio, object, template, select, noscript, [hidden]";
 
-/// The element in which the library leaves the main part.
+/// The element in which the library puts the main part.
 const MAIN_PART: &str = "#readability-page-1";
 
-/// Whether the page, whose text before parsing is `html`, is small enough.
+/// Returns whether the page, whose text before parsing is `html`, is small enough.
 pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
-    // The bytes at which the search stops: `&`, and the first of U+0080 to U+00BF.
+    // The bytes at which the search stops: `&`, and the first byte of U+0080 to U+00BF.
     let stops = |text: &str| text.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
     let searched = |text: &str| stops(text).saturating_mul(text.len());
     if tree.elements > MAX_ELEMENTS {
@@ -45,13 +45,13 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
     root.descendants_it().map(|node| node.query_or(0, of_node)).sum::<usize>() <= MAX_SEARCHED
 }
 
-/// The main text, one paragraph a line; none if the method finds none. The tree is used up.
+/// Returns the main text, one paragraph per line; `None` if the method finds none. Consumes the tree.
 ///
 /// # Errors
-/// What the library said when it gave up on the page: it cuts some addresses at bytes, also within a character.
+/// Returns the library's panic message if it panicked on the page: it cuts some addresses at byte positions inside a character.
 pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     guarded(|| {
-        // What shows no text of the page; the library keeps some of it.
+        // Removes elements without visible text; the library keeps some of them.
         tree.document.select(NO_TEXT).remove();
         let config = Config { text_mode: TextMode::Raw, disable_json_ld: true, ..Config::default() };
         let mut readability = Readability::with_document(tree.document, None, Some(config)).ok()?;
@@ -61,8 +61,8 @@ pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     })
 }
 
-/// Returns the text below a node, with a line end at each element that has lines of its own. Cells of a table row are on one line.
-/// Depth costs no stack of the thread.
+/// Returns the text below a node, with a line break at each block element. Cells of a table row are on one line. Depth does not use the
+/// stack of the thread.
 fn text_of(root: &NodeRef<'_>) -> String {
     let mut text = Folded::default();
     let mut open: Vec<Open> = Vec::new();
@@ -115,7 +115,7 @@ struct Open {
     keeps_lines: bool,
 }
 
-/// What ends where an element begins and ends.
+/// The separator at the start and end of an element.
 #[derive(Clone, Copy)]
 enum Ends {
     Nothing,

@@ -1,31 +1,31 @@
-//! What an element is to the walk: which elements hold blocks, break lines, or are never shown (docs/methods/docview.md).
+//! The roles of elements in the walk: which elements contain blocks, break lines, or are never shown (docs/methods/docview.md).
 
 use dom_query::Element;
 use html5ever::{Attribute, LocalName, local_name, ns};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Neither it nor what is inside is shown.
+    /// Neither the element nor its content is shown.
     Dropped,
-    /// The head: of what is inside only the title, `meta` and `base` are read; nothing else there is shown.
+    /// The head: only the title, `meta` and `base` in it are read; nothing else in it is shown.
     Head,
     Title,
     Meta,
     Base,
-    /// It holds a block of its own.
+    /// Contains its own block.
     Container,
-    /// It stands on lines of its own inside of a block.
+    /// Is on its own lines inside a block.
     Line,
-    /// It ends a line.
+    /// Ends a line.
     Break,
     Image,
-    /// An `a` that leads somewhere.
+    /// An `a` with a target.
     Link,
-    /// Its content is a part of the line.
+    /// Its content is part of the line.
     Inline,
 }
 
-/// The role of an element.
+/// Returns the role of an element.
 pub(super) fn role(element: &Element) -> Role {
     if element.name.ns == ns!(svg) {
         return Role::Dropped;
@@ -43,7 +43,7 @@ fn is_link(element: &Element) -> bool {
     element.name.local == local_name!("a") && element.attr_ref(local_name!("href")).is_some()
 }
 
-/// The role of an HTML element of that name. It does not tell links from other `a`: they are all inline.
+/// Returns the role of the HTML element with this name. It does not distinguish links from other `a`: all are inline.
 pub(super) fn tag_role(name: &LocalName) -> Role {
     match *name {
         local_name!("script")
@@ -51,7 +51,7 @@ pub(super) fn tag_role(name: &LocalName) -> Role {
         | local_name!("noscript")
         | local_name!("template")
         | local_name!("iframe")
-        // What browsers show in the place of what stands in these.
+        // Elements whose content browsers replace.
         | local_name!("noframes")
         | local_name!("noembed")
         | local_name!("object")
@@ -129,8 +129,8 @@ pub(super) fn tag_role(name: &LocalName) -> Role {
     }
 }
 
-/// Returns whether an HTML element begins and ends a line: the block elements of the rendering section of the HTML standard, `br`, and
-/// elements that are blocks for a form.
+/// Returns whether an HTML element begins and ends a line: the block elements in the rendering section of the HTML standard, `br`, and
+/// block elements of forms.
 pub(super) fn breaks_line(name: &LocalName) -> bool {
     let of_form = matches!(
         *name,
@@ -139,7 +139,7 @@ pub(super) fn breaks_line(name: &LocalName) -> bool {
     of_form || matches!(tag_role(name), Role::Container | Role::Line | Role::Break)
 }
 
-/// Returns whether the line ends in an HTML element are shown.
+/// Returns whether the line breaks in an HTML element are shown.
 pub(super) fn keeps_lines(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -151,12 +151,12 @@ pub(super) fn keeps_lines(name: &LocalName) -> bool {
     )
 }
 
-/// Whether an element is hidden by its own attributes. A page that hides itself as a whole lets a script show it.
+/// Returns whether an element is hidden by its own attributes. A page that hides itself completely is shown by a script.
 pub(super) fn is_hidden(element: &Element) -> bool {
     is_hidden_by(&element.name.local, &element.attrs)
 }
 
-/// Whether an element of that name is hidden by these attributes.
+/// Returns whether an element with this name is hidden by these attributes.
 pub(super) fn is_hidden_by(name: &LocalName, attributes: &[Attribute]) -> bool {
     if matches!(*name, local_name!("html") | local_name!("body")) {
         return false;

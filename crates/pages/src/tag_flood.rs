@@ -1,19 +1,18 @@
-//! A single tag with very many attributes, which the tokenizer would compare each with each.
+//! Limits the attributes of a single tag, because the tokenizer compares each with all others.
 //!
-//! The tokenizer hands a tag over when it is complete, so nothing behind it can stop one that grows. So the text is looked
-//! through before: where a tag has more than [`MOST_ATTRIBUTES`] attributes, the rest of them is left out. Comments and
-//! what stands in elements without markup (scripts, titles) are passed over; a text in which no tag is so long stays as it
-//! is, byte for byte.
+//! The tokenizer passes a tag on only when it is complete, so it cannot be stopped inside one. So the text is scanned beforehand: if a
+//! tag has more than [`MOST_ATTRIBUTES`] attributes, the rest of them is removed. Comments and the content of elements without markup
+//! (scripts, titles) are skipped; a text without such a tag does not change.
 
 use std::borrow::Cow;
 
-/// More than any page has that a person wrote.
+/// More attributes than any hand-written page has.
 const MOST_ATTRIBUTES: usize = 1000;
 
-/// Elements whose content is no markup, up to their end tag.
+/// Elements whose content is not markup, up to their end tag.
 const RAW: [&str; 9] = ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript"];
 
-/// The text without the attributes that are too many; borrowed where there are none.
+/// Returns the text without excess attributes; borrowed if there are none.
 pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut copied = 0;
@@ -54,7 +53,7 @@ pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// The name of a tag, which begins with a letter; empty if none does.
+/// Returns the name of a tag, which begins with a letter; empty if there is none.
 fn name_of(bytes: &[u8]) -> &[u8] {
     if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
         return &[];
@@ -64,13 +63,13 @@ fn name_of(bytes: &[u8]) -> &[u8] {
 }
 
 struct Tag {
-    /// Where its `>` stands, or the text ends.
+    /// The place of its `>`, or the end of the text.
     end: usize,
-    /// Where the first attribute begins that is too many.
+    /// The beginning of the first excess attribute.
     too_many: Option<usize>,
 }
 
-/// Reads a tag from behind its name on, as the HTML standard reads attributes.
+/// Reads a tag from the end of its name, as the HTML standard reads attributes.
 fn read_tag(bytes: &[u8], mut at: usize) -> Tag {
     let mut attributes = 0;
     let mut too_many = None;
@@ -90,7 +89,7 @@ fn read_tag(bytes: &[u8], mut at: usize) -> Tag {
         if attributes > MOST_ATTRIBUTES {
             too_many.get_or_insert(at);
         }
-        // A name may begin with `=`, and only there.
+        // Only the first character of a name may be `=`.
         at = skip(at + 1, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'>' | b'='));
         let value = skip(at, u8::is_ascii_whitespace);
         if bytes.get(value) != Some(&b'=') {
@@ -107,7 +106,7 @@ fn read_tag(bytes: &[u8], mut at: usize) -> Tag {
     }
 }
 
-/// Behind the `-->`, `--!>`, or `>` at once, that ends a comment.
+/// Returns the place after the `-->`, `--!>`, or immediate `>` that ends a comment.
 fn end_of_comment(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at.min(bytes.len())..];
     if rest.starts_with(b">") || rest.starts_with(b"->") {
@@ -118,7 +117,7 @@ fn end_of_comment(bytes: &[u8], at: usize) -> usize {
     dashes.into_iter().find(ends).map_or(bytes.len(), |end| at + end + 2)
 }
 
-/// The `</` of the end tag of an element without markup.
+/// Returns the place of the `</` in the end tag of an element without markup.
 fn end_of_raw(bytes: &[u8], from: usize, name: &[u8]) -> usize {
     let mut at = from;
     while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'<') {

@@ -1,10 +1,9 @@
-//! How the categories are learnt: whole numbers are counted, so that neither order nor threads can show in a model.
+//! Trains category models with integer counts, so that neither order nor threads affect a model.
 //!
-//! Memory is bounded twice. While documents come in, at most [`TrainingOptions::max_held`] counts are held; once there
-//! are more, words go by a fixed hash of theirs, first one half, then half of the rest: what stays was counted from the
-//! first document on, and which words stay depends on the documents alone. At the end stay the words of at least
-//! `min_df` documents, and of these the `max_words` in most documents, of equal ones the first by code points. What went is
-//! told, see [`LeftOut`].
+//! Memory is limited twice. While documents are added, at most [`TrainingOptions::max_held`] counts are held; when there are more, half
+//! of the words, selected by a fixed hash, are dropped, then half of the rest: the remaining words were counted from the first document,
+//! and which words remain depends only on the documents. At the end, the model keeps the words in at least `min_df` documents, and of
+//! these the `max_words` in the most documents, ties by code points. [`LeftOut`] reports what was dropped.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,14 +15,14 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::mix64;
 use dupsift_text::Analysis;
 
-/// The bounds of a model and of its making.
+/// The limits of a model and of its training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainingOptions {
-    /// A word must be in so many documents; at least 1.
+    /// The minimum number of documents that contain a word; at least 1.
     pub min_df: u64,
-    /// So many words are kept.
+    /// The maximum number of words in the model.
     pub max_words: usize,
-    /// So many counts are held while documents come in: one a word and one for each class that has it; about 60 bytes each.
+    /// The maximum number of counts held during training: one per word and one for each class that has it; about 60 bytes each.
     pub max_held: usize,
 }
 
@@ -33,19 +32,19 @@ impl Default for TrainingOptions {
     }
 }
 
-/// What a model does not know of its documents.
+/// What a model does not include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Words in fewer documents than asked for.
+    /// Words in fewer documents than `min_df`.
     pub rare: u64,
-    /// Words beyond the number that is kept.
+    /// Words above `max_words`.
     pub beyond: u64,
-    /// One of 2 to this power of all words was counted; 0 where all were. Words that were not counted are not in the
-    /// other numbers.
+    /// The fraction of words that was counted is 1 in 2 to this power; 0 if all were. The other numbers exclude words that were not
+    /// counted.
     pub halvings: u32,
-    /// Occurrences of words in the documents, stop words left out.
+    /// Occurrences of words in the documents, without stop words.
     pub occurrences: u64,
-    /// Occurrences among them that the model has.
+    /// Occurrences of words that the model includes.
     pub kept: u64,
 }
 
@@ -54,14 +53,14 @@ struct Withheld {
     hash: u64,
     word: Box<str>,
     df: u64,
-    /// Classes by their numbers, in the order in which they came.
+    /// Class numbers, in the order in which they first occurred.
     counts: Vec<(u32, u64)>,
 }
 
-/// Counts the words of labelled documents.
+/// Counts the words of labeled documents.
 pub struct Trainer {
     options: TrainingOptions,
-    /// Names and documents of the classes, in the order in which they came.
+    /// Names and document counts of the classes, in the order in which they first occurred.
     classes: Vec<(String, u64)>,
     numbers: HashMap<String, u32>,
     words: HashTable<Withheld>,
@@ -71,7 +70,7 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// Without any document.
+    /// Returns a trainer without documents.
     pub fn new(options: TrainingOptions) -> Trainer {
         Trainer {
             options,
@@ -84,10 +83,10 @@ impl Trainer {
         }
     }
 
-    /// Adds a document of a class.
+    /// Adds a document with its class.
     ///
     /// # Errors
-    /// More than [`MAX_CLASSES`] classes.
+    /// Returns an error for more than [`MAX_CLASSES`] classes.
     pub fn add(&mut self, class: &str, document: &Analysis<'_>) -> Result<()> {
         let class = self.class(class)?;
         self.classes[class as usize].1 += 1;
@@ -102,10 +101,10 @@ impl Trainer {
         Ok(())
     }
 
-    /// Adds what another trainer with the same options has counted.
+    /// Adds the counts of another trainer with the same options.
     ///
     /// # Errors
-    /// More than [`MAX_CLASSES`] classes.
+    /// Returns an error for more than [`MAX_CLASSES`] classes.
     pub fn merge(&mut self, other: Trainer) -> Result<()> {
         debug_assert_eq!(self.options, other.options);
         let mut numbers = Vec::with_capacity(other.classes.len());
@@ -127,15 +126,15 @@ impl Trainer {
         Ok(())
     }
 
-    /// How many documents it has seen.
+    /// Returns the number of documents added.
     pub fn documents(&self) -> u64 {
         self.classes.iter().map(|(_, documents)| documents).sum()
     }
 
-    /// The model, and what it does not know.
+    /// Returns the model, and what it does not include.
     ///
     /// # Errors
-    /// No document, or no word that may be kept.
+    /// Returns an error if there is no document, or no word that may be kept.
     pub fn finish(self) -> Result<(Model, LeftOut)> {
         let TrainingOptions { min_df, max_words, .. } = self.options;
         let mut left_out = LeftOut { halvings: self.halvings, occurrences: self.occurrences, ..LeftOut::default() };
@@ -146,7 +145,7 @@ impl Trainer {
         left_out.beyond = words.len().saturating_sub(max_words) as u64;
         words.truncate(max_words);
         words.sort_unstable_by(|a, b| a.word.cmp(&b.word));
-        // The classes by name, and the place of each in that order.
+        // The classes sorted by name, with the index of each.
         let sorted: BTreeMap<&str, u32> =
             (0..).zip(&self.classes).map(|(number, (name, _))| (name.as_str(), number)).collect();
         let mut places = vec![0_u32; sorted.len()];
@@ -213,13 +212,13 @@ impl Trainer {
         }
     }
 
-    /// Whether a word is among those that are still counted.
+    /// Returns whether a word is among those that are still counted.
     fn is_counted(&self, hash: u64) -> bool {
-        // Mixed, for the table finds its places by the bits of the hash itself.
+        // Mixed, because the table uses the bits of the hash itself for its slots.
         mix64(hash).leading_zeros() >= self.halvings
     }
 
-    /// Halves the words until their counts are few enough.
+    /// Halves the set of words until there are few enough counts.
     fn shrink(&mut self) {
         while self.held > self.options.max_held && self.halvings < u64::BITS {
             self.halvings += 1;
@@ -268,7 +267,7 @@ mod tests {
         let options = TrainingOptions { min_df: 2, max_words: 2, max_held: 100 };
         let (rows, left_out) = outcome(trainer(options, &documents)).unwrap();
         let row = |class: &str, word: Option<&str>, count| (class.to_owned(), word.map(str::to_owned), count);
-        // x is in three documents; of y and z, in two each, y comes first.
+        // x is in three documents; y and z are in two each, and y sorts first.
         let expected = [
             row("a", None, 4),
             row("b", None, 1),

@@ -1,10 +1,9 @@
-//! From the text of a page to its tree: html5ever's parser, kept within limits.
+//! Parses the text of a page into a tree, with html5ever within limits.
 //!
-//! The parser follows the HTML standard, which bounds nothing: each tag may walk all open elements, and each paragraph opens
-//! again all formatting elements that were left open. A [`Gate`] stands between the tokenizer and the tree builder and lets
-//! no start tag pass that would open more than is allowed; its end tag is held back too. The text stays, with line feeds
-//! where it was parted, but for that of elements that are never shown. When as many elements were made as are allowed, what
-//! follows is not read.
+//! The parser follows the HTML standard, which limits nothing: each tag may walk all open elements, and each paragraph reopens all
+//! formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each start tag that would
+//! open more elements than allowed, together with its end tag. Its text is kept, with line feeds where it was separated, except in
+//! elements that are never shown. When the maximum number of elements was created, the rest is not read.
 
 use super::open;
 use super::options::PurifyOptions;
@@ -22,29 +21,30 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// Formatting elements (`b`, `font`; links are none here) that are open or are opened again in each paragraph.
+/// The maximum number of formatting elements (`b`, `font`; not links) that are open or reopened in each paragraph.
 const MAX_FORMATTING: usize = 32;
 
-/// Attributes of a formatting element or a link that are made again whenever it is opened again. Of one that has more, only
-/// those stay that are read.
+/// The maximum number of attributes that are copied whenever a formatting element or a link is reopened. If it has more, only the
+/// attributes that are read are kept.
 const MAX_ATTRIBUTES_AGAIN: usize = 16;
 
-/// How much deeper than other elements links may stand: no more than one is open, but for those around table cells.
+/// How much deeper than other elements links may be nested: at most one is open, except around table cells.
 const LINK_DEPTH: usize = 8;
 
-/// Bytes that the tokenizer is given at a time, so that it can be stopped.
+/// Bytes passed to the tokenizer at a time, so that it can be stopped.
 const PIECE: usize = 64 << 10;
 
 /// A page as a tree.
 pub(super) struct Tree {
     pub document: Document,
-    /// How many elements were made.
+    /// The number of elements created.
     pub elements: usize,
-    /// Whether start tags were left out because too many elements were open. Those of formatting say nothing that is read.
+    /// Whether start tags were withheld because too many elements were open. Those of formatting elements do not count, because they
+    /// carry no content.
     pub too_deep: bool,
-    /// Whether the end was left out because of too many elements.
+    /// Whether the end was not read because of too many elements.
     pub too_many: bool,
-    /// Whether attributes of a very long tag were left out.
+    /// Whether attributes of a very long tag were removed.
     pub attributes_cut: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Tree {
 pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
     let text = without_floods(text);
     let sink = Sink::default();
-    // As browsers do: the content of `noscript` is no markup, and one that is not closed well takes nothing else with it.
+    // As in browsers: the content of `noscript` is not markup, and an unclosed one includes nothing else.
     let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() });
     let tokenizer =
         Tokenizer::new(Gate::new(builder, options), TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() });
@@ -81,29 +81,29 @@ fn feed(tokenizer: &Tokenizer<Gate>, queue: &BufferQueue) {
     while !matches!(tokenizer.feed(queue), TokenizerResult::Done) {}
 }
 
-/// What stands between the tokenizer and the tree builder.
+/// A filter between the tokenizer and the tree builder.
 struct Gate {
     builder: TreeBuilder<NodeId, Sink>,
     max_elements: usize,
     max_depth: usize,
     full: Cell<bool>,
     too_deep: Cell<bool>,
-    /// What may be opened, and how many elements had been made when that was counted.
+    /// What may still be opened, and how many elements had been created when that was counted.
     room: Cell<Room>,
     counted_at: Cell<usize>,
-    /// Whether a tag passed since it was counted.
+    /// Whether a tag passed since the count.
     changed: Cell<bool>,
-    /// Start tags that were held back, so that their end tags are too.
+    /// Withheld start tags, so that their end tags are withheld too.
     held: RefCell<Withheld>,
-    /// The same of formatting elements and links.
+    /// The same for formatting elements and links.
     held_formatting: RefCell<HashMap<LocalName, usize>>,
-    /// An element held back that is not shown, and what is open inside of it: all goes with it.
+    /// A withheld element that is not shown, and what is open inside it: all of its content is dropped.
     swallowed: RefCell<Withheld>,
-    /// Whether a tag was held back that parts the text before it from what follows.
+    /// Whether a tag was withheld that separates the text before it from what follows.
     parted: Cell<bool>,
 }
 
-/// How many elements may be opened.
+/// How many elements may still be opened.
 #[derive(Clone, Copy, Default)]
 struct Room {
     block: usize,
@@ -136,8 +136,8 @@ impl Gate {
         self.full.get()
     }
 
-    /// Whether one more element may be opened. The open ones are counted only when so many were made since they were
-    /// counted last that they may be too many.
+    /// Returns whether one more element may be opened. The open elements are counted again only if enough were created since the last
+    /// count to exceed the limit.
     fn has_room(&self, room: impl Fn(Room) -> usize) -> bool {
         let made = self.builder.sink.elements.get() - self.counted_at.get();
         if made < room(self.room.get()) {
@@ -154,9 +154,9 @@ impl Gate {
         let block = self.max_depth.saturating_sub(all);
         let link = (self.max_depth + LINK_DEPTH).saturating_sub(all);
         let mut room = Room { block, link, formatting: 0 };
-        // Where the depth alone forbids more, names need not be looked up.
+        // If the depth alone forbids more, no names need to be looked up.
         if block > 0 {
-            // With few levels, formatting must leave some to what it formats.
+            // With few levels, formatting must leave some for its content.
             let most = MAX_FORMATTING.min(self.max_depth / 4);
             room.formatting = most.saturating_sub(open::formatting(&self.builder)).min(block);
         }
@@ -189,7 +189,7 @@ impl Gate {
             }
             return passes;
         }
-        // It closes more than it opens: the drawing, and what was held back inside of that.
+        // It closes more than it opens: the drawing, and what was withheld inside it.
         if foreign && is_breakout(tag) {
             self.held.borrow_mut().clear();
             return true;
@@ -197,7 +197,7 @@ impl Gate {
         if !foreign && is_void(&tag.name) {
             return true;
         }
-        // What stands inside of elements held back does not become their neighbour.
+        // The content of withheld elements must not become their sibling.
         self.held.borrow().is_empty() && self.has_room(|room| room.block)
     }
 
@@ -215,14 +215,14 @@ impl Gate {
         }
         let result = self.pass(Token::TagToken(tag));
         if !self.held.borrow().is_empty() && self.count_room().block > 0 {
-            // Those held back stood inside of what was closed.
+            // The withheld elements were inside what was closed.
             self.held.borrow_mut().clear();
             self.held_formatting.borrow_mut().clear();
         }
         result
     }
 
-    /// Holds a start tag back. The tokenizer must still be told where no markup follows.
+    /// Withholds a start tag. The tokenizer must still be informed if raw text follows.
     fn hold(&self, tag: Tag) -> TokenSinkResult<NodeId> {
         let formatting = is_formatting(&tag.name);
         let hidden = is_hidden_by(&tag.name, &tag.attrs);
@@ -230,8 +230,8 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
-            // It ends the drawing all the same. An element that is no formatting does that for it, and stays open for
-            // nothing: the end tag of the one held back is held back too.
+            // It still ends the drawing. An element that is not formatting does that instead, and closes at once, because the end tag of
+            // the withheld one is withheld too.
             self.held.borrow_mut().clear();
             let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
             let _ = self.pass(Token::TagToken(span.clone()));
@@ -257,7 +257,7 @@ impl Gate {
         raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData)
     }
 
-    /// What becomes of a token inside of an element that is swallowed; none if it does not stand inside, or ends that.
+    /// Handles a token inside a dropped element; returns `None` if it is not inside, or ends that element.
     fn swallow(&self, token: &Token) -> Option<TokenSinkResult<NodeId>> {
         let mut swallowed = self.swallowed.borrow_mut();
         if swallowed.is_empty() {
@@ -272,7 +272,7 @@ impl Gate {
             let foreign = swallowed.is_foreign();
             let complete =
                 tag.self_closing && (foreign || matches!(tag.name, local_name!("svg") | local_name!("math")));
-            // Formatting may end anywhere and ends nothing else; it is counted only if its own end is waited for.
+            // Formatting may end anywhere and ends nothing else; it counts only if the dropped element itself is formatting.
             let counts = !is_formatting(&tag.name) || swallowed.outermost() == Some(&tag.name);
             if complete || !counts || (!foreign && is_void(&tag.name)) {
                 return Some(TokenSinkResult::Continue);
@@ -287,7 +287,7 @@ impl Gate {
         {
             return Some(TokenSinkResult::Continue);
         }
-        // The element was not closed, but one that it stands in is.
+        // The element was not closed, but one of its ancestors is.
         swallowed.clear();
         None
     }
@@ -305,7 +305,7 @@ impl TokenSink for Gate {
 
     fn process_token(&self, token: Token, _line_number: u64) -> TokenSinkResult<NodeId> {
         match token {
-            // The errors of a page are not asked for, and there may be one a byte.
+            // Errors in a page are not needed, and there may be one per byte.
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::EOFToken => return self.pass(Token::EOFToken),
             _ => {}
@@ -319,7 +319,7 @@ impl TokenSink for Gate {
         match token {
             Token::TagToken(tag) => self.tag(tag),
             Token::CommentToken(_) => TokenSinkResult::Continue,
-            // A table keeps white space to itself and gives words away, so the line feed goes with the words.
+            // A table keeps white space and moves words out, so the line feed is joined to the words.
             Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
                 let mut parted = StrTendril::from_char('\n');
                 parted.push_tendril(&text);
@@ -338,7 +338,7 @@ impl TokenSink for Gate {
     }
 }
 
-/// Whether an attribute of a formatting element or a link matters to what is shown or where it leads.
+/// Returns whether an attribute of a formatting element or a link affects what is shown or where it leads.
 fn is_read(attribute: &Attribute) -> bool {
     matches!(attribute.name.local, local_name!("hidden") | local_name!("style") | local_name!("href"))
 }

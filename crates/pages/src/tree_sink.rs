@@ -1,5 +1,5 @@
-//! Where the tree builder puts what it makes: dom_query's document, with a count of its elements and without a list of errors,
-//! of which there may be one a byte.
+//! The sink of the tree builder: dom_query's document, with a count of its elements and without a list of errors, of which there may be
+//! one per byte.
 
 use dom_query::{Document, NodeId};
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -8,17 +8,17 @@ use html5ever::{Attribute, QualName};
 use std::borrow::Cow;
 use std::cell::{Cell, Ref};
 
-/// The document and how many elements were made.
+/// The document and the number of elements created.
 #[derive(Default)]
 pub(super) struct Sink {
     pub document: Document,
     pub elements: Cell<usize>,
-    /// Attributes of repeated `html` and `body` tags, and whether some of these were left out.
+    /// The number of attributes from repeated `html` and `body` tags, and whether some of these were skipped.
     added: Cell<usize>,
     pub attributes_cut: Cell<bool>,
 }
 
-/// So many attributes of repeated `html` and `body` tags are kept.
+/// The maximum number of attributes that are kept from repeated `html` and `body` tags.
 const MOST_ADDED: usize = 100;
 
 impl TreeSink for Sink {
@@ -82,7 +82,7 @@ impl TreeSink for Sink {
     }
 
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
-        // Each is compared with all that are there: a page that repeats `body` a hundred thousand times would never end.
+        // Each is compared with all existing ones: a page that repeats `body` a hundred thousand times would never end.
         let added = self.added.get() + attrs.len();
         self.added.set(added);
         if added > MOST_ADDED {

@@ -1,4 +1,4 @@
-//! Pages that would take a parser long, pages that end in the middle, and pages that are none.
+//! Pages that would take a parser long, truncated pages, and input that is no page.
 
 use super::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn parsed(text: &str) -> Tree {
     parse(text, &PurifyOptions::default())
 }
 
-/// The greatest number of ancestors.
+/// Returns the maximum number of ancestors.
 fn depth(tree: &Tree) -> usize {
     let nodes = tree.document.root().descendants();
     nodes.iter().map(|node| node.ancestors_it(None).count()).max().unwrap_or(0)
@@ -53,7 +53,7 @@ fn elements_that_stand_too_deep_leave_their_text() {
         assert!(tree.elements < 1000, "{tag}: {}", tree.elements);
         assert!(depth(&tree) < 300, "{tag}: {}", depth(&tree));
         assert_eq!(tree.too_deep, tag != "b" && tag != "font", "{tag}");
-        // What stands in a drawing or a template is no text of the page.
+        // The content of a drawing or a template is not text of the page.
         if !["svg", "template", "svg><link"].contains(&tag) {
             assert!(text(&tree).contains("inside"), "{tag}");
         }
@@ -71,18 +71,18 @@ fn what_comes_after_the_depth_stands_where_it_should() {
     assert_eq!(tree.document.select("body > i").length(), 1);
 }
 
-/// As many open elements as may be, and one more.
+/// As many open elements as allowed, and one more.
 fn deep() -> String {
     "<div>".repeat(300)
 }
 
-/// Formatting that stays open where it stands, and formatting that each paragraph opens again.
+/// Formatting that remains open, and formatting that each paragraph reopens.
 fn formatted() -> [String; 2] {
     let many: String = (0..60).map(|number| format!("<b><i class=c{number}><font size={number}>")).collect();
     [many.clone(), format!("<p>{many}</p>")]
 }
 
-/// The words of the text.
+/// Returns the words of the text.
 fn words(tree: &Tree) -> String {
     text(tree).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -154,7 +154,7 @@ fn what_is_held_back_still_parts_words() {
     assert!(tree.too_deep);
     assert_eq!(words(&tree), "Alpha0 Beta0 one two x y ab c d e fghi");
     assert_eq!(tree.document.select("br").length(), 1);
-    // Text that stands in a table, but in no cell, is put before the table, without white space.
+    // Text in a table but outside its cells is moved before the table, without white space.
     let tree = parse("<table><tr><td><ul> <li><a>x</a></li> <li><a>y</a></li></table>", &options(100, 6));
     assert!(tree.too_deep && tree.document.select("td").length() == 0);
     assert_eq!(words(&tree), "x y");
@@ -185,7 +185,7 @@ fn formatting_left_open_leaves_all_else() {
         let tree = parsed(&format!("{open}{page}"));
         assert!(!tree.too_deep);
         assert_eq!((shown(&tree).0.replace("\n\n", "\n"), shown(&tree).1, shown(&tree).2), plain);
-        // Many levels are left even where few are allowed.
+        // Many levels remain even if few are allowed.
         let tree = parse(&format!("{open}{page}"), &options(10_000, 24));
         assert!(!tree.too_deep);
         assert_eq!(tree.document.select("h1, ul > li, a[href]").length(), 4);
@@ -293,8 +293,8 @@ fn pages_that_end_in_the_middle_are_pages() {
     }
 }
 
-/// A page whose elements are all closed where they were opened, with a word of its own before, inside of and behind each.
-/// What would end a drawing or a formula does not stand in one: it would leave end tags behind that close something else.
+/// Returns a page whose elements are all closed where they were opened, with a distinct word before, inside and after each. Elements
+/// that would end a drawing or a formula are not used inside one: they would leave end tags that close something else.
 fn nested(tags: &[(&str, usize)]) -> String {
     let mut page = String::new();
     let mut open: Vec<&str> = Vec::new();
@@ -317,7 +317,7 @@ fn nested(tags: &[(&str, usize)]) -> String {
     page
 }
 
-/// What the blocks of a page show, without their order, and how many links they list.
+/// Returns what the blocks of a page show, without their order, and how many links they list.
 fn shown(tree: &Tree) -> (Vec<String>, usize) {
     let found = super::super::blocks::read(&tree.document, None, 1000);
     let blocks = || found.blocks.iter().map(|(block, _)| block);
@@ -374,7 +374,7 @@ proptest! {
     ) {
         let page: String = parts.iter().map(|(tag, times)| format!("{tag}x").repeat(*times)).collect::<String>() + &junk;
         let tree = parse(&page, &options(max_elements, max_depth));
-        // The last tag may make more elements than are left.
+        // The last tag may create more elements than are left.
         prop_assert!(tree.elements <= max_elements + MAX_FORMATTING + 8);
         prop_assert!(depth(&tree) <= 2 * max_depth + 16 + LINK_DEPTH, "{}", depth(&tree));
         let tags = page.matches('<').count();

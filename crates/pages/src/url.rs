@@ -1,8 +1,8 @@
-//! Addresses: a link joined to the address of its page, after RFC 3986, section 5. No part is decoded or checked; what the
-//! link says is kept as it is written, without white space.
+//! Resolves a link against the address of its page, following RFC 3986, section 5. No part is decoded or checked; the link is kept as
+//! written, without white space.
 
-/// Where `link` leads from `base`; as it is written where there is no base. None for links that lead to no other page: within
-/// the page, to a script, to a mailbox.
+/// Resolves `link` against `base`; returns it as written if there is no base. Returns `None` for links that lead to no other page:
+/// within the page, to a script, to a mailbox.
 pub(super) fn join(base: Option<&str>, link: &str) -> Option<String> {
     let link: String = link.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     if link.is_empty() || link.starts_with('#') {
@@ -43,7 +43,7 @@ fn scheme(link: &str) -> Option<&str> {
     named.then_some(scheme)
 }
 
-/// A path without `.` and `..`; what stands behind it stays.
+/// Removes `.` and `..` from a path; what follows the path is kept.
 fn without_dots(link: &str) -> String {
     let (path, tail) = link.split_at(link.find(['?', '#']).unwrap_or(link.len()));
     let mut parts: Vec<&str> = Vec::new();
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn links_are_joined_as_the_standard_has_it() {
-        // Section 5.4 of the RFC, but for what leads nowhere else and for the scheme g.
+        // Section 5.4 of the RFC, except links within the page and the scheme g.
         for (link, joined) in [
             ("g", "http://a/b/c/g"),
             ("./g", "http://a/b/c/g"),

@@ -1,4 +1,4 @@
-//! Elements that the tree builder is not told of: which of them are open, and what ends them.
+//! Tracks elements that are withheld from the tree builder: which of them are open, and what ends them.
 
 use super::roles::{Role, tag_role};
 use html5ever::tokenizer::Tag;
@@ -6,18 +6,18 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::{LocalName, local_name};
 use std::collections::HashMap;
 
-/// How many of the innermost elements a start tag may end. Without a bound, each tag might look at all.
+/// How many of the innermost elements a start tag may end. Without a limit, each tag might check all of them.
 const MOST_LOOKED_AT: usize = 32;
 
-/// The open elements among those held back, the outermost first. A tag costs as much as the elements it closes.
+/// The open withheld elements, the outermost first. A tag costs as much as the elements it closes.
 #[derive(Default)]
 pub(super) struct Withheld {
     open: Vec<LocalName>,
-    /// Where those of a name stand.
+    /// The places of the elements with each name.
     places: HashMap<LocalName, Vec<usize>>,
-    /// Where those stand that have lines of their own.
+    /// The places of block elements.
     blocks: Vec<usize>,
-    /// Where those stand that bar end tags: all but those of tables, those of tables, all.
+    /// The places of elements that stop end tags: all except those of tables, those of tables, all.
     scopes: Vec<usize>,
     tables: Vec<usize>,
     templates: Vec<usize>,
@@ -40,13 +40,13 @@ impl Withheld {
         self.places.get(name)?.last().copied()
     }
 
-    /// Whether what follows is part of a drawing or a formula, where `<style/>` is complete and holds no raw text.
+    /// Returns whether what follows is part of a drawing or a formula, in which `<style/>` is complete and contains no raw text.
     pub fn is_foreign(&self) -> bool {
         (self.holds(&local_name!("svg")) || self.holds(&local_name!("math")))
             && !self.holds(&local_name!("foreignobject"))
     }
 
-    /// Opens an element inside of the others. One of a drawing or a formula is none of HTML, under any name.
+    /// Opens an element inside the others. Elements of a drawing or a formula are not HTML elements, whatever their name.
     pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
         if !foreign {
@@ -63,7 +63,7 @@ impl Withheld {
         self.open.push(name);
     }
 
-    /// Closes what a start tag ends without a word: `<li>` the `li` before it.
+    /// Closes the elements that a start tag ends implicitly, such as the previous `li` before `<li>`.
     pub fn start(&mut self, tag: &Tag) {
         if self.is_empty() {
             return;
@@ -80,8 +80,8 @@ impl Withheld {
         }
     }
 
-    /// Closes the innermost element of that name, and all inside of it, unless its end tag does not reach it; false if the
-    /// tag reaches through all of these elements and is none of theirs.
+    /// Closes the innermost element with this name, and everything inside it, unless its end tag is stopped before. Returns false if the
+    /// tag passes all of these elements and matches none.
     pub fn end(&mut self, name: &LocalName) -> bool {
         let barrier = self.barrier(name);
         if let Some(place) = self.innermost(name).filter(|place| barrier.is_none_or(|barrier| barrier <= *place)) {
@@ -93,9 +93,9 @@ impl Withheld {
         barrier.is_some()
     }
 
-    /// The innermost element that an end tag of that name does not reach through: a block, if the standard gives the name
-    /// no rules, or is the one of a paragraph that the block has ended; for a part of a table, another table; for all else,
-    /// a cell or an `object`; and a `template`.
+    /// Returns the innermost element that stops an end tag with this name: a block, if the standard has no special rules for the name,
+    /// or if it is a paragraph, which the block has ended; for a part of a table, another table; for all others, a cell or an `object`;
+    /// and a `template`.
     fn barrier(&self, name: &LocalName) -> Option<usize> {
         let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
         let block = self.blocks.last().filter(|_| !through_blocks);
@@ -119,7 +119,7 @@ impl Withheld {
         Some(name)
     }
 
-    /// How many elements stay open when a start tag of that name comes; none if all do.
+    /// Returns how many elements remain open after a start tag with this name; `None` if all do.
     fn ended_by(&self, name: &LocalName) -> Option<usize> {
         for (place, open) in self.open.iter().enumerate().rev().take(MOST_LOOKED_AT) {
             if ends(name, open) {
@@ -133,7 +133,7 @@ impl Withheld {
     }
 }
 
-/// Whether a start tag ends an open element that needs no end tag.
+/// Returns whether a start tag ends an open element that needs no end tag.
 fn ends(name: &LocalName, open: &LocalName) -> bool {
     let is_row_group = |name: &LocalName| {
         matches!(*name, local_name!("tbody") | local_name!("thead") | local_name!("tfoot") | local_name!("caption"))
@@ -155,7 +155,7 @@ fn ends(name: &LocalName, open: &LocalName) -> bool {
     }
 }
 
-/// Whether an element is a scope of its own to what stands in it.
+/// Returns whether an element is a scope for its content.
 fn is_scope(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -169,7 +169,7 @@ fn is_scope(name: &LocalName) -> bool {
     )
 }
 
-/// Whether an element is a table or a part of one.
+/// Returns whether an element is a table or a part of one.
 fn is_of_table(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -184,12 +184,12 @@ fn is_of_table(name: &LocalName) -> bool {
     )
 }
 
-/// Whether an element stands on lines of its own.
+/// Returns whether an element is on its own lines.
 pub(super) fn is_block(name: &LocalName) -> bool {
     matches!(tag_role(name), Role::Container | Role::Line)
 }
 
-/// Whether the HTML standard gives an element no rules of its own, so that its end tag ends nothing through a block.
+/// Returns whether the HTML standard has no special rules for an element, so that its end tag ends nothing outside a block.
 pub(super) fn is_ordinary(name: &LocalName) -> bool {
     let is_media = matches!(
         *name,
@@ -204,7 +204,7 @@ pub(super) fn is_ordinary(name: &LocalName) -> bool {
     is_media || tag_role(name) == Role::Inline
 }
 
-/// Elements that hold nothing and so do not stay open.
+/// Returns whether an element is always empty and so never remains open.
 pub(super) fn is_void(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -225,7 +225,7 @@ pub(super) fn is_void(name: &LocalName) -> bool {
     )
 }
 
-/// Elements that are opened again in the next paragraph if they were not closed.
+/// Returns whether an element is reopened in the next paragraph if it was not closed.
 pub(super) fn is_formatting(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -246,7 +246,7 @@ pub(super) fn is_formatting(name: &LocalName) -> bool {
     )
 }
 
-/// Whether a start tag ends the drawing or the formula that it stands in.
+/// Returns whether a start tag ends the drawing or the formula that contains it.
 pub(super) fn is_breakout(tag: &Tag) -> bool {
     match tag.name {
         local_name!("a") => false,
@@ -289,7 +289,7 @@ pub(super) fn is_breakout(tag: &Tag) -> bool {
     }
 }
 
-/// How the tokenizer reads what stands in elements that hold no markup.
+/// Returns how the tokenizer reads the content of elements without markup.
 pub(super) fn raw_kind(name: &LocalName) -> Option<RawKind> {
     match *name {
         local_name!("script") => Some(ScriptData),

@@ -1,9 +1,9 @@
-//! What ends which of the elements held back.
+//! What ends which of the withheld elements.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Elements open one inside of the other; those called `svg:x` are of a drawing.
+/// Returns nested open elements; those named `svg:x` belong to a drawing.
 fn held(names: &str) -> Withheld {
     let mut held = Withheld::default();
     for name in names.split(' ').filter(|name| !name.is_empty()) {
@@ -24,14 +24,14 @@ fn an_end_tag_closes_what_it_reaches() {
         ("div span div span", "div", "div span", true),
         ("div span", "section", "div span", false),
         ("span b", "video", "span b", false),
-        // No block is left by an element without rules of its own, nor by a paragraph.
+        // End tags of elements without special rules, and of paragraphs, stop at a block.
         ("video div", "video", "video div", true),
         ("div", "video", "div", true),
         ("span div", "span", "span div", true),
         ("div", "p", "div", true),
         ("div p", "p", "div", true),
         ("span", "p", "span", false),
-        // Formatting may end anywhere but outside of these two, which next to nothing leaves.
+        // Formatting may end anywhere except outside these two, which stop nearly everything.
         ("b div", "b", "", true),
         ("b object", "b", "b object", true),
         ("div object", "div", "div object", true),
@@ -41,14 +41,14 @@ fn an_end_tag_closes_what_it_reaches() {
         ("object template div", "template", "object", true),
         ("object div", "object", "", true),
         ("", "div", "", false),
-        // A cell keeps the end tags of what stands in it, and a table those of its parts.
+        // A cell stops the end tags of its content, and a table those of its parts.
         ("div table tr td", "div", "div table tr td", true),
         ("div table tr td div", "div", "div table tr td", true),
         ("tr td table tr", "td", "tr td table tr", true),
         ("tr td table tr", "table", "tr td", true),
         ("tr td", "tr", "", true),
         ("tr td", "table", "tr td", false),
-        // What stands in a drawing only has the names of these.
+        // Elements in a drawing only share the names of these.
         ("div svg svg:object svg:g", "svg", "div", true),
         ("div svg svg:template", "div", "", true),
         ("svg:object", "svg", "object", false),

@@ -1,8 +1,7 @@
-//! One document as the algorithms see it: text, words, sentences and shingle tokens, each made at its first use.
+//! One document as the algorithms see it: text, words, sentences and shingle tokens, each computed at its first use.
 //!
-//! Words are spans into one arena with their hashes, 24 bytes each, and never strings of their own. The arena is the
-//! normalised text with the stems behind it, where stems were asked for: so a word's place means something to
-//! [`Analysis::word`] alone.
+//! Words are spans into one arena with their hashes, 24 bytes each, and not separate strings. The arena is the normalized text, followed
+//! by the stems if stemming is on: so a word's place is only meaningful to [`Analysis::word`].
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -17,11 +16,11 @@ use super::tokenizer::starts::StartsWriter;
 use super::word::{Counted, Cut, Token, Word};
 use dupsift_core::hash::{combine, hash128};
 
-/// A document under analysis; see [`Pipeline::analyse`]. It belongs to one thread at a time.
+/// A document under analysis; see [`Pipeline::analyse`]. Only one thread uses it at a time.
 pub struct Analysis<'a> {
     pipeline: &'a Pipeline,
     raw: &'a str,
-    /// Where words of Han characters begin, from an earlier pass.
+    /// The beginnings of words of Han characters, from an earlier pass.
     known: Option<&'a [u8]>,
     hash: OnceCell<u128>,
     normal: OnceCell<Normal>,
@@ -32,32 +31,31 @@ pub struct Analysis<'a> {
     fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
-    /// What other documents it may meet, see [`Analysis::stands`].
+    /// The scope of documents that it is compared with, see [`Analysis::stands`].
     scope: Option<u64>,
     frequencies: OnceCell<Vec<Frequency>>,
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
-    /// Where only the counts of the words are there, and no text: how many words, and their letters.
+    /// The number of words and their letters, if only word counts and no text are available.
     kept_words: Option<(usize, &'a str)>,
 }
 
 impl Pipeline {
-    /// The analysis of a document's raw text. Nothing is done yet: every part is made at its first use.
+    /// Returns the analysis of a document's raw text. Every part is computed at its first use.
     ///
-    /// A text above [`super::MAX_TEXT_BYTES`] should have been rejected by the reader; here it has no words
-    /// (see [`Analysis::is_too_long`]).
+    /// Readers reject texts above [`super::MAX_TEXT_BYTES`]; here such a text has no words (see [`Analysis::is_too_long`]).
     pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
         Analysis::new(self, raw, None)
     }
 
-    /// The same for a text that was analysed before, with what [`Analysis::write_han_starts`] noted of it then: the words are
-    /// the same, and the dictionary is not asked.
+    /// Like [`Pipeline::analyse`] for a text that was analyzed before, with the output of [`Analysis::write_han_starts`]: the words are
+    /// the same, without dictionary lookups.
     pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
         Analysis::new(self, raw, self.has_dictionary().then_some(han_starts))
     }
 
-    /// A document of which an earlier reading kept the counts of its words: [`Analysis::counted`],
-    /// [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] are
-    /// those of the text. There is no text, and so nothing else.
+    /// Returns a document from the word counts that an earlier pass kept: [`Analysis::counted`], [`Analysis::frequencies`],
+    /// [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] equal those of the text. There is no text,
+    /// so nothing else is available.
     pub fn read_back<'a>(&'a self, kept_words: KeptWords<'a>) -> Analysis<'a> {
         Analysis::kept_words(self, kept_words)
     }
@@ -96,7 +94,8 @@ impl<'a> Analysis<'a> {
         document
     }
 
-    /// Adds what stands beside the text, and the only documents that it may meet: in place, for copies of an analysis cost.
+    /// Sets the fields besides the text, and the scope of documents that it is compared with. This works in place because copying an
+    /// analysis is expensive.
     pub fn stands(
         &mut self,
         values: FieldValues<'a>,
@@ -107,47 +106,46 @@ impl<'a> Analysis<'a> {
         (self.values, self.known_words, self.times, self.scope) = (values, corpus, times, scope);
     }
 
-    /// The same document with what stands beside its text.
+    /// Returns the document with its fields.
     pub fn with_fields(mut self, values: FieldValues<'a>) -> Analysis<'a> {
         self.values = values;
         self
     }
 
-    /// The same document as a part of a corpus whose words were counted.
+    /// Returns the document as part of a corpus whose words were counted.
     pub fn counted_over(mut self, corpus: &'a dyn Frequencies) -> Analysis<'a> {
         self.known_words = Some(corpus);
         self
     }
 
-    /// The same text, of which the counts of the corpus hold so many copies.
+    /// Returns the document with the number of copies of its text in the corpus counts.
     pub fn counted_times(mut self, times: u64) -> Analysis<'a> {
         self.times = times;
         self
     }
 
-    /// What documents it may meet: those of this scope; all of them where there is none.
+    /// Returns the scope of documents that it is compared with; `None` means all.
     pub fn scope(&self) -> Option<u64> {
         self.scope
     }
 
-    /// How often this text stands in the counts of the corpus, at least 1: a word with no larger document frequency is in
-    /// no other text.
+    /// Returns how often the corpus counts include this text, at least 1: a word with no larger document frequency is in no other text.
     pub fn times(&self) -> u64 {
         self.times
     }
 
-    /// The text as it came.
+    /// Returns the raw text.
     pub fn raw(&self) -> &'a str {
         self.raw
     }
 
-    /// `hash128` of the raw text: the same for exact copies.
+    /// Returns `hash128` of the raw text, which is equal for exact copies.
     pub fn raw_hash(&self) -> u128 {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
 
-    /// A hash of the text, of the fields that were read with it, and of its scope: the same for documents that no algorithm of the run
-    /// can tell apart.
+    /// Returns a hash of the text, of the fields that were read with it, and of its scope: equal for documents that no algorithm of the
+    /// run can distinguish.
     pub fn copy_hash(&self) -> u128 {
         let both = |hash: u128, at: u64, value: u128| {
             let half = |low: u32| combine((hash >> low) as u64, combine(at, (value >> low) as u64));
@@ -164,12 +162,12 @@ impl<'a> Analysis<'a> {
         self.scope.map_or(hash, |scope| both(hash, 0, scope.into()))
     }
 
-    /// Whether the corpus has a column for the field, and an algorithm of this run reads it.
+    /// Returns whether the corpus has a column for the field and an algorithm of this run reads it.
     pub fn has_column(&self, field: Field) -> bool {
         self.values[field as usize] != FieldValue::NoColumn
     }
 
-    /// The field as a document of its own; none where there is no value.
+    /// Returns the field as a separate document; `None` if it has no value.
     pub fn field(&self, field: Field) -> Option<&Analysis<'a>> {
         let FieldValue::Text(raw) = self.values[field as usize] else { return None };
         Some(self.fields[field as usize].get_or_init(|| {
@@ -179,17 +177,17 @@ impl<'a> Analysis<'a> {
         }))
     }
 
-    /// A part of the normalised text, a title without the name of its site perhaps, as a document of its own.
+    /// Returns a part of the normalized text, such as a title without the name of its site, as a separate document.
     ///
     /// # Panics
-    /// If the place is none in [`Analysis::text`].
+    /// Panics if the range is not within [`Analysis::text`].
     pub fn part(&self, place: Range<usize>) -> Analysis<'_> {
         let mut part = Analysis::new(self.pipeline, &self.text()[place], None);
         part.known_words = self.known_words;
         part
     }
 
-    /// Another text, a line of the raw one perhaps, seen the same way.
+    /// Returns an analysis of another text, such as a line of the raw one, with the same settings.
     pub fn beside<'l>(&self, raw: &'l str) -> Analysis<'l>
     where
         'a: 'l,
@@ -197,13 +195,14 @@ impl<'a> Analysis<'a> {
         Analysis::new(self.pipeline, raw, None)
     }
 
-    /// The first line of the raw text that has a letter or digit, a heading often, as a document of its own; none where
-    /// the whole text is one line.
+    /// Returns the first line of the raw text that has a letter or digit, often a heading, as a separate document; `None` if the whole
+    /// text is one line.
     pub fn first_line(&self) -> Option<&Analysis<'a>> {
         self.first_line.get_or_init(|| self.first_line_by(self.known).map(Box::new)).as_deref()
     }
 
-    /// The same with words of Han characters that begin where `known` says, as [`Analysis::write_han_starts`] wrote it.
+    /// Like [`Analysis::first_line`], with words of Han characters that begin where `known` marks them, as
+    /// [`Analysis::write_han_starts`] wrote it.
     pub fn first_line_by<'l>(&self, known: Option<&'l [u8]>) -> Option<Analysis<'l>>
     where
         'a: 'l,
@@ -218,14 +217,14 @@ impl<'a> Analysis<'a> {
         if end == self.raw.len() {
             return None;
         }
-        // From the start of the text on, for that is where the known words of Han characters begin.
+        // Includes the start of the text, because that is where the known words of Han characters begin.
         let mut line = Analysis::new(self.pipeline, &self.raw[..end], known);
         line.known_words = self.known_words;
         Some(line)
     }
 
-    /// The frequencies of the words of [`Analysis::counted`], in the same order, looked up once for all algorithms;
-    /// [`Frequency::UNKNOWN`] for all of them in a corpus whose words were not counted.
+    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order, looked up once for all algorithms;
+    /// [`Frequency::UNKNOWN`] for each of them if the words of the corpus were not counted.
     pub fn frequencies(&self) -> &[Frequency] {
         self.frequencies.get_or_init(|| {
             let counted = self.counted();
@@ -241,46 +240,45 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Whether [`Analysis::frequencies`] have been looked up already: who needs only a few of them may ask for these alone
-    /// where no other algorithm wanted all.
+    /// Returns whether [`Analysis::frequencies`] were looked up already: a caller that needs only a few may look up these if no other
+    /// algorithm needed all.
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.get().is_some()
     }
 
-    /// The number of Unicode scalars of the raw text.
+    /// Returns the number of Unicode scalars in the raw text.
     pub fn characters(&self) -> u64 {
         self.raw.chars().count() as u64
     }
 
-    /// Whether the raw text is above [`MAX_TEXT_BYTES`]; then the normalised text is empty and there are no words.
-    /// Readers reject such rows, so that this is never the answer to a document that was read.
+    /// Returns whether the raw text is above [`MAX_TEXT_BYTES`]; then the normalized text is empty and there are no words. Readers
+    /// reject such rows, so this is never true for a document that was read.
     pub fn is_too_long(&self) -> bool {
         self.raw.len() > MAX_TEXT_BYTES
     }
 
-    /// The normalised text: pieces (sentences, also those without words) with one U+0020 between them.
+    /// Returns the normalized text: pieces (sentences, including those without words) separated by one U+0020.
     pub fn text(&self) -> &str {
         &self.normal().text
     }
 
-    /// The words in order; stop words are among them, marked. With `tokenizer=bigram` words of Han characters overlap.
+    /// Returns the words in order, including stop words, which are marked. With `tokenizer=bigram`, words of Han characters overlap.
     pub fn words(&self) -> &[Word] {
         &self.cut().words
     }
 
-    /// How many words there are, stop words among them.
+    /// Returns the number of words, including stop words.
     pub fn word_count(&self) -> usize {
         self.kept_words.map_or_else(|| self.words().len(), |(words, _)| words)
     }
 
-    /// The distinct words with their counts, stop words among them, in order of their first occurrences.
+    /// Returns the distinct words with their counts, including stop words, in order of their first occurrences.
     pub fn counted(&self) -> &[Counted] {
         self.counted.get_or_init(|| count(self.words()))
     }
 
-    /// Where the words of Han characters begin, a bit a character, lowest bit first: what [`Pipeline::analyse_again`] takes
-    /// to do without the dictionary. Appends nothing for a text without Han characters, and nothing where words of Han
-    /// characters do not come from a dictionary.
+    /// Appends the beginnings of words of Han characters, one bit per character, lowest bit first, so that [`Pipeline::analyse_again`]
+    /// does not need the dictionary. Appends nothing if the text has no Han characters or the tokenizer has no dictionary.
     pub fn write_han_starts(&self, out: &mut Vec<u8>) {
         if !self.pipeline.has_dictionary() {
             return;
@@ -288,8 +286,8 @@ impl<'a> Analysis<'a> {
         let mut writer = StartsWriter::new(out);
         let text = self.text();
         for word in self.words().iter().filter(|word| word.han) {
-            // Stems are of letters, so a word of Han characters lies in the text itself. Each has three bytes or four: short
-            // words show by their length how many there are.
+            // Only words of letters have stems, so a word of Han characters is in the text itself. Each character has three or four
+            // bytes, so the length of a short word determines how many there are.
             writer.word(match word.end - word.start {
                 3 => 1,
                 6 => 2,
@@ -299,12 +297,12 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// How many characters the dictionary has cut into words for this document so far.
+    /// Returns how many characters the dictionary has split into words for this document so far.
     pub fn segmented(&self) -> u64 {
         self.cut.get().map_or(0, |cut| cut.segmented)
     }
 
-    /// The letters of one of the words of this document; empty for a word of another.
+    /// Returns the letters of a word of this document; empty for a word of another document.
     pub fn word(&self, word: &Word) -> &str {
         if let Some((_, letters)) = self.kept_words {
             return letters.get(word.start as usize..word.end as usize).unwrap_or_default();
@@ -318,8 +316,7 @@ impl<'a> Analysis<'a> {
         found.unwrap_or_default()
     }
 
-    /// Where the words stand in [`Analysis::text`], in the order of [`Analysis::words`]; of a stem the word that it was
-    /// made of.
+    /// Returns the ranges of the words in [`Analysis::text`], in the order of [`Analysis::words`]; for a stem, the range of its word.
     pub fn places(&self) -> Vec<Range<usize>> {
         if self.pipeline.stems.is_none() {
             return self.words().iter().map(|word| word.start as usize..word.end as usize).collect();
@@ -330,24 +327,24 @@ impl<'a> Analysis<'a> {
         places
     }
 
-    /// The sentences in order, as ranges of word numbers: none is empty, and together they are all the words.
+    /// Returns the sentences in order, as ranges of word numbers: none is empty, and together they cover all words.
     pub fn sentences(&self) -> &[Range<u32>] {
         &self.cut().sentences
     }
 
-    /// What shingles are made of, in order: each word that is not of Han characters, and each Han character, with any
-    /// tokenizer. Never loads the Chinese dictionary.
+    /// Returns the tokens of shingles, in order: each word that is not of Han characters, and each Han character, with any tokenizer.
+    /// Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }
 
-    /// Calls `each` with the place of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]; of a stem that of the word it
-    /// was made of.
+    /// Calls `each` with the range of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]; for a stem, the range of
+    /// its word.
     pub fn each_token(&self, each: &mut dyn FnMut(Range<usize>)) {
         self.pipeline.each_token(self.normal(), each);
     }
 
-    /// All words, one U+0020 between two: the canonical form of the document.
+    /// Returns all words separated by one U+0020: the canonical form of the document.
     pub fn canonical(&self) -> String {
         let mut out = String::with_capacity(self.text().len());
         self.write_canonical(&mut out);
@@ -359,7 +356,7 @@ impl<'a> Analysis<'a> {
         self.write_words(self.words(), out);
     }
 
-    /// Appends the words of one of the sentences, one U+0020 between two: the canonical form of the sentence.
+    /// Appends the words of a sentence separated by one U+0020: the canonical form of the sentence.
     pub fn write_sentence(&self, sentence: &Range<u32>, out: &mut String) {
         let words = self.words().get(sentence.start as usize..sentence.end as usize);
         self.write_words(words.unwrap_or_default(), out);
@@ -384,7 +381,7 @@ impl<'a> Analysis<'a> {
 }
 
 impl Drop for Analysis<'_> {
-    /// The lists go to the next document of the thread.
+    /// Returns the lists to the pool, for the next document on this thread.
     fn drop(&mut self) {
         if let Some(normal) = self.normal.take() {
             normal.leave();

@@ -1,14 +1,13 @@
-//! What a document has beside its text: the columns of a title, keywords and a description, and the counts of its words
-//! over the whole corpus.
+//! The data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
 
-/// A column beside the text that an algorithm may read.
+/// A column besides the text that an algorithm may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// The title of the page.
     Title,
-    /// Its keywords, as the page itself names them.
+    /// The keywords that the page declares.
     Keywords,
-    /// Its description, as the page itself gives it.
+    /// The description that the page declares.
     Description,
 }
 
@@ -16,7 +15,7 @@ impl Field {
     /// Every field, in the order of the option names.
     pub const ALL: [Field; 3] = [Field::Title, Field::Keywords, Field::Description];
 
-    /// Its name: the default name of the column, and the word in the option `--title-column`.
+    /// Returns its name: the default name of the column, and the word in the option `--title-column`.
     pub const fn name(self) -> &'static str {
         match self {
             Field::Title => "title",
@@ -32,7 +31,7 @@ pub enum FieldValue<'t> {
     /// The corpus has no such column, or no algorithm of this run reads it.
     #[default]
     NoColumn,
-    /// The column has no value here.
+    /// The column has no value in this row.
     Null,
     /// The value.
     Text(&'t str),
@@ -41,31 +40,31 @@ pub enum FieldValue<'t> {
 /// The fields of one document, by [`Field`].
 pub type FieldValues<'t> = [FieldValue<'t>; Field::ALL.len()];
 
-/// Document and collection frequency of a word, and its rank.
+/// The document frequency, collection frequency and rank of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frequency {
     /// Documents of the corpus that contain the word, at least 1.
     pub df: u64,
     /// Its occurrences in the corpus, at least 1.
     pub cf: u64,
-    /// Its place among all words of the corpus, rare first; `u64::MAX` for a word that was not counted.
+    /// Its place among all words of the corpus, rare words first; `u64::MAX` for a word that was not counted.
     pub rank: u64,
 }
 
 impl Frequency {
-    /// Of a word that was not counted: this document is the only one that has it.
+    /// The frequency of a word that was not counted: only this document has it.
     pub const UNKNOWN: Frequency = Frequency { df: 1, cf: 1, rank: u64::MAX };
 
-    /// The most documents and occurrences that a table of words takes: 40 and 48 bits.
+    /// The maximum number of documents and occurrences in a table of words: 40 and 48 bits.
     pub const MOST: (u64, u64) = ((1 << 40) - 1, (1 << 48) - 1);
 
-    /// In 16 bytes; a rank has 40 bits.
+    /// Packs it into 16 bytes; a rank has 40 bits.
     #[inline]
     pub fn packed(self) -> [u64; 2] {
         [self.df | self.rank << 40, self.cf | self.rank >> 24 << 48]
     }
 
-    /// What [`Frequency::packed`] packed.
+    /// Reverses [`Frequency::packed`].
     #[inline]
     pub fn unpacked([low, high]: [u64; 2]) -> Frequency {
         let rank = low >> 40 | high >> 48 << 24;
@@ -74,7 +73,7 @@ impl Frequency {
     }
 }
 
-/// What knows the frequencies of words.
+/// A source of word frequencies.
 pub trait Frequencies: Sync {
     /// Appends the frequency of each word, given by its hash, in their order; [`Frequency::UNKNOWN`] for unknown ones.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);

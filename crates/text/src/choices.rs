@@ -1,14 +1,14 @@
-//! What the user can choose about text.
+//! The options for text processing.
 
 use super::normal::Letters;
 
-/// How Chinese, and other scripts without spaces, become words.
+/// How Chinese and other scripts without spaces are split into words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenizerKind {
     /// By dictionary: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
     #[default]
     Dict,
-    /// As [`TokenizerKind::Dict`], but Chinese is cut by jieba-rs itself.
+    /// Like [`TokenizerKind::Dict`], but jieba-rs itself splits Chinese.
     Jieba,
     /// Overlapping pairs of Chinese characters; single characters of the other scripts.
     Bigram,
@@ -17,10 +17,10 @@ pub enum TokenizerKind {
 }
 
 impl TokenizerKind {
-    /// The names that the option takes.
+    /// The values of the option.
     pub const NAMES: &'static [&'static str] = &["dict", "jieba", "bigram", "char"];
 
-    /// The tokenizer of that name, one of [`TokenizerKind::NAMES`].
+    /// Returns the tokenizer with this name, one of [`TokenizerKind::NAMES`].
     pub fn by_name(name: &str) -> Option<TokenizerKind> {
         Some(match name {
             "dict" => TokenizerKind::Dict,
@@ -31,7 +31,7 @@ impl TokenizerKind {
         })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub const fn name(&self) -> &'static str {
         match self {
             TokenizerKind::Dict => "dict",
@@ -41,33 +41,33 @@ impl TokenizerKind {
         }
     }
 
-    /// Whether it looks words up in the Chinese dictionary.
+    /// Returns whether it looks words up in the Chinese dictionary.
     pub const fn has_dictionary(&self) -> bool {
         matches!(self, TokenizerKind::Dict | TokenizerKind::Jieba)
     }
 }
 
-/// The choices about text; the default is what the program does unasked.
+/// The options for text; the default is that of the program.
 #[derive(Clone, Debug, Default)]
 pub struct TextOptions {
-    /// How scripts without spaces become words.
+    /// How scripts without spaces are split into words.
     pub tokenizer: TokenizerKind,
     /// Whether ё becomes е.
     pub yo_to_e: bool,
     /// Whether traditional Chinese characters become simplified ones.
     pub traditional: bool,
-    /// Whether Russian and English words become their stems.
+    /// Whether Russian and English words are stemmed.
     pub stem: bool,
-    /// Words to mark as stop words, one an entry, in any spelling: they are normalised as texts are. An entry that is
-    /// more than one word to the tokenizer marks nothing.
+    /// Stop words, one per entry, in any spelling: they are normalized like texts. An entry that the tokenizer splits into several words
+    /// has no effect.
     pub stop_words: Vec<String>,
-    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizers `dict` and `jieba`. Without a frequency
+    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizers `dict` and `jieba`. Without a frequency,
     /// the word gets one high enough to be preferred. Only runs of Han characters are looked up.
     pub dictionary: Option<String>,
 }
 
 impl TextOptions {
-    /// What they say of letters.
+    /// Returns the options for letters.
     pub const fn letters(&self) -> Letters {
         Letters { yo_to_e: self.yo_to_e, traditional: self.traditional }
     }

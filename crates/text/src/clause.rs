@@ -1,8 +1,8 @@
-//! Where a raw text falls into clauses: what stands between two commas, semicolons, ends of sentences or ends of lines.
+//! Splits a raw text into clauses: the text between two commas, semicolons, sentence ends or line breaks.
 //!
-//! Sentences end as everywhere (see `sentence`), which leaves the full stops of numbers and addresses alone; a comma or
-//! semicolon between two digits is left alone too. U+3001, the comma of Chinese lists, is no boundary: a clause goes on
-//! behind it. A clause keeps the mark that ends it and the closing quotes and brackets right behind that.
+//! Sentences end as everywhere (see `sentence`), which ignores the periods in numbers and addresses; a comma or semicolon between two
+//! digits is ignored too. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and closing
+//! quotes and brackets right after that.
 //!
 //! ```text
 //! "Yes," he said; it costs 1,000.5 now. -> "Yes,"|he said;|it costs 1,000.5 now.
@@ -12,12 +12,12 @@ use std::ops::Range;
 
 use super::sentence;
 
-/// Whether a character ends a clause within a sentence: comma or semicolon, of ASCII, full width, or Arabic.
+/// Returns whether a character ends a clause within a sentence: a comma or semicolon, ASCII, full-width or Arabic.
 pub fn is_clause_mark(c: char) -> bool {
     matches!(c, ',' | ';' | '\u{FF0C}' | '\u{FF1B}' | '\u{FE50}' | '\u{FE54}' | '\u{60C}' | '\u{61B}')
 }
 
-/// The clauses of a text in order, as byte ranges without white space at either end; none is empty.
+/// Returns the clauses of a text in order, as byte ranges without white space at either end; none is empty.
 pub fn clauses(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut line_start = 0;

@@ -1,21 +1,21 @@
-//! The distinct words of a document, counted.
+//! Counts the distinct words of a document.
 
 use std::hint::select_unpredictable;
 
 use super::pool;
 use super::word::{Counted, Word};
 
-/// Counts words by a table of their hashes: for each slot the number of a distinct word, counted from 1.
+/// Counts words with a table of their hashes: each slot has the number of a distinct word, counted from 1.
 ///
-/// Whether a word is new is as good as random. So nothing is made to depend on it but places: every word is written behind the
-/// distinct ones, where it stays if it is new.
+/// Whether a word is new is unpredictable, so there is no branch on it: every word is written after the distinct ones, and remains there
+/// if it is new.
 pub fn count(words: &[Word]) -> Vec<Counted> {
-    /// Words for which room is made at a time.
+    /// Words for which memory is reserved at a time.
     const AT_ONCE: usize = 64;
-    /// Words of a long document.
+    /// The number of words from which a document is long.
     const LONG: usize = 1 << 17;
     let Some(&any) = words.first() else { return Vec::new() };
-    // Room for a long document is made at once: what is not used of it is never touched, and nothing is copied.
+    // The memory for a long document is reserved at once: unused memory is never touched, and nothing is copied.
     let room = if words.len() > LONG { words.len() + 1 } else { words.len() / 2 };
     let mut counted = pool::take(|pool| &mut pool.counted, room);
     let mut slots = pool::take(|pool| &mut pool.slots, 0);
@@ -28,7 +28,7 @@ pub fn count(words: &[Word]) -> Vec<Counted> {
             counted[distinct] = Counted { word, tf: 0 };
             let mut at = word.hash as usize & (size - 1);
             let number = loop {
-                // A free slot leads to the word itself, behind the distinct ones.
+                // A free slot points to the word itself, after the distinct ones.
                 let number = select_unpredictable(slots[at] == 0, distinct, (slots[at] as usize).wrapping_sub(1));
                 if counted[number].word.hash == word.hash {
                     break number;

@@ -1,4 +1,4 @@
-//! The first line of a text: what a page is called, where it is a title.
+//! The first line of a text, which may be the title of a page.
 //!
 //! ```text
 //! "\nRates rise\nThe bank said ..."    -> "rates rise", and may be a title
@@ -8,59 +8,59 @@
 use super::analysis::Analysis;
 use dupsift_core::hash::hash64;
 
-/// Characters of the longest first line that is taken for a line of its own; a longer one is a text.
+/// The maximum number of characters in a first line; a longer one is body text.
 const LONGEST: usize = 200;
-/// Bytes that these have at most, with white space behind them.
+/// The maximum number of bytes in a first line, including trailing white space.
 const LONGEST_BYTES: usize = 1024;
-/// What begins a quotation or a table.
+/// Characters that begin a quotation or a table.
 const NO_TITLE_BEGINS: [char; 2] = ['>', '|'];
-/// What ends half a sentence.
+/// Characters that end an incomplete sentence.
 const NO_TITLE_ENDS: [char; 8] = [',', ':', ';', '-', '、', '，', '：', '；'];
 
 /// The first line that is not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// A hash of its normal form; the lowest bit says whether it may be a title.
+    /// A hash of its normal form; the lowest bit is set if it may be a title.
     packed: u64,
 }
 
 impl Heading {
-    /// The one of a text; none for a text that begins with a line of more than 200 characters, or has no line.
+    /// Returns the heading of a text; `None` if the first line has more than 200 characters, or there is no line.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
         let (first, may_be_title) = first_line(document.raw())?;
         let hash = hash64(document.beside(first).text().as_bytes());
         Some(Heading { packed: (hash & !1).max(2) | u64::from(may_be_title) })
     }
 
-    /// As a number that is not 0.
+    /// Returns it as a number that is not 0.
     pub fn pack(self) -> u64 {
         self.packed
     }
 
-    /// From [`Heading::pack`]; none for 0.
+    /// Reverses [`Heading::pack`]; `None` for 0.
     pub fn unpack(packed: u64) -> Option<Heading> {
         (packed != 0).then_some(Heading { packed })
     }
 
-    /// The same for equal lines.
+    /// Returns a number that is equal for equal lines.
     pub fn line(self) -> u64 {
         self.packed & !1
     }
 
-    /// Whether the line reads like a title.
+    /// Returns whether the line reads like a title.
     pub fn may_be_title(self) -> bool {
         self.packed & 1 == 1
     }
 }
 
-/// The first line of a text if it may be a title, as it was written.
+/// Returns the first line of a text as written, if it may be a title.
 pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
     first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
 }
 
-/// The first line that is not white space, and whether it may be a title.
+/// Returns the first line that is not white space, and whether it may be a title.
 fn first_line(raw: &str) -> Option<(&str, bool)> {
-    // No more of a text is looked at than its first two lines begin with.
+    // Only the beginnings of the first two lines are read.
     let raw = raw.trim_start();
     let end = match memchr::memchr2(b'\n', b'\r', &raw.as_bytes()[..raw.len().min(LONGEST_BYTES + 1)]) {
         Some(end) => end,
@@ -71,7 +71,7 @@ fn first_line(raw: &str) -> Option<(&str, bool)> {
     if first.is_empty() || first.chars().nth(LONGEST).is_some() {
         return None;
     }
-    // A title has a text behind it, and that does not go on with the sentence.
+    // A title is followed by text that does not continue its sentence.
     let goes_on = raw[end..].trim_start().chars().next().is_none_or(char::is_lowercase);
     Some((first, !goes_on && !first.starts_with(NO_TITLE_BEGINS) && !first.ends_with(NO_TITLE_ENDS)))
 }

@@ -1,26 +1,26 @@
-//! What an earlier reading kept of a document's words, in place of its text: for who asks for nothing else.
+//! The words that an earlier pass kept in place of a document's text, for algorithms that need nothing else.
 
 use super::beside::Frequency;
 use super::pool;
 use super::word::{Counted, Word};
 
-/// The counted words of a document, or of its first line.
+/// The counted words of a document or of its first line.
 #[derive(Debug)]
 pub struct KeptWords<'a> {
     /// The distinct words, in order of their first occurrences.
     pub(super) counted: Vec<Counted>,
     /// Their frequencies.
     pub(super) frequencies: Vec<Frequency>,
-    /// How many words there are.
+    /// The number of words.
     pub(super) words: usize,
-    /// Where the letters of the words lie.
+    /// The letters of the words.
     pub(super) letters: &'a str,
-    /// The same of the first line, where that is not the whole text.
+    /// The words of the first line, unless that is the whole text.
     pub(super) first_line: Option<Box<KeptWords<'a>>>,
 }
 
 impl<'a> KeptWords<'a> {
-    /// So many words, of which none is known yet. The places of words are those of their letters in `letters`.
+    /// Returns an empty list for this many words. The ranges of words point into `letters`.
     pub fn new(words: usize, distinct: usize, letters: &'a str) -> KeptWords<'a> {
         KeptWords {
             counted: pool::take(|pool| &mut pool.counted, distinct),
@@ -31,21 +31,21 @@ impl<'a> KeptWords<'a> {
         }
     }
 
-    /// The next distinct word: how often it stands in the document, and how often in the corpus.
+    /// Adds the next distinct word with its count in the document and its frequency in the corpus.
     #[inline]
     pub fn push(&mut self, word: Word, tf: u32, frequency: Frequency) {
         self.counted.push(Counted { word, tf });
         self.frequencies.push(frequency);
     }
 
-    /// Says that the word at a place is a stop word as this document has it.
+    /// Marks the word at a place as a stop word.
     pub fn stop(&mut self, place: usize) {
         if let Some(counted) = self.counted.get_mut(place) {
             counted.word.stop = true;
         }
     }
 
-    /// The same document with its first line.
+    /// Adds the first line.
     pub fn with_first_line(mut self, line: KeptWords<'a>) -> KeptWords<'a> {
         self.first_line = Some(Box::new(line));
         self

@@ -1,4 +1,4 @@
-//! Laws of the whole way from raw text to words, on random texts of mixed scripts.
+//! Properties of the whole path from raw text to words, on random texts of mixed scripts.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use super::choices::{TextOptions, TokenizerKind};
 use super::pipeline::Pipeline;
 use super::word::Word;
 
-/// Parts that meet each other badly: scripts, marks without a base, invisible and broken characters, emoji, boundaries.
+/// Parts that combine badly: scripts, marks without a base, invisible and broken characters, emoji, boundaries.
 const PARTS: &[&str] = &[
     "a",
     "B",
@@ -109,7 +109,7 @@ fn pipeline(tokenizer: TokenizerKind, stem: bool) -> Pipeline {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Each letter and digit is in exactly one word (bigrams: in at least one), and words come in order.
+    /// Each letter and digit is in exactly one word (with bigrams: in at least one), and words are in order.
     #[test]
     fn no_letter_is_lost(raw in texts()) {
         for kind in KINDS {
@@ -133,7 +133,7 @@ proptest! {
         }
     }
 
-    /// The words of the whole are the words of the sentences, one after another; no sentence is empty.
+    /// The words of the whole text are the words of its sentences in order; no sentence is empty.
     #[test]
     fn sentences_are_all_the_words(raw in texts()) {
         let pipeline = shared(&TokenizerKind::Dict);
@@ -151,7 +151,7 @@ proptest! {
         prop_assert_eq!(canonical.join(" "), analysis.canonical());
     }
 
-    /// Who asks first makes no difference, and all tokenizers have the same tokens for Han and spaced scripts.
+    /// The order of calls makes no difference, and all tokenizers have the same tokens for Han and spaced scripts.
     #[test]
     fn order_of_asking_makes_no_difference(raw in texts(), stem in any::<bool>()) {
         for kind in KINDS {
@@ -168,7 +168,7 @@ proptest! {
         }
     }
 
-    /// A text that was cut before is cut the same without the dictionary.
+    /// A text that was analyzed before has the same words without the dictionary.
     #[test]
     fn known_cuts_give_the_same_words(raw in texts(), stem in any::<bool>()) {
         for kind in KINDS {
@@ -189,7 +189,7 @@ proptest! {
         }
     }
 
-    /// NFD and invisible characters make no difference to anything.
+    /// NFD and invisible characters make no difference.
     #[test]
     fn spelling_makes_no_difference(raw in texts()) {
         let pipeline = shared(&TokenizerKind::Dict);
@@ -205,7 +205,7 @@ proptest! {
     }
 }
 
-/// One pipeline a tokenizer for all cases: the dictionary takes long to load.
+/// One pipeline per tokenizer for all cases: loading the dictionary is slow.
 fn shared(kind: &TokenizerKind) -> &'static Pipeline {
     static ALL: OnceLock<[Pipeline; 4]> = OnceLock::new();
     let all = ALL.get_or_init(|| KINDS.map(|kind| pipeline(kind, false)));
@@ -218,7 +218,7 @@ fn stemming(kind: &TokenizerKind) -> &'static Pipeline {
     &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
-/// Texts that make careless segmenters slow: 3 MB of one thing must be a matter of a second or two.
+/// Texts that make careless segmenters slow: 3 MB of one character must take only a second or two.
 #[test]
 fn long_and_monotonous_texts_are_cut_whole() {
     let pipeline = shared(&TokenizerKind::Dict);

@@ -1,4 +1,4 @@
-//! From bytes to words: what every algorithm sees of a document.
+//! From bytes to words: how every algorithm sees a document.
 //!
 //! ```text
 //! raw text --normal--> NFC --sentence--> pieces --normal--> lower case, NFKC, single spaces     Analysis::text
@@ -6,14 +6,14 @@
 //!                     \-> shingle tokens: words, but Chinese one character at a time             Analysis::tokens
 //! ```
 //!
-//! A [`pipeline::Pipeline`] is made once from the options and shared by all threads; it hands out one
-//! [`analysis::Analysis`] a document, which does each step at its first use and never twice. Two rules keep words from
-//! depending on who asks: sentences are cut before words, always, and shingle tokens never need the Chinese dictionary.
+//! A [`pipeline::Pipeline`] is created once from the options and shared by all threads; it returns one [`analysis::Analysis`] per
+//! document, which does each step at its first use and only once. Two rules keep words independent of the order of calls: sentences are
+//! always split before words, and shingle tokens never need the Chinese dictionary.
 //!
-//! Known limits: a text above [`normal::MAX_TEXT_BYTES`] is not analysed; lower case is taken before NFKC, so what only
-//! NFKC turns into capitals (the trade mark sign becomes `TM`) keeps them.
+//! Known limits: a text above [`normal::MAX_TEXT_BYTES`] is not analyzed; lowercasing precedes NFKC, so characters that only NFKC turns
+//! into capitals (the trademark sign becomes `TM`) keep them.
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod analysis;
@@ -55,5 +55,5 @@ pub use script::is_han;
 pub use sentence::piece_end;
 pub use word::{Counted, Token, Word};
 
-// The files of the dictionary are compiled into the build script too, where these are modules of its root.
+// The dictionary files, which the build script also compiles, refer to these as modules of the crate root.
 use dupsift_core::{cpu, float};

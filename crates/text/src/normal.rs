@@ -1,13 +1,13 @@
-//! Normalisation: what makes two spellings of one text the same bytes.
+//! Normalization: turns different spellings of a text into the same bytes.
 //!
-//! Invisible characters are removed first, so that neither a sentence rule nor a normal form ever sees them; then the whole text is
-//! brought to NFC and stress marks on Cyrillic letters are removed. Then it is cut into sentences (full-width marks are still there),
-//! and each piece is lower-cased, brought to NFKC, lower-cased once more (№ and ℃ hold capitals) and its white space folded. Nothing
-//! here changes a letter into another one, except if [`Letters`] say so: й stays й, traditional and simplified characters differ.
+//! Invisible characters are removed first, so that they affect neither sentence rules nor normal forms; then the text is converted to
+//! NFC and stress marks on Cyrillic letters are removed. Then it is split into sentences (full-width marks still exist at this point),
+//! and each piece is lowercased, converted to NFKC, lowercased again (№ and ℃ contain capitals), and its white space is folded. Nothing
+//! here changes a letter into another one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
-//! Most pieces hold nothing but ASCII, basic Cyrillic, Han and their punctuation, for which all of that is a copy with small
-//! letters (`text/simd/`) and, at marks and white space, a small table (`plain`); a piece with any other character takes the
-//! way through the libraries. A law holds both ways equal.
+//! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation, for which this is a lowercase copy (`text/simd/`) and, at
+//! punctuation and white space, a small table (`plain`); a piece with any other character is processed by the libraries. A property test
+//! ensures that both give the same result.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,13 +23,13 @@ use super::traditional::simplify;
 use super::{pool, sentence};
 use dupsift_core::cpu::Level;
 
-/// The longest raw text that is analysed, in bytes (128 MiB); readers reject rows above it.
+/// The maximum size of a raw text that is analyzed, in bytes (128 MiB); readers reject rows above it.
 ///
-/// Places in the normalised text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may
-/// double that, so this bound keeps every place below 2^32 for any text.
+/// Places in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double that,
+/// so this limit keeps every place below 2^32 for any text.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
-/// How many times longer, in bytes, a character can become (U+FDFA: 3 bytes, then 33); a test tries them all.
+/// The maximum factor by which a character grows in bytes (U+FDFA: from 3 bytes to 33); a test tries all characters.
 pub const EXPANSION: usize = 11;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
@@ -37,7 +37,7 @@ const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc
 
 const IGNORABLE: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<DefaultIgnorableCodePoint>();
 
-/// Letters that are read as others, where that was asked for.
+/// Optional replacements of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Letters {
     /// ё as е.
@@ -47,7 +47,7 @@ pub struct Letters {
 }
 
 impl Letters {
-    /// The text as it is read: as long as it was, in bytes.
+    /// Replaces letters in place; the length in bytes does not change.
     fn read(self, text: &mut String) {
         if self.yo_to_e {
             *text = text.replace('ё', "е");
@@ -58,38 +58,37 @@ impl Letters {
     }
 }
 
-/// A normalised text and where its pieces (sentences, with or without words) end.
+/// A normalized text and the ends of its pieces (sentences, with or without words).
 #[derive(Debug, Default)]
 pub struct Normal {
-    /// The pieces, one U+0020 between two of them.
+    /// The pieces, separated by one U+0020.
     pub text: String,
     /// The end of each piece, in bytes; the next begins one byte later. No piece is empty.
     ends: Vec<u32>,
 }
 
 impl Normal {
-    /// Normalises a raw text of at most [`MAX_TEXT_BYTES`]; a longer one gives `None`.
+    /// Normalizes a raw text of at most [`MAX_TEXT_BYTES`]; returns `None` for a longer one.
     pub fn of(raw: &str, letters: Letters) -> Option<Normal> {
         Normal::of_by(Level::best(), raw, letters)
     }
 
-    /// The same by the kernels of a level.
+    /// Like [`Normal::of`], with the kernels of a level.
     fn of_by(level: Level, raw: &str, letters: Letters) -> Option<Normal> {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
-        // Nearly every text is composed as it is, which shows while it is copied; else the work starts again.
+        // Nearly every text is already composed, which is checked while it is copied; otherwise the work starts over.
         let mut normal = match Normal::of_composed(raw, false, level) {
             Some(normal) => normal,
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The bound on the raw text makes this certain; were it wrong, places would wrap, so it is checked all the same.
+        // The limit on the raw text guarantees this; it is checked anyway, because places would overflow.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
-    /// Normalises a text in NFC without invisible characters; where that is not `certain`, a text that may be another
-    /// gives `None`.
+    /// Normalizes a text in NFC without invisible characters; unless that is `certain`, returns `None` for a text that may not be.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -101,10 +100,10 @@ impl Normal {
         let mut place = 0;
         while place < bytes.len() {
             if out.is_at_start() {
-                // White space in front of a piece leaves nothing behind, nor do blank lines there.
+                // White space before a piece leaves nothing behind, nor do blank lines there.
                 place += bytes[place..].iter().take_while(|&&byte| sentence::is_white(byte)).count();
             }
-            // Nor does white space behind white space.
+            // Nor does white space after white space.
             if !(out.is_behind_space() && bytes.get(place).is_some_and(|&byte| sentence::is_white(byte))) {
                 place = copy_plain(level, text, place, &mut out);
             }
@@ -133,7 +132,7 @@ impl Normal {
             };
             place = end.unwrap_or(place + c.len_utf8());
             if !simple {
-                // A character that is not in the table: the whole piece takes the long way.
+                // A character is not in the table: the whole piece is processed by the libraries.
                 place = end.unwrap_or_else(|| sentence::piece_end(text, place));
                 let piece = &text[out.begin..place];
                 if !certain && !piece.chars().all(is_surely_composed) {
@@ -148,20 +147,20 @@ impl Normal {
         }
         out.end(place);
         if !out.ends.is_empty() {
-            // The separator behind the last piece.
+            // The separator after the last piece.
             out.text.pop();
         }
         let text = checked(out.text)?;
         Some(Normal { text, ends: out.ends })
     }
 
-    /// Leaves the lists to the next document.
+    /// Returns the lists to the pool, for the next document.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.text, self.text.into_bytes());
         pool::leave(|pool| &mut pool.ends, self.ends);
     }
 
-    /// The byte range of each piece in the text, in order.
+    /// Returns the byte range of each piece in the text, in order.
     pub fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -172,15 +171,15 @@ impl Normal {
     }
 }
 
-/// The bytes as a text, after a look at them with vector code: a tenth of what the standard library takes for it.
+/// Checks the bytes as UTF-8 with vector code, in a tenth of the time that the standard library takes.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;
-    // SAFETY: the bytes were found to be UTF-8 a line above.
+    // SAFETY: the line above checked that the bytes are UTF-8.
     Some(unsafe { String::from_utf8_unchecked(bytes) })
 }
 
-/// Normalises a single word, of a stop-word list or a dictionary, as the same word would be in a text.
+/// Normalizes a single word from a stop-word list or a dictionary, like the same word in a text.
 pub fn normal_word(word: &str, letters: Letters) -> String {
     let mut text = Vec::with_capacity(word.len());
     push_any(&composed(word), &mut text);
@@ -192,7 +191,7 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// The bytes that a stretch has when it is normalised by itself as [`normal_word`] does, without its spaces; nothing is kept.
+/// Returns the number of bytes, without spaces, that a stretch has after [`normal_word`], without allocating.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -200,7 +199,7 @@ pub fn visible_length(stretch: &str) -> usize {
     visible.0
 }
 
-/// Takes text and counts its bytes without white space.
+/// Counts the bytes of the text written to it, without white space.
 struct Visible(usize);
 
 impl fmt::Write for Visible {
@@ -211,8 +210,8 @@ impl fmt::Write for Visible {
     }
 }
 
-/// Returns whether a character shows nothing, by Unicode's property Default_Ignorable_Code_Point: soft hyphen, zero-width space and
-/// joiners, direction marks, variation selectors, fillers of Hangul, tags and others.
+/// Returns whether a character is invisible, by Unicode's property Default_Ignorable_Code_Point: soft hyphen, zero-width space and
+/// joiners, direction marks, variation selectors, Hangul fillers, tags and others.
 fn is_invisible(c: char) -> bool {
     c >= '\u{AD}' && IGNORABLE.contains(c)
 }
@@ -227,8 +226,8 @@ fn composed(raw: &str) -> Cow<'_, str> {
     Cow::Owned(without_stress(NFC.normalize(&visible)).into_owned())
 }
 
-/// Removes acute and grave accents that stand on Cyrillic letters and are part of none (ѓ, ќ, ѐ and ѝ are letters): dictionaries,
-/// schoolbooks and encyclopedias mark the stress of a word so. Takes and returns NFC.
+/// Removes acute and grave accents on Cyrillic letters unless they are part of a letter (ѓ, ќ, ѐ and ѝ): dictionaries, schoolbooks and
+/// encyclopedias mark stress this way. Takes and returns NFC.
 fn without_stress(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains(is_stress) {
         return text;
@@ -258,8 +257,8 @@ fn is_cyrillic(c: char) -> bool {
     matches!(c, '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69D}')
 }
 
-/// Whether a text is in NFC, and without invisible characters, if all of its characters are such: ASCII, basic Cyrillic, Han,
-/// common punctuation and symbols. `false` says nothing.
+/// Returns whether a text of only such characters is certainly in NFC and without invisible characters: ASCII, basic Cyrillic, Han,
+/// common punctuation and symbols. `false` proves nothing.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
@@ -269,15 +268,15 @@ fn is_surely_composed(c: char) -> bool {
         | '\u{1F300}'..='\u{1FAFF}')
 }
 
-/// Appends a piece in its final form, with at most one space at its end: the definition that all else abbreviates.
+/// Appends a piece in its final form, with at most one space at its end. This is the definition; all other paths are shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // Written as it comes: a piece may become eleven times as long, and would be held twice.
+    // Written incrementally: a piece may become eleven times as long, and would be held twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }
 
-/// Takes text, folds its white space and makes small letters of the capitals that NFKC leaves (№ becomes `No`).
+/// Folds the white space of the text written to it, and lowercases the capitals that NFKC leaves (№ becomes `No`).
 struct Folded<'o> {
     out: &'o mut Vec<u8>,
     after_space: bool,

@@ -1,4 +1,4 @@
-//! What normalisation makes of texts: worked examples, every character, and the short way against the long one.
+//! Normalization of texts: worked examples, every character, and the shortcut compared with the definition.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn pieces_are_separated_by_one_space_and_none_is_empty() {
     assert_eq!(pieces, ["а.", "б!", "c"]);
 }
 
-/// If any part of it were looked at twice a character, this would take hours.
+/// If any part of it were read twice per character, this would take hours.
 #[test]
 fn white_space_of_any_length_is_stepped_over_at_once() {
     for white in [" ", "\t", "\u{a0}", " \u{3000}"] {
@@ -64,8 +64,8 @@ fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
     assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
 }
 
-/// Every character by itself: how long it becomes, that nothing invisible and no odd white space is left, and that
-/// the table agrees with the libraries.
+/// Every character alone: its length after normalization, that nothing invisible and no odd white space is left, and that the table
+/// agrees with the libraries.
 #[test]
 fn every_character() {
     let mut longest = 0;
@@ -85,7 +85,7 @@ fn every_character() {
             let normal = Normal::of(&framed, Letters::default()).expect("short");
             assert_eq!(normal.text, by_definition(&framed), "{c:?}");
         }
-        // Also behind a letter that much composes with.
+        // Also after a letter that combines with many marks.
         if is_surely_composed(c) {
             assert!(NFC.is_normalized(&format!("e{c}")) && !is_invisible(c), "{c:?}");
         }
@@ -99,7 +99,7 @@ fn long_way(piece: &str) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// Every piece by the long way.
+/// Normalizes every piece with the libraries.
 fn by_definition(raw: &str) -> String {
     let text = composed(raw);
     let mut pieces = Vec::new();
@@ -113,7 +113,7 @@ fn by_definition(raw: &str) -> String {
     pieces.join(" ")
 }
 
-/// By the kernels of each level: the text is that of the definition, pieces end where one begins, none is empty.
+/// With the kernels of each level: the text equals the definition, pieces end where one begins, none is empty.
 fn agrees(text: &str, yo: bool) -> Result<(), TestCaseError> {
     let mut expected = by_definition(text);
     if yo {
@@ -224,7 +224,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Each thing stands beside each other, at every place of the 64 bytes that are looked at together.
+    /// Each part follows each other one, at every place of the 64 bytes that are processed together.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

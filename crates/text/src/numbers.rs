@@ -1,14 +1,14 @@
-//! The numbers of a text: two pages that are filled in from one template have the same words and different numbers.
+//! The numbers in a text: two pages from one template have the same words and different numbers.
 
 use std::borrow::Cow;
 
-/// What stands between groups of three digits, besides commas.
+/// Thousands separators besides commas.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
 /// A longer row of groups is a list of numbers.
 const MAX_GROUPS: usize = 3;
 
-/// Returns the numbers of a normalized text in order, as they are written: digits, with single `.`, `,` or `:` between digits, and
-/// groups of three digits after a space or an apostrophe (`1 200`), unless another number stands beside them, as in a list.
+/// Returns the numbers of a normalized text in order, as written: digits, with single `.`, `,` or `:` between digits, and groups of
+/// three digits after a space or an apostrophe (`1 200`), unless another number is next to them, as in a list.
 ///
 /// ```text
 /// "v1.2.3 от 15.03.2024, 12:30; 1,5 млн (3), 1 200" -> 1.2.3  15.03.2024  12:30  1,5  3  1 200
@@ -29,13 +29,13 @@ pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
         while digit(at) || (at > start && matches!(bytes.get(at), Some(b'.' | b',' | b':')) && digit(at + 1)) {
             at += 1;
         }
-        // Only ASCII was stepped over, so both ends lie between two characters.
+        // Only ASCII was skipped, so both ends are character boundaries.
         (at > start).then(|| &text[start..at])
     })
 }
 
-/// Returns where a number ends whose digits are in groups with a space or an apostrophe between them, if one begins here: one to
-/// three digits, then up to [`MAX_GROUPS`] groups of three, then perhaps a fraction.
+/// Returns the end of a number with a space or an apostrophe as thousands separator, if one begins here: one to three digits, then up to
+/// [`MAX_GROUPS`] groups of three, then an optional fraction.
 fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     let digits =
         |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -60,7 +60,7 @@ fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     ((1..=MAX_GROUPS).contains(&groups) && !before_digit(end, b".,: ")).then_some(end)
 }
 
-/// Returns a number of [`numbers`] without the marks between groups of three digits, so that `1,200`, `1 200` and `1200` are equal.
+/// Returns a number from [`numbers`] without thousands separators, so that `1,200`, `1 200` and `1200` are equal.
 pub fn value(number: &str) -> Cow<'_, str> {
     if let Some(mark) = GROUP_MARKS.into_iter().find(|mark| number.contains(mark)) {
         return Cow::Owned(number.replace(mark, ""));
@@ -93,7 +93,7 @@ mod tests {
             assert_eq!(of(text), ["12345678,90"]);
         }
         assert_eq!(of("1,234,567.5 and 1 234 567.5"), ["1234567.5", "1234567.5"]);
-        // Years, lists, phone numbers, addresses, times, decimals and names stay what they are.
+        // Years, lists, phone numbers, addresses, times, decimals and names do not change.
         assert_eq!(of("2024 200"), ["2024", "200"]);
         assert_eq!(of("100 200 300 400 500"), ["100", "200", "300", "400", "500"]);
         assert_eq!(of("8 800 555 35 35"), ["8", "800", "555", "35", "35"]);

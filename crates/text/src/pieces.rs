@@ -1,31 +1,31 @@
-//! The pieces of a text in normal form as they are written, one character after the other.
+//! The pieces of a text in normal form while they are written, one character after the other.
 
-/// The pieces written so far, and the one at hand.
+/// The pieces written so far, and the current one.
 pub struct Pieces {
-    /// What is written: pieces that are ended have a space behind them.
+    /// The text written so far; finished pieces are followed by a space.
     pub text: Vec<u8>,
-    /// Where in it each of these ends, before that space.
+    /// The end of each finished piece in the text, before that space.
     pub ends: Vec<u32>,
-    /// Where in it the piece at hand starts.
+    /// The start of the current piece in the text.
     pub start: usize,
-    /// Where the piece at hand begins in the text that it is made of; white space may come first.
+    /// The beginning of the current piece in the source text; white space may come first.
     pub begin: usize,
 }
 
 impl Pieces {
-    /// Whether nothing was written of the piece at hand.
+    /// Returns whether nothing was written of the current piece.
     #[inline]
     pub fn is_at_start(&self) -> bool {
         self.text.len() == self.start
     }
 
-    /// Whether a space would be one too many.
+    /// Returns whether another space would be redundant.
     #[inline]
     pub fn is_behind_space(&self) -> bool {
         self.is_at_start() || self.text.last() == Some(&b' ')
     }
 
-    /// Appends one character in its final form; `false` if it is none of the plain ones.
+    /// Appends one character in its final form; returns `false` if it is not a plain one.
     #[inline]
     pub fn push(&mut self, c: char) -> bool {
         match plain(c) {
@@ -41,7 +41,7 @@ impl Pieces {
         true
     }
 
-    /// Ends the piece at hand; one without a visible character is none. The next begins at `begin`.
+    /// Ends the current piece, which is dropped if it has no visible character. The next begins at `begin`.
     pub fn end(&mut self, begin: usize) {
         if self.text.len() > self.start && self.text.last() == Some(&b' ') {
             self.text.pop();
@@ -55,7 +55,7 @@ impl Pieces {
     }
 }
 
-/// What normalisation makes of one character of the plain set; `None` for the many others.
+/// Returns the normalized form of a plain character; `None` for the many others.
 #[inline]
 pub fn plain(c: char) -> Option<char> {
     const LOW: [u16; 0x460] = {

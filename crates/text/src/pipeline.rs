@@ -1,4 +1,4 @@
-//! What the user chose about text, made once into something that every thread can use.
+//! The options for text, prepared once for use by every thread.
 
 use std::ops::Range;
 
@@ -18,25 +18,25 @@ use super::word::{Cut, Token, Word};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{hash64, hash64_of_3, hash128};
 
-/// The choices, checked and ready: shared by all threads.
+/// The checked options and prepared resources, shared by all threads.
 pub struct Pipeline {
     han: Box<dyn Tokenizer + Send + Sync>,
     unspaced: Unspaced,
     has_dictionary: bool,
-    /// Whether words of Han characters, one after another, are the text: then shingle tokens can be had from words.
+    /// Whether the words of Han characters, concatenated, are the text: then shingle tokens can be derived from words.
     han_words_are_text: bool,
     letters: Letters,
     pub(super) stems: Option<Stems>,
-    /// The hashes of the stop words before stemming: at 64 bits, one in 10^15 of other words would be taken for one.
+    /// The hashes of the stop words before stemming: with 64 bits, one in 10^15 other words collides with one.
     stop_words: HashSet<u64>,
     identity: String,
 }
 
 impl Pipeline {
-    /// Checks the options. The Chinese dictionary is loaded later, when the first Chinese word is wanted.
+    /// Checks the options. The Chinese dictionary is loaded later, at the first Chinese word.
     ///
     /// # Errors
-    /// `Error::Usage` that names the bad line of the user dictionary, whichever the tokenizer.
+    /// Returns `Error::Usage` with the invalid line of the user dictionary, whichever the tokenizer.
     pub fn new(options: &TextOptions) -> Result<Pipeline> {
         let letters = options.letters();
         let user_words = UserWords::parse(options.dictionary.as_deref(), letters)?;
@@ -60,23 +60,23 @@ impl Pipeline {
         })
     }
 
-    /// Everything that words, and so signatures, depend on, as one line of `name=value` for the manifest: equal texts
-    /// and equal identities give equal words.
+    /// Returns everything that words, and therefore signatures, depend on, as one line of `name=value` for the manifest: equal texts and
+    /// equal identities give equal words.
     pub fn identity(&self) -> String {
         self.identity.clone()
     }
 
-    /// Whether words of Han characters come from a dictionary, so that it pays to note them.
+    /// Returns whether words of Han characters come from a dictionary, so that recording them saves time.
     pub fn has_dictionary(&self) -> bool {
         self.has_dictionary
     }
 
-    /// Whether the user gave stop words.
+    /// Returns whether the user specified stop words.
     pub fn has_stop_words(&self) -> bool {
         !self.stop_words.is_empty()
     }
 
-    /// Calls `each` with the place of every word before stemming; `known` is as for [`Pipeline::analyse_again`].
+    /// Calls `each` with the range of every word before stemming; `known` is as for [`Pipeline::analyse_again`].
     pub(super) fn each_place(&self, normal: &Normal, known: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         let mut each = |place, _| each(place);
         if self.has_dictionary {
@@ -86,7 +86,7 @@ impl Pipeline {
         }
     }
 
-    /// Calls `each` with the place of every shingle token.
+    /// Calls `each` with the range of every shingle token.
     pub(super) fn each_token(&self, normal: &Normal, each: &mut dyn FnMut(Range<usize>)) {
         for_each_word(&normal.text, &Char, &self.unspaced, &mut |place, _| each(place));
     }
@@ -95,7 +95,7 @@ impl Pipeline {
         Normal::of(raw, self.letters)
     }
 
-    /// Cuts the words and sentences of a text; `known` says where words of Han characters begin, if that is known.
+    /// Splits a text into words and sentences; `known` marks the beginnings of words of Han characters, if they are known.
     pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
         match known {
             Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
@@ -111,7 +111,7 @@ impl Pipeline {
         let mut segmented = 0;
         let (mut first, mut end) = (0, pieces.next().map_or(0, |piece| piece.end));
         for_each_word(&normal.text, tokenizer, &self.unspaced, &mut |place, han| {
-            // A space stands between two pieces, so no word reaches over an end.
+            // A space separates two pieces, so no word extends beyond an end.
             while place.start >= end {
                 let count = words.len() as u32;
                 if first < count {
@@ -132,11 +132,11 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Cuts the shingle tokens of a text without a look at the Chinese dictionary; words that are there already save work.
+    /// Splits a text into shingle tokens without the Chinese dictionary; existing words save work.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
-        // Where the token before ends, if that is a Han character: other words may be stems, which stand elsewhere.
+        // The end of the previous token if that is a Han character: other words may be stems, which are stored elsewhere.
         let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
@@ -153,7 +153,7 @@ impl Pipeline {
                 }
             }
             _ => {
-                // Stems are needed for their hashes alone.
+                // Only the hashes of the stems are needed.
                 let mut stems = String::new();
                 for_each_word(text, &Whole, &self.unspaced, &mut |place, han| {
                     if han {
@@ -202,7 +202,7 @@ impl Pipeline {
     }
 }
 
-/// A run of Han characters as one word: who cuts it into characters does so without a call for each.
+/// Returns a run of Han characters as one word: the caller splits it into characters without a call for each.
 struct Whole;
 
 impl Tokenizer for Whole {
@@ -211,12 +211,12 @@ impl Tokenizer for Whole {
     }
 }
 
-/// One token a character of a run of Han characters.
+/// Adds one token for each character in a run of Han characters.
 #[inline]
 fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     let first = tokens.len();
     let (threes, rest) = han.as_chunks::<3>();
-    // Nearly always all characters have three bytes, of which the first tells.
+    // Nearly always, all characters have three bytes, which the first byte shows.
     if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
         tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true, joined: true }));
     } else {
@@ -229,7 +229,7 @@ fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     }
 }
 
-/// The stop words as they would stand in a text, sorted, each once.
+/// Returns the stop words as they appear in a normalized text, sorted, each once.
 fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     let mut words: Vec<String> = options
         .stop_words
@@ -242,7 +242,7 @@ fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     words
 }
 
-/// The rules of this folder; to be raised whenever one changes what words a text has.
+/// The version of the rules in this folder; to be increased whenever a change affects the words of a text.
 const RULES: u32 = 2;
 
 fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
@@ -254,7 +254,7 @@ fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
         options.yo_to_e,
         options.stem,
     );
-    // What a run does not use must not make its results look different.
+    // Options that a run does not use must not change its identity.
     if options.traditional {
         identity += &format!(" traditional={TRADITIONAL}");
     }
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// A tokenizer that must not be asked.
+    /// A tokenizer that must not be called.
     struct Forbidden;
 
     impl Tokenizer for Forbidden {

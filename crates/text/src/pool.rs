@@ -1,7 +1,7 @@
-//! Lists that one document leaves for the next on the same thread.
+//! Lists that documents on the same thread reuse.
 //!
-//! A document needs half a dozen lists of the size of its text. Made anew each time they cost more in fresh memory than in
-//! work: the allocator keeps lists of a hundred sizes apart, and the system clears each page of them.
+//! A document needs half a dozen lists as long as its text. Allocating them each time costs more than the work itself: the allocator
+//! separates lists of many different sizes, and the system clears each of their pages.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -11,36 +11,36 @@ use super::simd::Classes;
 use super::tokenizer::dict::best_path::Batch;
 use super::word::{Counted, Token, Word};
 
-/// Lists of more bytes than these are given back at once: a thread must not keep the size of its longest document.
+/// Lists of more bytes than this are freed at once: a thread must not keep the memory of its longest document.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// The lists of one document, empty.
+/// The empty lists of one document.
 pub struct Pool {
-    /// For the normalised text.
+    /// The normalized text.
     pub text: Vec<u8>,
-    /// For the ends of its pieces.
+    /// The ends of its pieces.
     pub ends: Vec<u32>,
-    /// For its words.
+    /// The words.
     pub words: Vec<Word>,
-    /// For its sentences.
+    /// The sentences.
     pub sentences: Vec<Range<u32>>,
-    /// For its distinct words.
+    /// The distinct words.
     pub counted: Vec<Counted>,
-    /// For its tokens.
+    /// The tokens.
     pub tokens: Vec<Token>,
-    /// For the classes of its bytes.
+    /// The classes of the bytes.
     pub classes: Vec<Classes>,
-    /// For the table that counts its words.
+    /// The table that counts the words.
     pub slots: Vec<u32>,
-    /// For the frequencies of its words.
+    /// The frequencies of the words.
     pub frequencies: Vec<Frequency>,
-    /// For the hashes by which these are looked up.
+    /// The hashes for looking up frequencies.
     pub hashes: Vec<u64>,
-    /// For the beginnings of runs of Chinese.
+    /// The beginnings of runs of Chinese.
     pub han_starts: Vec<u32>,
-    /// For the ends of Chinese words.
+    /// The ends of Chinese words.
     pub han_ends: Vec<u32>,
-    /// For runs of Chinese that are cut together. There are never many.
+    /// Runs of Chinese that are processed together. There are never many.
     batch: Batch,
 }
 
@@ -66,14 +66,14 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool::NONE) };
 }
 
-/// An empty list with that much room: the one that the last document of this thread left, or a new one.
+/// Returns an empty list with this capacity: the one that the last document on this thread left, or a new one.
 pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
-    // A new list in place of one that grows: see `allocator.rs`.
+    // Allocates a new list instead of growing the old one: see `allocator.rs`.
     if list.capacity() < room { Vec::with_capacity(room.max(2 * list.capacity())) } else { list }
 }
 
-/// Leaves a list to the next document.
+/// Leaves a list for the next document.
 pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     if list.capacity() * size_of::<T>() <= KEPT_BYTES {
         list.clear();
@@ -81,17 +81,17 @@ pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     }
 }
 
-/// An empty batch of runs of Chinese, with the room that the last of this thread left.
+/// Returns an empty batch of runs of Chinese, with the memory of the last one on this thread.
 pub fn take_batch() -> Batch {
     POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
 }
 
-/// Leaves the room of a batch to the next.
+/// Leaves the memory of a batch for the next one.
 pub fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }
 
-/// Frees what the last document of this thread left, once no other follows: the memory of a thread is for something else then.
+/// Frees what the last document on this thread left, when no other follows, so that the memory is available for other work.
 pub fn free() {
     POOL.set(Pool::NONE);
 }

@@ -1,12 +1,11 @@
-//! Which way a character goes to become part of a word.
+//! Classifies characters by how they become part of a word.
 //!
-//! Han characters go to one of the three tokenizers, other scripts that are written without spaces to another, and the
-//! rest by UAX #29. Of the rest the characters of nearly all Russian and English text have their word-break property in
-//! the [`Class`] itself, so that the library need not be asked. The ranges are those of Unicode 18; a table of scripts
-//! would be a crate more for a dozen ranges. Digits of Thai, Lao, Khmer and Burmese are among the rest: UAX #29 makes
-//! numbers of them.
+//! Han characters are processed by one of the three tokenizers, other scripts without spaces by another, and the rest by UAX #29. For
+//! nearly all Russian and English text, the [`Class`] itself has the word-break property, so the library is not called. The ranges are
+//! those of Unicode 18; a table of scripts would add a crate for a dozen ranges. Thai, Lao, Khmer and Burmese digits belong to the rest:
+//! UAX #29 turns them into numbers.
 
-/// The way of a character.
+/// The class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
@@ -24,17 +23,17 @@ pub enum Class {
     BetweenLetters,
     /// `,` and `;`: join two digits.
     BetweenDigits,
-    /// `"`: joins two letters of Hebrew, and ends any other word.
+    /// `"`: joins two Hebrew letters, and ends any other word.
     Quote,
     /// Any other character that UAX #29 has rules for.
     Other,
     /// A Chinese character.
     Han,
-    /// A character of another script that does not write spaces between words.
+    /// A character in another script without spaces between words.
     Unspaced,
 }
 
-/// The class of a character of normalised text, whose only white space is U+0020.
+/// Returns the class of a character in normalized text, whose only white space is U+0020.
 #[inline]
 pub fn class(c: char) -> Class {
     const LOW: [Class; 0x530] = {
@@ -71,7 +70,7 @@ pub fn class(c: char) -> Class {
     }
 }
 
-/// Whether a character is an ideograph (script Han, without the radicals, which are symbols), U+3005 or U+3007.
+/// Returns whether a character is an ideograph (script Han, without the radicals, which are symbols), U+3005 or U+3007.
 #[inline]
 pub fn is_han(c: char) -> bool {
     matches!(c,
@@ -83,7 +82,7 @@ pub fn is_han(c: char) -> bool {
         | '\u{30000}'..='\u{3FFFD}')
 }
 
-/// Whether a character continues a run of unspaced script that has begun: marks belong to the letter before them.
+/// Returns whether a character continues a run of unspaced script: marks belong to the letter before them.
 pub fn continues_unspaced(c: char) -> bool {
     is_unspaced(c) || matches!(c, '\u{300}'..='\u{36F}')
 }

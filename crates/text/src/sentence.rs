@@ -1,21 +1,21 @@
-//! Where a text falls into sentences.
+//! Splits a text into sentences.
 //!
-//! A piece ends after `.`, `!`, `?` or U+2026 that is followed by white space, a closing quote or bracket, or the end;
-//! after U+3002, U+FF01, U+FF1F and U+FF61 wherever they stand; and at a blank line (white space that holds two line
-//! ends) or U+2029, which extractors write between blocks. A single line end is no boundary. More marks, closing quotes
-//! and brackets right behind a boundary stay with the piece before it.
+//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quote or bracket, or the end follows; after U+3002, U+FF01,
+//! U+FF1F and U+FF61 everywhere; and at a blank line (white space with two line breaks) or U+2029, which extractors write between
+//! blocks. A single line break is not a boundary. Further marks, closing quotes and brackets right after a boundary belong to the piece
+//! before it.
 //!
-//! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, where other rules hold.
-//! By the letter of these rules `1. Title` and `etc. and` are cut too; what counts is that all documents are cut alike.
+//! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, which has other rules. These rules also
+//! split `1. Title` and `etc. and`; it only matters that all documents are split the same way.
 
-/// The end of the piece that goes on at `from`, a place where no boundary begins before.
+/// Returns the end of the piece that continues at `from`, if no boundary begins before that place.
 pub fn piece_end(text: &str, from: usize) -> usize {
     (from..text.len()).find_map(|place| boundary_at(text, place)).unwrap_or(text.len())
 }
 
 const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     let mut table = [false; 256];
-    // ASCII marks and line ends; the first bytes of U+0085, of U+2026 U+2028 U+2029, of U+3002, of U+FF01 U+FF1F U+FF61.
+    // ASCII marks and line breaks; the first bytes of U+0085, of U+2026 U+2028 U+2029, of U+3002, of U+FF01 U+FF1F U+FF61.
     let bytes = [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xE2, 0xE3, 0xEF];
     let mut i = 0;
     while i < bytes.len() {
@@ -25,35 +25,35 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     table
 };
 
-/// The end of the piece whose last mark stands at `place`, if one does.
+/// Returns the end of the piece whose last mark is at `place`, if one is.
 #[inline]
 pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
-    // Only these bytes can begin a boundary, and none of them stands inside a character.
+    // Only these bytes can begin a boundary, and none of them occurs inside a character.
     let bytes = text.as_bytes();
     if !MAY_BEGIN_BOUNDARY[bytes[place] as usize] {
         return None;
     }
     match (bytes[place], bytes.get(place + 1), bytes.get(place + 2)) {
-        // Most marks stand inside a number or an address, or before a space and a word.
+        // Most marks are inside a number or an address, or before a space and a word.
         (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
         (b'.' | b'!' | b'?', Some(&next), Some(_)) if is_white(next) => Some(place + 1),
-        // The Chinese full stop before a letter, a Chinese one too, or white space.
+        // The Chinese period before a letter (including Chinese ones) or white space.
         (0xE3, Some(0x80), Some(0x82)) if bytes.get(place + 3).is_some_and(|&next| is_letter_or_white(next)) => {
             Some(place + 3)
         }
-        // A line end before a visible ASCII character makes no blank line.
+        // A line break before a visible ASCII character makes no blank line.
         (b'\n', Some(b'!'..=b'~'), _) => None,
         _ => mark_at(text, place),
     }
 }
 
-/// Whether a byte is white space of ASCII.
+/// Returns whether a byte is ASCII white space.
 #[inline]
 pub fn is_white(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Whether a character that begins with this byte is surely no mark, and closes nothing.
+/// Returns whether a character that begins with this byte is certainly neither a mark nor closing punctuation.
 #[inline]
 fn is_letter_or_white(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || is_white(byte) || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9)
@@ -63,11 +63,11 @@ fn is_letter_or_white(byte: u8) -> bool {
 pub struct WhiteSpace {
     /// Its length.
     pub bytes: usize,
-    /// Whether it holds a blank line or a block boundary, so that a piece ends there.
+    /// Whether it contains a blank line or a block boundary, so that a piece ends there.
     pub divides: bool,
 }
 
-/// All white space that begins at `place`: a step over it looks at no part of it again.
+/// Returns all white space that begins at `place`: skipping it reads no part of it again.
 pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;
@@ -76,7 +76,7 @@ pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
         white.bytes += c.len_utf8();
         match c {
             '\u{2029}' => white.divides = true,
-            // CR LF is one line end.
+            // CR LF is one line break.
             '\n' if after_return => {}
             '\n' | '\r' | '\u{85}' | '\u{2028}' => line_ends += 1,
             _ => {}
@@ -110,7 +110,7 @@ fn is_mark(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}')
 }
 
-/// Closing quotes and brackets; the two high quotes that open in English close in German and Russian.
+/// Returns whether a character is a closing quote or bracket; the two high quotes that open in English close in German and Russian.
 pub fn is_closing(c: char) -> bool {
     matches!(
         c,

@@ -1,17 +1,17 @@
 //! Shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
 //!
-//! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the
-//! token hashes; that of a window of characters is `hash64` of its UTF-8 bytes. Both are fixed for ever: sketches are stored.
+//! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token
+//! hashes; that of a window of characters is `hash64` of its UTF-8 bytes. Both must never change: sketches are stored.
 //!
 //! Cost: windows times size; sizes are small (5 words, 5 characters).
 
 use super::word::Token;
 use dupsift_core::hash::{hash64, mix64};
 
-/// Appends one hash a window of `size` tokens, in order; repeated windows are repeated.
+/// Appends one hash for each window of `size` tokens, in order, including repeated windows.
 ///
-/// Fewer tokens than `size`, but at least one: a single shingle of all of them. No tokens, or size 0: nothing. `circular`
-/// goes on round the end, so that n tokens give n shingles (where there are at least `size` of them).
+/// If there are fewer tokens than `size`, but at least one, all of them form a single shingle. Without tokens, or with size 0, nothing
+/// is appended. `circular` wraps around at the end, so that n tokens give n shingles (if there are at least `size` of them).
 ///
 /// ```text
 /// tokens a b c d, size 3:  abc bcd            circular:  abc bcd cda dab
@@ -27,7 +27,7 @@ pub fn shingles(tokens: &[Token], size: usize, circular: bool, out: &mut Vec<u64
     }
     out.reserve(tokens.len());
     match tokens.windows(size) {
-        // The common sizes by themselves, so that the loop over a window is none.
+        // A constant size lets the compiler unroll the loop over a window.
         windows if size == 5 => out.extend(windows.map(|window| window_hash(&window[..5]))),
         windows => out.extend(windows.map(window_hash)),
     }
@@ -38,7 +38,7 @@ pub fn shingles(tokens: &[Token], size: usize, circular: bool, out: &mut Vec<u64
     }
 }
 
-/// The odd number R: 2^64 over the golden ratio.
+/// The odd number R: 2^64 divided by the golden ratio.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[inline]
@@ -46,20 +46,20 @@ fn window_hash<'t>(window: impl IntoIterator<Item = &'t Token>) -> u64 {
     mix64(window.into_iter().fold(0u64, |hash, token| hash.wrapping_mul(R).wrapping_add(token.hash)))
 }
 
-/// Sorts the values and drops repeated ones: a set.
+/// Sorts the values and removes repeated ones: a set.
 pub fn distinct(values: &mut Vec<u64>) {
     values.sort_unstable();
     values.dedup();
 }
 
-/// Appends one hash a window of `size` Unicode scalars of the text, in order; see [`char_windows`].
+/// Appends one hash for each window of `size` Unicode scalars in the text, in order; see [`char_windows`].
 pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
     out.extend(char_windows(text, size).map(|window| hash64(window.as_bytes())));
 }
 
-/// The windows of `size` Unicode scalars of the text, in order.
+/// Returns the windows of `size` Unicode scalars in the text, in order.
 ///
-/// A shorter text that is not empty gives one window, the whole; an empty text, or size 0, none.
+/// A shorter text that is not empty gives one window, the whole text; an empty text, or size 0, gives none.
 pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);

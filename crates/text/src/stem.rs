@@ -1,25 +1,25 @@
-//! Stems, for those who ask for them: the Snowball stemmers for Russian and English, chosen by the word's letters.
+//! Optional stemming with the Snowball stemmers for Russian and English, selected by the letters of the word.
 //!
-//! A word of nothing but Cyrillic letters а to я and ё is stemmed as Russian, one of nothing but ASCII letters and
-//! apostrophes as English; every other word is its own stem. ё is left alone: the option `yo_to_e` is there for that.
+//! A word of only Cyrillic letters а to я and ё is stemmed as Russian, one of only ASCII letters and apostrophes as English; every other
+//! word is its own stem. ё does not change: the option `yo_to_e` is for that.
 
 use std::borrow::Cow;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// The stemmers of the languages that have one here.
+/// The stemmers for Russian and English.
 pub struct Stems {
     russian: Stemmer,
     english: Stemmer,
 }
 
 impl Stems {
-    /// Makes the stemmers; costs nothing.
+    /// Creates the stemmers, at no cost.
     pub fn new() -> Stems {
         Stems { russian: Stemmer::create(Algorithm::Russian), english: Stemmer::create(Algorithm::English) }
     }
 
-    /// The stem of a normalised word, never empty.
+    /// Returns the stem of a normalized word, never empty.
     pub fn stem<'w>(&self, word: &'w str) -> Cow<'w, str> {
         let stemmer = if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
             &self.english

@@ -1,21 +1,21 @@
-//! Traditional characters read as simplified ones, one for one, so that one text in both writings is one text. For comparison only:
-//! nothing is written so.
+//! Replaces traditional characters with simplified ones, one by one, so that a text in both scripts is the same text. This is for
+//! comparison only: such text is never written.
 //!
-//! The table is that of OpenCC 1.4.2 (TSCharacters, Apache-2.0), of several simplified characters the first: 2,966 characters of the
-//! basic plane. Words are not looked at, so 乾隆 becomes 干隆 and 覆 stays; both of two texts do so alike.
+//! The table is OpenCC 1.4.2 (TSCharacters, Apache-2.0), with the first of several simplified characters: 2,966 characters of the basic
+//! plane. Words are not considered, so 乾隆 becomes 干隆 and 覆 does not change; both texts of a pair are treated alike.
 
 use std::sync::LazyLock;
 
 /// The version of the table, for the identity of words.
 pub const TABLE: &str = "opencc-1.4.2";
 
-/// Pairs of characters, with white space between two of them.
+/// Pairs of characters, separated by white space.
 const PAIRS: &str = include_str!("traditional.txt");
 
-/// The first character that the table may hold, and the one behind the last.
+/// The range of characters that the table may contain.
 const HAN: std::ops::Range<usize> = 0x3400..0xA000;
 
-/// By the character: the simplified one, or 0.
+/// By character: the simplified one, or 0.
 static SIMPLIFIED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     let mut table = vec![0; HAN.len()];
     for pair in PAIRS.split_whitespace() {
@@ -29,7 +29,7 @@ static SIMPLIFIED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     table
 });
 
-/// The simplified character of one between [`HAN`]'s ends, in three bytes of UTF-8.
+/// Returns the simplified form of a character in [`HAN`], as three bytes of UTF-8.
 fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     let [first, second, third] = bytes.map(usize::from);
     let character = (first & 0xF) << 12 | (second & 0x3F) << 6 | (third & 0x3F);
@@ -38,7 +38,7 @@ fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     (to != 0).then(|| [byte(0xE0, 12, 0xF), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)])
 }
 
-/// Makes the characters of a text simplified ones, in their places: all have three bytes.
+/// Simplifies the characters of a text in place: all have three bytes.
 pub fn simplify(text: &mut String) {
     let table = &*SIMPLIFIED;
     let mut bytes = std::mem::take(text).into_bytes();
@@ -58,7 +58,7 @@ pub fn simplify(text: &mut String) {
         }
         at += length;
     }
-    // The bytes of whole characters gave way to those of others, so this is text.
+    // Whole characters were replaced with others, so this is valid text.
     *text = String::from_utf8(bytes).unwrap_or_default();
 }
 

@@ -1,16 +1,16 @@
-//! Document and collection frequencies, gathered by one worker in bounded memory and drained when they fill it.
+//! Document and collection frequencies, counted by one worker in bounded memory and drained when the memory is full.
 //!
-//! A partial count is a row of fixed width, (term, df, cf); rows of one term from all workers are added up after a sort.
-//! Sums of integers do not depend on the order, so neither threads nor the memory budget can show in a statistic.
+//! A partial count is a row of fixed width, (term, df, cf); the rows of a term from all workers are added up after a sort. Sums of
+//! integers do not depend on the order, so neither threads nor the memory limit affect the statistics.
 
 use dupsift_core::cpu::ask_for;
 
 /// Bytes of a partial count.
 pub const COUNT_WIDTH: usize = 16;
-/// Bytes at its front that name the term.
+/// Bytes at the front that identify the term.
 pub const COUNT_GROUP: usize = 8;
 
-/// A row's bytes: term, df, cf, big-endian, so that rows sort by term.
+/// Encodes a row: term, df, cf, big-endian, so that rows sort by term.
 pub fn encode_count(term: u64, df: u32, cf: u32) -> [u8; COUNT_WIDTH] {
     let mut out = [0; COUNT_WIDTH];
     out[..8].copy_from_slice(&term.to_be_bytes());
@@ -19,7 +19,7 @@ pub fn encode_count(term: u64, df: u32, cf: u32) -> [u8; COUNT_WIDTH] {
     out
 }
 
-/// The term, df and cf of a row; `bytes` are [`COUNT_WIDTH`] long.
+/// Returns the term, df and cf of a row; `bytes` are [`COUNT_WIDTH`] long.
 pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
     let part = |range: std::ops::Range<usize>| bytes[range].iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
     (part(0..8), part(8..12) as u32, part(12..16) as u32)
@@ -28,9 +28,9 @@ pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
 /// Slots for early terms: 768 KiB.
 const EARLY: usize = 1 << 15;
 
-/// Slots of the table of the other terms at first.
+/// Initial number of slots for the other terms.
 const FIRST: usize = 1 << 10;
-/// Terms whose slots are asked for before the first of them is counted.
+/// Terms whose slots are prefetched before the first of them is counted.
 const AT_ONCE: usize = 64;
 
 /// A term with its counts.
@@ -40,36 +40,36 @@ struct Slot {
     /// 0 for a term that was only numbered.
     df: u32,
     cf: u32,
-    /// From 1 on in the order in which terms came first; 0 marks a free slot.
+    /// From 1, in the order in which terms first occurred; 0 marks a free slot.
     number: u32,
 }
 
-/// A term of the document at hand that is not among the early ones: where it stands there, and how often it occurs.
+/// A term of the current document that is not among the early ones: the term, its place there, and how often it occurs.
 type Late = (u64, u32, u32);
 
 /// The counts of one worker. Terms are 64-bit hashes, which need no second hashing.
 pub struct Counts {
-    /// Terms that came early, each in the slot of its lowest bits: the commonest ones nearly always are among them, and
-    /// the slots stay in the processor's cache, which the table of all terms does not.
+    /// Terms that occurred early, each in the slot of its lowest bits: they nearly always include the most common ones, and these slots
+    /// stay in the processor's cache, unlike the table of all terms.
     early: Vec<Slot>,
-    /// The others, each in the slot of its upper bits or one of the next; half of the slots are free.
+    /// The other terms, each in the slot of its upper bits or one of the next; at least half of the slots are free.
     slots: Vec<Slot>,
-    /// How many of the others there are.
+    /// The number of other terms.
     terms: usize,
     limit: usize,
     occurrences: u64,
     scratch: Vec<u64>,
     late: Vec<Late>,
-    /// How many terms have a number.
+    /// The number of terms that have a number.
     numbered: u32,
     numbers: Vec<u32>,
     fresh: Vec<u32>,
 }
 
 impl Counts {
-    /// Counts within about that many bytes.
+    /// Returns counts that take about this many bytes.
     pub fn new(memory_bytes: usize) -> Counts {
-        // A slot takes 24 bytes, of which there are two to four a term, and half as many more while the table grows.
+        // A slot takes 24 bytes; there are two to four per term, and half as many more while the table grows.
         let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
         Counts {
             early: vec![Slot::default(); EARLY],
@@ -85,7 +85,7 @@ impl Counts {
         }
     }
 
-    /// Adds one document's terms, repeated as often as they occur.
+    /// Adds the terms of one document, repeated as often as they occur.
     pub fn add_document(&mut self, terms: impl Iterator<Item = u64>) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -95,22 +95,22 @@ impl Counts {
         self.scratch = scratch;
     }
 
-    /// Adds one document's different terms, each with how often it occurs.
+    /// Adds the distinct terms of one document, each with the number of its occurrences.
     pub fn add_counted(&mut self, terms: impl Iterator<Item = (u64, u32)>) {
         self.add(terms, 1);
     }
 
-    /// Gives terms their numbers without counting them.
+    /// Numbers terms without counting them.
     pub fn number(&mut self, terms: impl Iterator<Item = u64>) {
         self.add(terms.map(|term| (term, 0)), 0);
     }
 
-    /// The numbers of the terms that came last, in their order: 0 is the first term of all since the last drain.
+    /// Returns the numbers of the terms added last, in their order: 0 is the first term since the last drain.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Those of the terms that came last which had not come before, by their places among them, in order of their numbers.
+    /// Returns the places of new terms among those added last, ordered by their numbers.
     pub fn fresh(&self) -> &[u32] {
         &self.fresh
     }
@@ -127,7 +127,7 @@ impl Counts {
                 slot.number = self.numbered;
                 self.fresh.push(place);
             } else if slot.term != term {
-                // Waiting for memory is nearly all of the work in a large table: so it is asked for ahead.
+                // Nearly all of the time in a large table is waiting for memory, so it is prefetched.
                 ask_for(&self.slots, slot_of(term, self.slots.len()));
                 self.late.push((term, place, times));
                 self.numbers.push(0);
@@ -162,7 +162,7 @@ impl Counts {
         self.late.clear();
     }
 
-    /// Makes twice as many slots.
+    /// Doubles the number of slots.
     fn grow(&mut self) {
         let mut slots = vec![Slot::default(); 2 * self.slots.len()];
         for slot in self.slots.iter().filter(|slot| slot.number > 0) {
@@ -172,22 +172,22 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Terms that may be counted between two drains: a document of more is better a part of its own.
+    /// Returns how many terms may be counted between two drains: a document with more should be a separate part.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Whether the memory is used up, or a 32-bit partial count could be, so that the counts must be drained.
+    /// Returns whether the memory is full, or a 32-bit partial count could overflow, so that the counts must be drained.
     pub fn is_full(&self) -> bool {
         self.terms >= self.limit || self.occurrences >= 1 << 31
     }
 
-    /// Hands over every partial count and starts again.
+    /// Passes on every partial count and starts over.
     pub fn drain<E>(&mut self, mut each: impl FnMut(u64, u32, u32) -> Result<(), E>) -> Result<(), E> {
         (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
         slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
-        // A document of more words than the limit made these longer than any other needs.
+        // A document with more words than the limit made these longer than any other needs.
         if self.slots.len() / 4 > self.limit {
             self.slots = vec![Slot::default(); FIRST];
             (self.numbers, self.fresh) = Default::default();
@@ -196,13 +196,13 @@ impl Counts {
     }
 }
 
-/// The slot in which a term would stand if all were free; there are a power of two of them.
+/// Returns the slot of a term if all slots were free; their number is a power of two.
 #[inline]
 fn slot_of(term: u64, slots: usize) -> usize {
     (term >> 32) as usize & (slots - 1)
 }
 
-/// The slot of a term, or the free one that it would take.
+/// Returns the slot of a term, or the free one that it would take.
 #[inline]
 fn place_of(slots: &[Slot], term: u64) -> usize {
     let mut at = slot_of(term, slots.len());
@@ -249,14 +249,14 @@ mod tests {
             }
             assert_eq!(counts.numbers().len(), terms.len());
         };
-        // Terms that share slots of the early ones, so that both tables take part, and grow.
+        // Terms that share early slots, so that both tables are used and grow.
         let terms = |from: u64| (from..from + 900).map(|n| n % 700 * (EARLY as u64 / 2 + 1)).collect::<BTreeSet<_>>();
         for from in [0, 100, 650, 0] {
             let terms: Vec<u64> = terms(from).into_iter().collect();
             counts.add_counted(terms.iter().map(|&term| (term, 2)));
             list(&counts, &terms);
         }
-        // What was only numbered is in no count.
+        // Terms that were only numbered are in no count.
         let only = [7, 1 << 50, 0];
         counts.number(only.into_iter());
         list(&counts, &only);

@@ -1,19 +1,19 @@
-//! The forward index: for each document the words that it has, and how often, in the few bytes that numbers of words take.
+//! The forward index: the words of each document and their counts, in the few bytes that word numbers take.
 //!
-//! A signature that depends on nothing of a text but how often each word stands in it can be made from that, once all
-//! documents are counted, without another reading of the corpus. Words have numbers in the vocabulary of one worker between
-//! two drains of its counts ([`Counts`](super::Counts) gives them); the commonest words come early, so most numbers are small.
+//! A signature that depends only on how often each word occurs can be computed from it once all documents are counted, without another
+//! pass over the corpus. Words are numbered in the vocabulary of one worker between two drains of its counts ([`Counts`](super::Counts)
+//! assigns the numbers); the most common words come early, so most numbers are small.
 //!
 //! ```text
-//! document = doc, bytes of the text, words of the text, 0 | 1 and the words of the first line, where that is not all
+//! document = doc, bytes of the text, words of the text, 0 | 1 and the words of the first line, if there are more
 //! words    = how many, how many distinct ones, for each of these in order of their first occurrences
 //!            2 number          of a word that occurs once
 //!            2 number + 1, tf  of another one
 //!            then how many of them are stop words, and the distance of each place to the one before
 //! ```
 //!
-//! All are numbers of 7 bits a byte, the lowest first, with the highest bit set in all bytes but the last (LEB128). For 1,000 bytes
-//! of text that is 200 to 300.
+//! All numbers are stored with 7 bits per byte, lowest first, with the highest bit set in all bytes except the last (LEB128). 1,000
+//! bytes of text take 200 to 300 bytes.
 
 use std::mem::{replace, take};
 
@@ -21,47 +21,47 @@ use dupsift_core::cpu::ask_for;
 use dupsift_core::hash::hash64;
 use dupsift_text::{Analysis, Counted, Frequencies, Frequency, KeptWords, Word};
 
-/// Marks words of Han characters in the number that says how many bytes of letters a word has.
+/// The bit that marks words of Han characters in the length of a word.
 const HAN: u32 = 1 << 31;
 
-/// Words that are asked for before the first of them is looked at.
+/// Words that are prefetched before the first of them is read.
 const AT_ONCE: usize = 64;
 
 /// The words that one worker has numbered.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    /// How many bytes of letters each word has, and [`HAN`].
+    /// The length of each word in bytes, and [`HAN`].
     lengths: Vec<u32>,
     letters: String,
 }
 
 impl Vocabulary {
-    /// Gives the next number to a word.
+    /// Assigns the next number to a word.
     pub fn push(&mut self, document: &Analysis<'_>, word: &Word) {
         let letters = document.word(word);
         self.lengths.push(letters.len() as u32 | if word.han { HAN } else { 0 });
         self.letters.push_str(letters);
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes in memory.
     pub fn bytes(&self) -> usize {
         size_of_val(self.lengths.as_slice()) + self.letters.len()
     }
 
-    /// What has to be stored of it: the lengths of words, and their letters; it is empty afterwards.
+    /// Returns the lengths and letters of the words, which must be stored, and clears the vocabulary.
     pub fn drain(&mut self) -> (Vec<u32>, String) {
         (take(&mut self.lengths), take(&mut self.letters))
     }
 }
 
-/// Appends what is kept of a document, whose words ([`Analysis::counted`]) have these numbers.
+/// Appends the record of a document whose words ([`Analysis::counted`]) have these numbers.
 pub fn write_document(doc: u64, document: &Analysis<'_>, numbers: &[u32], out: &mut Vec<u8>) {
     push(out, doc);
     push(out, document.raw().len() as u64);
     write_words(document, numbers, out);
 }
 
-/// Appends the words of a first line, where there is one, behind its document.
+/// Appends the words of a first line, if there is one, after its document.
 pub fn write_first_line(line: Option<&Analysis<'_>>, numbers: &[u32], out: &mut Vec<u8>) {
     push(out, u64::from(line.is_some()));
     if let Some(line) = line {
@@ -96,21 +96,21 @@ fn push(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// A vocabulary as it was stored, with the frequencies of its words in the corpus.
+/// A stored vocabulary, with the corpus frequencies of its words.
 pub struct Words<'v> {
     words: Vec<Known>,
     letters: &'v str,
 }
 
-/// A word of a vocabulary. Nearly every look at one waits for memory, and never for more than one line of the cache.
+/// A word of a vocabulary. Nearly every access waits for memory, but never for more than one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Known {
     hash: u64,
-    /// [`Frequency::packed`].
+    /// The frequency, as [`Frequency::packed`].
     frequency: [u64; 2],
     start: u32,
-    /// How many bytes of letters there are, and [`HAN`].
+    /// The length in bytes, and [`HAN`].
     length: u32,
 }
 
@@ -123,7 +123,7 @@ impl Known {
 }
 
 impl<'v> Words<'v> {
-    /// Looks the words up; none where the bytes are not those of a vocabulary.
+    /// Looks up the frequencies of the words; `None` if the bytes are not a valid vocabulary.
     pub fn look_up(lengths: &[u8], letters: &'v [u8], corpus: &dyn Frequencies) -> Option<Words<'v>> {
         let letters = std::str::from_utf8(letters).ok()?;
         let (lengths, rest) = lengths.as_chunks::<4>();
@@ -146,7 +146,7 @@ impl<'v> Words<'v> {
     }
 }
 
-/// Documents as they were written, one after the other.
+/// Stored documents, one after the other.
 #[derive(Clone)]
 pub struct Records<'r> {
     rest: &'r [u8],
@@ -154,35 +154,35 @@ pub struct Records<'r> {
     numbers: Vec<(u32, u32)>,
 }
 
-/// What is kept of one document.
+/// The stored record of one document.
 pub struct Record<'v> {
     /// Its number.
     pub doc: u64,
-    /// Bytes of its text.
+    /// The bytes of its text.
     pub text_bytes: u64,
     /// Its words.
     pub words: KeptWords<'v>,
 }
 
 impl<'r> Records<'r> {
-    /// Documents with or without their first lines, as they were written.
+    /// Returns a reader of documents, stored with or without their first lines.
     pub fn new(bytes: &'r [u8], first_lines: bool) -> Records<'r> {
         Records { rest: bytes, first_lines, numbers: Vec::new() }
     }
 
-    /// Whether all were read.
+    /// Returns whether all documents were read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Bytes of the text of the next document.
+    /// Returns the number of bytes in the text of the next document.
     pub fn text_bytes(&self) -> Option<u64> {
         let mut ahead = Records { rest: self.rest, first_lines: false, numbers: Vec::new() };
         ahead.number()?;
         ahead.number()
     }
 
-    /// The next document; none where the bytes are not those of documents with this vocabulary.
+    /// Returns the next document; `None` if the bytes are invalid or do not match this vocabulary.
     pub fn next<'v>(&mut self, words: &Words<'v>) -> Option<Record<'v>> {
         let (doc, text_bytes) = (self.number()?, self.number()?);
         let mut text = self.words(words)?;
@@ -194,7 +194,7 @@ impl<'r> Records<'r> {
 
     fn words<'v>(&mut self, known: &Words<'v>) -> Option<KeptWords<'v>> {
         let (count, distinct) = (self.number()? as usize, self.number()? as usize);
-        // A word takes a byte at the least.
+        // A word takes at least one byte.
         if distinct > self.rest.len() {
             return None;
         }
@@ -243,7 +243,7 @@ pub mod tests {
     use crate::corpus::Counts;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Every word is in as many documents as its hash says.
+    /// The number of documents with a word is derived from its hash.
     struct ByHash;
 
     impl Frequencies for ByHash {
@@ -267,7 +267,7 @@ pub mod tests {
         "bargains bargain bargaining\nбежал бежать",
     ];
 
-    /// All that a signer may ask for, of a document and of its first line.
+    /// Everything that signing may read from a document and its first line.
     fn said(document: &Analysis<'_>) -> Vec<(u64, String, bool, bool, u32, Frequency)> {
         let counted = document.counted().iter().zip(document.frequencies());
         let of = |(one, frequency): (&Counted, &Frequency)| {
@@ -277,17 +277,17 @@ pub mod tests {
         counted.map(of).collect()
     }
 
-    /// What is stored of some texts.
+    /// The stored form of some texts.
     pub struct Written {
-        /// The lengths of words.
+        /// The lengths of the words.
         pub lengths: Vec<u8>,
-        /// Their letters.
+        /// The letters of the words.
         pub letters: String,
         /// The documents.
         pub records: Vec<u8>,
     }
 
-    /// Counts texts, and keeps their words and those of their first lines.
+    /// Counts texts, and stores their words and those of their first lines.
     pub fn written(pipeline: &Pipeline, texts: &[String], first_lines: bool) -> Written {
         let (mut counts, mut words, mut records) = (Counts::new(0), Vocabulary::default(), Vec::new());
         for (doc, text) in texts.iter().enumerate() {
@@ -317,7 +317,7 @@ pub mod tests {
     #[test]
     fn what_comes_back_is_what_the_text_says() {
         let stop_words = ["и", "the", "bargains"].map(String::from).to_vec();
-        // Long enough that words are asked for in several portions, with numbers of more than one byte.
+        // Long enough that words are prefetched in several portions, with numbers of more than one byte.
         let long = (0..3000u32).map(|n| format!("w{} ", n * n % 1777)).collect::<String>();
         let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).chain([long]).collect();
         for (stem, first_lines) in [(false, false), (false, true), (true, true)] {
@@ -344,7 +344,7 @@ pub mod tests {
     }
 
     proptest::proptest! {
-        /// Only a broken disk could give other bytes back than were written; even these are no reason to panic.
+        /// Only a broken disk could return other bytes than were written; even these must not cause a panic.
         #[test]
         fn any_bytes_are_read_or_refused(
             cut in 0usize..4000, at in 0usize..4000, by in 0u8.., noise in proptest::collection::vec(0u8.., 0..300),

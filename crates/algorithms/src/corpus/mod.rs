@@ -1,4 +1,4 @@
-//! What is known of all documents together: counts of words and sentences, and what follows from them.
+//! Corpus-wide statistics: counts of words and sentences, and what is derived from them.
 
 mod counts;
 mod forward;

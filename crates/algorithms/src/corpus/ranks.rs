@@ -1,12 +1,12 @@
-//! Ranks of terms: their places in the order that all documents share, rare first, ties by hash.
+//! Ranks of terms: their places in one order for all documents, rare terms first, ties broken by hash.
 //!
 //! ```text
 //! rank of a term = terms of a lower df + terms of its df with a lower hash
 //! terms 10, 20, 30, 40 of df 3, 1, 3, 1:  ranks 2, 0, 3, 1
 //! ```
 //!
-//! The terms of a table stand in order of their hashes, so one count of each df gives all ranks. A rank is five bytes in a mapped file,
-//! at the place of its term; what df it is of is found in a short list, for there are few different ones.
+//! The terms of a table are sorted by hash, so one count for each df yields all ranks. A rank takes five bytes in a mapped file, at the
+//! place of its term; its df is found in a short list, because there are few different ones.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
@@ -18,13 +18,13 @@ use super::stretches::{STRETCH, Spread, by_stretches};
 use super::term_file::{map, nameless};
 use dupsift_core::error::{Error, Result};
 
-/// Bytes of a rank: for 10^12 terms.
+/// Bytes of a rank, enough for 10^12 terms.
 const BYTES: usize = 5;
 /// Document frequencies below this one are counted without a search.
 const LOW: usize = 1 << 10;
-/// Of so many of the commonest terms the df stands in a list by itself: half a megabyte.
+/// For this many of the most common terms, the df is in a separate list: half a megabyte.
 const COMMON: u64 = if cfg!(test) { 100 } else { 1 << 16 };
-/// Steps that are looked at one by one.
+/// Steps that are checked one by one.
 const NEAR: usize = 8;
 
 /// A number for each df.
@@ -46,7 +46,7 @@ impl ByDf {
         }
     }
 
-    /// Those that are not 0, by df.
+    /// Iterates over the numbers that are not 0, by df.
     fn each(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let low = self.low.iter().enumerate().map(|(df, &value)| (df as u64, value));
         low.filter(|(_, value)| *value > 0).chain(self.high.iter().map(|(&df, &value)| (df, value)))
@@ -56,22 +56,22 @@ impl ByDf {
 /// The ranks of the terms of a table.
 pub struct Ranks {
     file: Option<Mmap>,
-    /// The first rank of each df that there is, with it.
+    /// The first rank of each df that occurs, with the df.
     steps: Vec<(u64, u64)>,
     /// The df of the last ranks.
     common: Vec<u64>,
 }
 
 impl Ranks {
-    /// Of no terms.
+    /// Returns the ranks of an empty table.
     pub const fn none() -> Ranks {
         Ranks { file: None, steps: Vec::new(), common: Vec::new() }
     }
 
-    /// Of so many terms in order of their hashes, whose df a function knows.
+    /// Writes the ranks of `len` terms sorted by hash; `df` returns the df of the term at a place.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn write(path: &Path, len: usize, spread: Spread<'_>, df: impl Fn(usize) -> u64 + Sync) -> Result<Ranks> {
         let mut counts = by_stretches(len, spread, |stretch| {
             let mut counts = ByDf::new();
@@ -98,7 +98,7 @@ impl Ranks {
         Ok(Ranks { file: map(&file, path)?, steps, common })
     }
 
-    /// The rank of the term at a place of the table.
+    /// Returns the rank of the term at a place in the table.
     #[inline]
     pub fn get(&self, at: usize) -> u64 {
         let ranks = self.file.as_deref().map_or(&[][..], |file| file.as_chunks::<BYTES>().0);
@@ -106,14 +106,14 @@ impl Ranks {
         u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
     }
 
-    /// The df of terms whose ranks ascend.
+    /// Returns a lookup of the df of terms with ascending ranks.
     pub fn dfs(&self) -> Dfs<'_> {
         let len = self.file.as_ref().map_or(0, |file| file.len() / BYTES);
         Dfs { steps: &self.steps, df: 1, first_common: (len - self.common.len()) as u64, common: &self.common }
     }
 }
 
-/// Makes of the terms of each df, by stretches, the rank that the first of them has; says the first rank of each df.
+/// Replaces the number of terms of each df, by stretch, with the rank of the first one; returns the first rank of each df.
 fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
     let mut next = ByDf::new();
     counts.iter().flat_map(ByDf::each).for_each(|(df, count)| *next.of(df) += count);
@@ -134,10 +134,10 @@ fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
     steps
 }
 
-/// Finds the df of ranks that ascend.
+/// Finds the df of ascending ranks.
 #[derive(Clone)]
 pub struct Dfs<'r> {
-    /// Those ahead.
+    /// The remaining steps.
     steps: &'r [(u64, u64)],
     df: u64,
     first_common: u64,
@@ -145,7 +145,7 @@ pub struct Dfs<'r> {
 }
 
 impl Dfs<'_> {
-    /// The df of the term of a rank, which is not below the one before; 1 behind all ranks.
+    /// Returns the df of the term with a rank, which must not be below the previous one; 1 beyond all ranks.
     #[inline]
     pub fn of(&mut self, rank: u64) -> u64 {
         if rank >= self.first_common {
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(ranks.dfs().of(3), 3);
     }
 
-    /// By sorting, over several stretches, with frequencies on both sides of where they are searched for.
+    /// Compares with sorting, over several stretches, with frequencies below and above the search limit.
     #[test]
     fn ranks_are_places_in_the_order_of_df_and_hash() {
         for (seed, len) in [(1, 0), (2, 1), (3, 299), (4, 300), (5, 2_000)] {

@@ -1,6 +1,6 @@
-//! What algorithms ask of the whole corpus: N, df, cf, mean length, and the weights that follow from them.
+//! Corpus statistics for algorithms: N, df, cf, mean length, and the weights derived from them.
 //!
-//! Every document with at least one word counts, exact copies too, so that the statistics depend on nothing but the corpus
+//! Every document with at least one word counts, including exact copies, so that the statistics depend only on the corpus
 //! (docs/methods/common.md). Signatures are comparable only within one snapshot.
 
 use std::sync::OnceLock;
@@ -10,13 +10,13 @@ use dupsift_core::float;
 use dupsift_core::hash::combine;
 use dupsift_text::{Frequencies, Frequency};
 
-/// The counts of one corpus under one tokenizer.
+/// The counts of one corpus with one tokenizer.
 pub struct CorpusStats {
     documents: u64,
     tokens: u64,
     snapshot: u64,
     covers: bool,
-    /// [`CorpusStats::idf_bm25`] of these document frequencies, from 0 on.
+    /// [`CorpusStats::idf_bm25`] of each document frequency, from 0.
     idf: Vec<f64>,
     /// Words with their document and collection frequencies.
     pub words: TermTable,
@@ -26,12 +26,12 @@ pub struct CorpusStats {
 }
 
 impl CorpusStats {
-    /// Statistics of a corpus that was not counted.
+    /// Returns the statistics of a corpus that was not counted.
     pub fn none() -> CorpusStats {
         CorpusStats::new(0, 0, 0, TermTable::empty(), TermTable::empty())
     }
 
-    /// `documents`: those with at least one word; `tokens`: the words of all of them; `snapshot`: see [`snapshot`].
+    /// Returns statistics. `documents`: those with at least one word; `tokens`: the words in all of them; `snapshot`: see [`snapshot`].
     pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, features: TermTable) -> CorpusStats {
         let idf = (0..=documents.min(KEPT_IDF)).map(|df| idf_bm25(documents, df)).collect();
         CorpusStats {
@@ -46,58 +46,58 @@ impl CorpusStats {
         }
     }
 
-    /// The same counts for documents that are not among the counted ones: they cover these no longer.
+    /// Returns the same counts for documents that were not counted, which they do not cover.
     pub fn frozen(self) -> CorpusStats {
         CorpusStats { covers: false, ..self }
     }
 
-    /// Whether every document that is signed was counted. Only then does a count say that a term stands in this document alone,
-    /// or in its copies; by frozen counts a term that is not known may stand in many.
+    /// Returns whether every document that is signed was counted. Only then does a count prove that a term occurs in this document or
+    /// its copies only; with frozen counts, an unknown term may occur in many.
     pub fn covers(&self) -> bool {
         self.covers
     }
 
-    /// N: documents with at least one word.
+    /// Returns N, the number of documents with at least one word.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Words of all documents together.
+    /// Returns the number of words in all documents.
     pub fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// avgdl: words a document, 0 for an empty corpus.
+    /// Returns avgdl, the mean number of words per document; 0 for an empty corpus.
     pub fn mean_length(&self) -> f64 {
         if self.documents == 0 { 0.0 } else { self.tokens as f64 / self.documents as f64 }
     }
 
-    /// Documents that contain the term; an unknown term counts as in one document.
+    /// Returns the number of documents that contain the term; 1 for an unknown term.
     pub fn df(&self, term: u64) -> u64 {
         self.words.get(term).map_or(1, |found| found.df)
     }
 
-    /// [`CorpusStats::df`] of many terms, in their order; in a large table much faster than one by one.
+    /// Like [`CorpusStats::df`] for many terms, in their order; much faster in a large table than one by one.
     pub fn df_of_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.words.get_many(terms, |found| each(found.map_or(1, |found| found.df)));
     }
 
-    /// Occurrences of the term in all documents; an unknown term counts as occurring once.
+    /// Returns the occurrences of the term in all documents; 1 for an unknown term.
     pub fn cf(&self, term: u64) -> u64 {
         self.words.get(term).map_or(1, |found| found.cf)
     }
 
-    /// Documents that have the feature (a sentence, a segment), at least one.
+    /// Returns the number of documents that contain the feature (a sentence, a segment), at least 1.
     pub fn feature_df(&self, feature: u64) -> u64 {
         self.features.get(feature).map_or(1, |found| found.df)
     }
 
-    /// [`CorpusStats::feature_df`] of many features, in their order.
+    /// Like [`CorpusStats::feature_df`] for many features, in their order.
     pub fn feature_df_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.features.get_many(features, |found| each(found.map_or(1, |found| found.df)));
     }
 
-    /// The least and the greatest document frequency of all words; (1, 1) for a corpus without words.
+    /// Returns the lowest and the highest document frequency of all words; (1, 1) for a corpus without words.
     pub fn df_range(&self) -> (u64, u64) {
         *self.df_range.get_or_init(|| {
             let all = (0..self.words.len()).map(|at| self.words.entry(at).1);
@@ -106,22 +106,22 @@ impl CorpusStats {
         })
     }
 
-    /// The frequencies of many features, in their order; [`Frequency::UNKNOWN`] of those in one document.
+    /// Looks up the frequencies of many features, in their order; [`Frequency::UNKNOWN`] for those in a single document.
     pub fn features_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Frequency)) {
         self.features.get_many(features, |found| each(frequency(&self.features, found)));
     }
 
-    /// IDF of a word in so many documents, ln(N / df); 0 for a corpus that was not counted.
+    /// Returns the IDF of a word in this many documents, ln(N / df); 0 for a corpus that was not counted.
     pub fn idf(&self, df: u64) -> f64 {
         if self.documents == 0 { 0.0 } else { float::ln(self.documents as f64 / df as f64) }
     }
 
-    /// IDF of a word in so many documents, in the BM25 form, ln((N - df + 0.5) / (df + 0.5)); negative for df above N/2.
+    /// Returns the BM25 IDF of a word in this many documents, ln((N - df + 0.5) / (df + 0.5)); negative for df above N/2.
     pub fn idf_bm25(&self, df: u64) -> f64 {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
 
-    /// Names these counts: equal for equal corpora under the same tokenizer, in any order of documents.
+    /// Returns the id of these counts: equal for equal corpora with the same tokenizer, in any order of documents.
     pub fn snapshot(&self) -> u64 {
         self.snapshot
     }
@@ -138,7 +138,7 @@ fn frequency(table: &TermTable, found: Option<Found>) -> Frequency {
     found.map_or(Frequency::UNKNOWN, known)
 }
 
-/// The weights of so many document frequencies are computed once and kept; most words of most documents are among them.
+/// The weights of this many document frequencies are cached, which covers most words in most documents.
 const KEPT_IDF: u64 = 1 << 16;
 
 fn idf_bm25(documents: u64, df: u64) -> f64 {
@@ -146,7 +146,7 @@ fn idf_bm25(documents: u64, df: u64) -> f64 {
     float::ln((n - df + 0.5) / (df + 0.5))
 }
 
-/// The snapshot id of counts, folded over what they consist of.
+/// Returns the snapshot id of counts, a hash of their contents.
 pub fn snapshot(identity: u64, documents: u64, tokens: u64, words: &TermTable, features: &TermTable) -> u64 {
     let mut id = combine(combine(identity, documents), tokens);
     for table in [words, features] {

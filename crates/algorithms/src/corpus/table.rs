@@ -1,8 +1,8 @@
-//! The term table: (term, df, cf) sorted by term in a file, memory-mapped, so that it costs no anonymous memory.
+//! The term table: (term, df, cf) sorted by term in a memory-mapped file, so that it takes no anonymous memory.
 //!
-//! Terms are well-mixed 64-bit hashes, so equal ranges of them hold about as many terms: an index in a second file says
-//! where each range of about [`BUCKET`] terms begins, and a look-up touches two places in memory instead of searching its
-//! way. One record is three little-endian 64-bit numbers, one entry of the index is one. A third file has the ranks (`ranks.rs`).
+//! Terms are well-mixed 64-bit hashes, so equal ranges contain about equally many terms: an index in a second file stores where each
+//! range of about [`BUCKET`] terms begins, and a lookup touches two places in memory instead of a binary search. A record is three
+//! little-endian 64-bit numbers, an index entry is one. A third file has the ranks (`ranks.rs`).
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,13 +21,13 @@ use dupsift_text::Frequency;
 
 const RECORD: usize = 24;
 
-/// Slots for the commonest terms: 2 MiB.
+/// Slots for the most common terms: 2 MiB.
 const COMMON: usize = 1 << 16;
 
 /// Terms that are looked up together.
 const AT_ONCE: usize = 32;
 
-/// Terms in a range of the index, on average.
+/// Average number of terms in a range of the index.
 const BUCKET: usize = 4;
 
 /// Writes a term table in ascending order of terms.
@@ -39,13 +39,13 @@ pub struct TermTableWriter {
 }
 
 impl TermTableWriter {
-    /// Starts a new file at `path`.
+    /// Creates a new file at `path`.
     pub fn create(path: &Path) -> Result<TermTableWriter> {
         let file = BufWriter::new(nameless(path)?);
         Ok(TermTableWriter { file, path: path.to_path_buf(), last: None, len: 0 })
     }
 
-    /// Appends a term; terms must come in strictly ascending order.
+    /// Appends a term; terms must be in strictly ascending order.
     pub fn push(&mut self, term: u64, df: u64, cf: u64) -> Result<()> {
         if self.last.is_some_and(|last| last >= term) {
             let why = format!("terms out of order at entry {}", self.len);
@@ -57,7 +57,7 @@ impl TermTableWriter {
         self.file.write_all(&record(term, df, cf)).map_err(Error::io("write the term table", &self.path))
     }
 
-    /// Ends the file and opens it for look-ups.
+    /// Finishes the file and opens it for lookups.
     pub fn finish(self) -> Result<TermTable> {
         let file = self.file.into_inner().map_err(|error| error.into_error());
         TermTable::open(&file.map_err(Error::io("write the term table", &self.path))?, &self.path, &|count, each| {
@@ -66,7 +66,7 @@ impl TermTableWriter {
     }
 }
 
-/// Refuses counts that a [`Frequency`] has no room for.
+/// Rejects counts that do not fit a [`Frequency`].
 pub(super) fn check_counts(path: &Path, df: u64, cf: u64) -> Result<()> {
     let (most_df, most_cf) = Frequency::MOST;
     if df > most_df || cf > most_cf {
@@ -77,7 +77,7 @@ pub(super) fn check_counts(path: &Path, df: u64, cf: u64) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a term with its counts.
+/// Encodes a term with its counts.
 pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
     let mut record = [0; RECORD];
     record[..8].copy_from_slice(&term.to_le_bytes());
@@ -86,10 +86,10 @@ pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
     record
 }
 
-/// What a table knows of a term.
+/// An entry of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Documents that have it.
+    /// The number of documents that contain the term.
     pub df: u64,
     /// Its occurrences in them.
     pub cf: u64,
@@ -102,18 +102,18 @@ pub struct TermTable {
     terms: Option<Mmap>,
     index: Option<Mmap>,
     ranks: Ranks,
-    /// The commonest terms, each in a slot that its highest bits say or one of the next: most look-ups of
-    /// a text end here, and these slots stay in the processor's cache. A df of 0 marks a free slot.
+    /// The most common terms, each in the slot of its highest bits or one of the next: most lookups end here, and these slots stay in
+    /// the processor's cache. A df of 0 marks a free slot.
     common: Vec<(u64, Found)>,
 }
 
 impl TermTable {
-    /// A table without terms.
+    /// Returns a table without terms.
     pub fn empty() -> TermTable {
         TermTable { terms: None, index: None, ranks: Ranks::none(), common: Vec::new() }
     }
 
-    /// The table in a file, whose path stands in messages.
+    /// Opens the table in a file; the path is for messages.
     pub(super) fn open(file: &File, path: &Path, spread: Spread<'_>) -> Result<TermTable> {
         let mut table = TermTable { terms: map(file, path)?, ..TermTable::empty() };
         if !table.is_empty() {
@@ -125,11 +125,11 @@ impl TermTable {
         Ok(table)
     }
 
-    /// Writes where the terms of each range begin, and their number at the end.
+    /// Writes where the terms of each range begin, followed by the number of terms.
     fn write_index(&self, path: &Path, spread: Spread<'_>) -> Result<Option<Mmap>> {
         let file = nameless(path)?;
         let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
-        // Each stretch writes the ranges that begin in it; the last one, those behind all terms too.
+        // Each stretch writes the ranges that begin in it; the last one also writes those after all terms.
         let write = |stretch: Range<usize>| {
             let first = stretch.start.checked_sub(1).map_or(0, |before| range_of(self.term(before), ranges) + 1);
             let (mut begins, ends) = (Vec::new(), stretch.end == len);
@@ -147,17 +147,17 @@ impl TermTable {
         map(&file, path)
     }
 
-    /// How many terms.
+    /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.bytes().len() / RECORD
     }
 
-    /// Whether there is none.
+    /// Returns whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The term, df and cf at `at`, below [`TermTable::len`].
+    /// Returns the term, df and cf at `at`, below [`TermTable::len`].
     pub fn entry(&self, at: usize) -> (u64, u64, u64) {
         let record = &self.bytes()[at * RECORD..(at + 1) * RECORD];
         let part = |from: usize| {
@@ -168,7 +168,7 @@ impl TermTable {
         (part(0), part(8), part(16))
     }
 
-    /// Puts the terms of the highest df into their slots, as many as make half of them at the most.
+    /// Fills the common slots with the terms of highest df, at most half of the slots.
     fn choose_common(&mut self, spread: Spread<'_>) {
         let width = |df: u64| (u64::BITS - df.leading_zeros()) as usize;
         let widths = by_stretches(self.len(), spread, |stretch| {
@@ -176,7 +176,7 @@ impl TermTable {
             stretch.for_each(|at| by_width[width(self.entry(at).1)] += 1);
             by_width
         });
-        // All df of so many bits or more, or none: the exact number does not matter.
+        // Takes all terms whose df has this many bits or more, or none: the exact number does not matter.
         let (mut least, mut count) = (65, 0);
         while least > 1 {
             count += widths.iter().map(|by_width| by_width[least - 1]).sum::<usize>();
@@ -200,7 +200,7 @@ impl TermTable {
         self.common = common;
     }
 
-    /// A term, if it is one of the common ones.
+    /// Returns a term if it is one of the common ones.
     #[inline]
     fn common(&self, term: u64) -> Option<Found> {
         let mut slot = range_of(term, COMMON);
@@ -216,24 +216,24 @@ impl TermTable {
         }
     }
 
-    /// The rank of the term at a place of the table: its place in the order of df and hash.
+    /// Returns the rank of the term at a place in the table: its place in the order of df and hash.
     #[inline]
     pub fn rank(&self, at: usize) -> u64 {
         self.ranks.get(at)
     }
 
-    /// The df of terms whose ranks ascend.
+    /// Returns a lookup of the df of terms with ascending ranks.
     pub fn dfs(&self) -> Dfs<'_> {
         self.ranks.dfs()
     }
 
-    /// A term, where it is in the table.
+    /// Returns a term if it is in the table.
     pub fn get(&self, term: u64) -> Option<Found> {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
-    /// The same for many terms, in their order: the waits for memory, which are nearly all of a look-up in a large table,
-    /// overlap. Each step asks for what the next one looks at.
+    /// Like [`TermTable::get`] for many terms, in their order: the waits for memory, nearly all of a lookup in a large table, overlap.
+    /// Each step prefetches what the next one reads.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();
@@ -270,13 +270,13 @@ impl TermTable {
         }
     }
 
-    /// Where each range begins, and where the last ends.
+    /// Returns where each range begins, and where the last one ends.
     #[inline]
     fn index(&self) -> &[[u8; 8]] {
         self.index.as_deref().map_or(&[], |index| index.as_chunks::<8>().0)
     }
 
-    /// The places between which a term stands, if it is there.
+    /// Returns the places that may contain a term.
     #[inline]
     fn range(&self, term: u64) -> Option<Range<usize>> {
         let index = self.index();
@@ -286,7 +286,7 @@ impl TermTable {
 
     #[inline]
     fn find(&self, term: u64, Range { start, end }: Range<usize>) -> Option<Found> {
-        // A range has a handful of terms; only badly spread ones make it worth more than a look at each.
+        // A range has a few terms; a binary search pays off only if terms are badly distributed.
         let at = if end - start <= 4 * BUCKET {
             (start..end).find(|&at| self.term(at) >= term)?
         } else {
@@ -317,14 +317,14 @@ impl TermTable {
     }
 }
 
-/// Where a term is to be found.
+/// The location of a term.
 enum Place {
     Nowhere,
     Common(Found),
     Range(Range<usize>),
 }
 
-/// The range that a term lies in, of that many equal ones.
+/// Returns the range that contains a term, among this many equal ones.
 #[inline]
 fn range_of(term: u64, ranges: usize) -> usize {
     ((u128::from(term) * ranges as u128) >> 64) as usize
@@ -340,7 +340,7 @@ mod tests {
         for count in [0u64, 1, 2, 3, 1000] {
             let folder = tempfile::tempdir().unwrap();
             let mut terms: Vec<u64> = (0..count).map(|n| splitmix64(7, n)).collect();
-            // Badly spread terms and both ends must be found as well.
+            // Badly distributed terms and both ends must be found as well.
             terms.extend([0, 1, 2, 3, u64::MAX, u64::MAX - 1]);
             terms.sort_unstable();
             let mut writer = TermTableWriter::create(&folder.path().join("terms")).unwrap();

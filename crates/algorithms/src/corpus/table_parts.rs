@@ -1,4 +1,4 @@
-//! The term table written by many threads: each sums the counts of a range of terms, and the ranges stand behind one another in the file.
+//! Writes the term table on many threads: each sums the counts of a range of terms, and the ranges are consecutive in the file.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,10 +11,10 @@ use super::table::{TermTable, check_counts, record};
 use super::term_file::nameless;
 use dupsift_core::error::{Error, Result};
 
-/// How often a thread that waits for its turn looks whether the work is to stop.
+/// How often a waiting thread checks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A term table in parts: those of a lower number have lower terms.
+/// A term table in parts: parts with lower numbers have lower terms.
 pub struct TermTableParts {
     file: File,
     path: PathBuf,
@@ -22,7 +22,7 @@ pub struct TermTableParts {
     moved: Condvar,
 }
 
-/// Which part is to get its place in the file.
+/// The part that gets its place in the file next.
 #[derive(Default)]
 struct Turn {
     next: usize,
@@ -33,14 +33,14 @@ struct Turn {
 }
 
 impl TermTableParts {
-    /// Starts a new file at `path`.
+    /// Creates a new file at `path`.
     pub fn create(path: &Path) -> Result<TermTableParts> {
         let (turn, moved) = (Mutex::default(), Condvar::new());
         Ok(TermTableParts { file: nameless(path)?, path: path.to_path_buf(), turn, moved })
     }
 
-    /// The part of that number, counted from 0; all are to be written, each by one thread, and begun in their order. It keeps so many bytes
-    /// until it gets its place. `go_on` is asked while it waits.
+    /// Returns the part with this number, counted from 0. Each part must be written by one thread, and parts must be started in order.
+    /// It keeps up to `keeps` bytes in memory until it gets its place, and calls `go_on` while it waits.
     pub fn part<'p>(&'p self, at: usize, keeps: usize, go_on: &'p dyn Fn() -> Result<()>) -> TermTablePart<'p> {
         TermTablePart {
             of: self,
@@ -55,7 +55,7 @@ impl TermTableParts {
         }
     }
 
-    /// Ends the file and opens it for look-ups, on the threads that `spread` works on.
+    /// Finishes the file and opens it for lookups, on the threads of `spread`.
     pub fn finish(self, spread: Spread<'_>) -> Result<TermTable> {
         TermTable::open(&self.file, &self.path, spread)
     }
@@ -64,12 +64,12 @@ impl TermTableParts {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until all parts before that one have their places.
+    /// Waits until all previous parts have their places.
     fn wait(&self, at: usize, go_on: &dyn Fn() -> Result<()>) -> Result<MutexGuard<'_, Turn>> {
         let mut turn = self.turn();
         while turn.next < at {
             go_on()?;
-            // Why is told by the thread that met it.
+            // The thread that failed reports the reason.
             if turn.failed.is_some_and(|failed| failed < at) {
                 return Err(Error::Interrupted);
             }
@@ -83,7 +83,7 @@ impl TermTableParts {
     }
 }
 
-/// One part that is being written.
+/// A part that is being written.
 pub struct TermTablePart<'p> {
     of: &'p TermTableParts,
     at: usize,
@@ -92,13 +92,13 @@ pub struct TermTablePart<'p> {
     bytes: Vec<u8>,
     first: Option<u64>,
     last: Option<u64>,
-    /// Where the next bytes go, once it is this part's turn.
+    /// The place of the next bytes, once this part has its place.
     place: Option<u64>,
     ended: bool,
 }
 
 impl TermTablePart<'_> {
-    /// Appends a term; terms must come in strictly ascending order.
+    /// Appends a term; terms must be in strictly ascending order.
     pub fn push(&mut self, term: u64, df: u64, cf: u64) -> Result<()> {
         if self.last.is_some_and(|last| last >= term) {
             return Err(self.of.disorder());
@@ -119,7 +119,7 @@ impl TermTablePart<'_> {
         Ok(self.bytes.clear())
     }
 
-    /// Ends the part.
+    /// Finishes the part.
     pub fn end(mut self) -> Result<()> {
         let place = {
             let mut turn = self.of.wait(self.at, self.go_on)?;
@@ -161,7 +161,7 @@ mod tests {
     use rayon::iter::{IntoParallelIterator, ParallelIterator};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Writes parts on some threads, each keeping so many bytes; the parts of these numbers fail.
+    /// Writes parts on several threads, each keeping this many bytes; the parts with the given numbers fail.
     fn write(terms: &[Vec<u64>], threads: usize, keeps: usize, fails: &[usize]) -> (TermTable, Vec<Result<()>>) {
         let folder = tempfile::tempdir().unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -191,7 +191,7 @@ mod tests {
     fn the_table_is_that_of_one_thread() {
         let mut all: Vec<u64> = (0..5000).map(|n| splitmix64(3, n)).collect();
         all.sort_unstable();
-        // Parts of all sizes, empty ones among them.
+        // Parts of all sizes, including empty ones.
         let parts: Vec<Vec<u64>> = [0, 1, 0, 2000, 7, 2900, 92, 0]
             .iter()
             .scan(0, |from, &size| {
@@ -216,7 +216,7 @@ mod tests {
     fn a_part_that_fails_lets_no_other_wait() {
         let parts: Vec<Vec<u64>> = (0..20).map(|at| (at * 100..at * 100 + 50).collect()).collect();
         let (_, results) = write(&parts, 4, 64, &[3]);
-        // All before it stand; none behind it got a place.
+        // All parts before it are written; none after it got a place.
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 3);
         assert_eq!(results.len(), 20);
     }

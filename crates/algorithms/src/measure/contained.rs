@@ -1,15 +1,15 @@
-//! Containment (Broder 1997): how much of what one text says stands in another.
+//! Containment (Broder 1997): how much of one text is in another.
 //!
-//! A text is compared by its distinct 3-grams (of words; Han: of characters) and its distinct numbers, with digits in groups
-//! or not. O(|A| + |B|) a comparison; a text takes 8 bytes a distinct gram.
+//! Texts are compared by their distinct 3-grams (of words; for Han, of characters) and their distinct numbers, with or without thousands
+//! separators. A comparison takes O(|A| + |B|); a text takes 8 bytes per distinct gram.
 //!
-//! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So the numbers of a long text that
-//! stand in its first or last twentieth alone, and not in its first line, are its frame's and count as no facts.
+//! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So in a long text, numbers that
+//! occur only in the first or last twentieth, and not in the first line, belong to its frame and do not count as facts.
 //!
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}
 //! v = "fares rise on 2 May"   {fares rise on, rise on 2, on 2 may}   {2}
-//! of u stand in v: 1 of 3 grams, 0 of 1 numbers
+//! v contains of u: 1 of 3 grams, 0 of 1 numbers
 //! ```
 
 use std::cmp::Ordering;
@@ -21,18 +21,18 @@ use dupsift_text::Analysis;
 use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
 
-/// Tokens of a gram. A text with fewer tokens, but at least one, is one gram.
+/// Tokens in a gram. A text with fewer tokens, but at least one, is one gram.
 pub const GRAM: usize = 3;
 
-/// Tokens from which on a text has a frame.
+/// The minimum number of tokens for a text to have a frame.
 const LEAST_WITH_FRAME: usize = 500;
-/// The frame is one part of so many at either end.
+/// The frame is this fraction of the text, 1/20, at either end.
 const FRAME: usize = 20;
-/// The lowest bit of a number's hash: it stands in the frame alone.
+/// The lowest bit of a number's hash: the number occurs only in the frame.
 const IN_FRAME: u64 = 1;
 
-/// Appends what a text says: how many distinct numbers it has, their hashes with `IN_FRAME`, ascending, the length of its title as
-/// `write_title` writes it, the title, and the hashes of its distinct grams, ascending.
+/// Appends the contents of a text: the number of distinct numbers, their hashes with `IN_FRAME`, ascending, the length of the title as
+/// `write_title` writes it, the title, and the hashes of the distinct grams, ascending.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut own = Vec::new();
     write_numbers(document, &mut own);
@@ -60,39 +60,39 @@ fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
     if let Some(line) = document.first_line().filter(|_| frame > 0) {
         out.extend(numbers(line.text()).map(hash));
     }
-    // A number that stands inside too comes first, and the other one goes.
+    // A number that also occurs inside sorts first, and its duplicate in the frame is removed.
     out.sort_unstable();
     out.dedup_by_key(|number| *number & !IN_FRAME);
 }
 
-/// Some of what one text says that stands in another one too.
+/// The part of one text's elements that another text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// So many stand in the other.
+    /// The number of elements that are in the other text.
     pub common: u64,
-    /// Of so many.
+    /// The number of all elements.
     pub all: u64,
 }
 
 impl Part {
-    /// The share; none where there is nothing that could stand anywhere.
+    /// Returns the share; `None` if there are no elements.
     pub fn share(self) -> Option<f64> {
         (self.all > 0).then(|| self.common as f64 / self.all as f64)
     }
 }
 
-/// How much of one text stands in another.
+/// How much of one text another one contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contained {
-    /// Of its distinct grams.
+    /// Distinct grams.
     pub grams: Part,
-    /// Of its distinct numbers.
+    /// Distinct numbers.
     pub numbers: Part,
-    /// Of those that are not in its frame.
+    /// Distinct numbers outside the frame.
     pub facts: Part,
 }
 
-/// How much of each of two texts stands in the other, as [`write_contents`] wrote them: of `a` in `b`, and of `b` in `a`.
+/// Returns how much of each text the other contains, from their [`write_contents`]: of `a` in `b`, and of `b` in `a`.
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     let ([numbers_a, _, grams_a], [numbers_b, _, grams_b]) = (parts(a), parts(b));
     let grams = common(grams_a, grams_b) as u64;
@@ -104,7 +104,7 @@ pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     })
 }
 
-/// How many numbers two texts have in common, and how many of these are facts of each.
+/// Returns how many numbers two texts have in common, and how many of these are facts of each.
 fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     let (mut a, mut b, mut all, mut facts) = (a.iter().peekable(), b.iter().peekable(), 0, [0; 2]);
     while let (Some(&&x), Some(&&y)) = (a.peek(), b.peek()) {
@@ -124,7 +124,7 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
-/// How the titles of two texts differ, by what [`write_contents`] wrote of them.
+/// Returns how the titles of two texts differ, from their [`write_contents`].
 pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     title_difference([a, b].map(|contents| {
         let [_, title, grams] = parts(contents);
@@ -132,25 +132,25 @@ pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     }))
 }
 
-/// How many distinct numbers each of two texts has, and how many they have in common.
+/// Returns how many distinct numbers each of two texts has, and how many they have in common.
 pub fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
     let ([a, ..], [b, ..]) = (parts(a), parts(b));
     ([a.len(), b.len()], common_numbers(a, b).0 as usize)
 }
 
-/// How many distinct grams a text has.
+/// Returns the number of distinct grams in a text.
 pub fn grams_of(contents: &[u64]) -> usize {
     parts(contents)[2].len()
 }
 
-/// Numbers, title and grams.
+/// Splits contents into numbers, title and grams.
 fn parts(contents: &[u64]) -> [&[u64]; 3] {
     let (numbers, rest) = counted(contents);
     let (title, grams) = counted(rest);
     [numbers, title, grams]
 }
 
-/// A list behind its length, and what follows it.
+/// Splits a list with a length prefix from what follows it.
 fn counted(values: &[u64]) -> (&[u64], &[u64]) {
     let Some((&length, rest)) = values.split_first() else { return (&[], &[]) };
     rest.split_at_checked(length as usize).unwrap_or((rest, &[]))
@@ -171,7 +171,7 @@ mod tests {
         contained(&contents(a), &contents(b))
     }
 
-    /// The date of a saved page is its frame's; the same date in a short text, in the first line or inside is a fact.
+    /// The date of a saved page belongs to its frame; the same date in a short text, in the first line or inside is a fact.
     #[test]
     fn numbers_of_the_frame_are_no_facts() {
         let words = |count: usize| "word ".repeat(count);
@@ -180,11 +180,11 @@ mod tests {
         let [a, b] = of(&page("5 may", "7"), &page("6 may", "7"));
         assert_eq!((a.numbers, a.facts, b.facts), (part(1, 2), part(1, 1), part(1, 1)));
         assert_eq!(facts(&page("5 may", "7"), &page("5 may", "8")), part(0, 1));
-        // It counts where it stands inside too, or in the first line.
+        // It counts if it also occurs inside or in the first line.
         assert_eq!(facts(&page("5 may", "5"), &page("6 may", "5")), part(1, 1));
         assert_eq!(facts(&format!("Notice 5\n{}", words(600)), &format!("Notice 6\n{}", words(600))), part(0, 1));
         assert_eq!(facts(&format!("Title\n5 {}", words(100)), &format!("Title\n6 {}", words(100))), part(0, 1));
-        // A number inside is found in the frame of the other text.
+        // A number inside matches one in the frame of the other text.
         assert_eq!(facts(&page("6 may", "5"), &page("5 may", "7")), part(1, 1));
     }
 
@@ -200,7 +200,7 @@ mod tests {
         let [a, b] = of("今天下雨", "今天下雨了");
         assert_eq!((a.grams, b.grams, a.numbers), (part(2, 2), part(2, 3), part(0, 0)));
         assert_eq!((a.grams.share(), a.numbers.share(), b.grams.share()), (Some(1.0), None, Some(2.0 / 3.0)));
-        // Fewer tokens than a gram has are one gram; a text without a token says nothing.
+        // A text with fewer tokens than a gram is one gram; a text without tokens has none.
         assert_eq!(of("one two", "one two three")[0].grams, part(0, 1));
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
         assert_eq!(of("costs 1\u{a0}200 or 1,200", "costs 1200")[0].numbers, part(1, 1));

@@ -1,18 +1,18 @@
-//! Similarity by the smallest number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
+//! Similarity by the minimum number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
 //!
-//! The value is the one of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the threshold leaves
-//! ([`super::subsequence`]). A [`Profile`] bounds it from above for the price of two look-ups.
+//! The value is that of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the threshold allows
+//! ([`super::subsequence`]). A [`Profile`] bounds it from above for the cost of two lookups.
 
 use super::subsequence::{Decided, common_in_order};
 
-/// What one comparison may cost: about a second. Any two sequences of 200,000 elements stay below it at any threshold (their widest
-/// band has 626 million blocks); of longer ones, those that are nearly equal or have few elements in common.
+/// The maximum cost of one comparison: about a second. Any two sequences of 200,000 elements stay below it at any threshold (their
+/// widest band has 626 million blocks); longer ones do if they are nearly equal or have few elements in common.
 pub const MOST_STEPS: u64 = 700_000_000;
 
-/// 2 LCS / (|a| + |b|) of two sequences, where it reaches `threshold` (0 to 1); 1 for two empty ones.
+/// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1); 1 for two empty ones.
 ///
 /// # Errors
-/// [`Undecided`](super::Undecided) for sequences so long, and so far apart, that the comparison takes more than `MOST_STEPS`.
+/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison takes more than `MOST_STEPS`.
 pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Decided<f64> {
     lcs_similarity_within(a, b, threshold, MOST_STEPS)
 }
@@ -22,41 +22,41 @@ fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) 
     if all == 0 {
         return Ok(Some(1.0));
     }
-    // LCS cannot exceed the shorter sequence, so lengths alone decide most unrelated pairs.
+    // The LCS cannot exceed the shorter sequence, so lengths alone decide most unrelated pairs.
     if !may_reach(a.len().min(b.len()), all, threshold) {
         return Ok(None);
     }
-    // One less than the threshold asks for, so that rounding never decides; the last line does.
+    // One less than the threshold requires, so that rounding never decides; the last line does.
     let least = ((threshold * all as f64 / 2.0).floor() as usize).saturating_sub(1);
     let common = common_in_order(a, b, least, most_steps)?;
     let similarity = common.map(|common| 2.0 * common as f64 / all as f64);
     Ok(similarity.filter(|similarity| *similarity >= threshold))
 }
 
-/// Whether two sequences of `all` elements together that have at most `common` in common may reach the threshold.
+/// Returns whether two sequences with `all` elements in total and at most `common` in common may reach the threshold.
 pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
     all == 0 || 2.0 * common as f64 / all as f64 >= threshold
 }
 
-/// How often the elements of a sequence fall into each of 256 classes by a hash.
+/// The number of a sequence's elements in each of 256 classes by a hash.
 ///
-/// Two sequences have at most so many elements in common, in any order, as both have in the same class: the sum of
-/// the smaller counts bounds their LCS. It rejects most pairs of unrelated Chinese texts without an alignment, and few
-/// of Russian or English ones, whose letters are always the same.
+/// In each class, two sequences have at most the smaller of both counts in common, in any order: the sum of these bounds their LCS. This
+/// rejects most pairs of unrelated Chinese texts without an alignment, but few Russian or English ones, whose letters are always the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile(pub [u32; 256]);
 
 impl Profile {
-    /// Of a sequence. O(n).
+    /// Returns the profile of a sequence. O(n).
     pub fn of(elements: impl IntoIterator<Item = u32>) -> Profile {
         let mut counts = [0; 256];
-        // The upper bits of a product by the golden ratio: neighbours, as the letters of an alphabet are, part.
+        // The upper bits of a product with the golden ratio: neighboring values, such as the letters of an alphabet, are spread.
         elements.into_iter().for_each(|element| counts[(element.wrapping_mul(0x9E37_79B9) >> 24) as usize] += 1);
         Profile(counts)
     }
 }
 
-/// An upper bound of the LCS of two sequences with these profiles.
+/// Returns an upper bound of the LCS of two sequences with these profiles.
 pub fn most_common(a: &[u32], b: &[u32]) -> usize {
     a.iter().zip(b).map(|(&a, &b)| u64::from(a.min(b))).sum::<u64>() as usize
 }
@@ -80,7 +80,7 @@ mod tests {
         let exact = if all == 0 { 1.0 } else { 2.0 * common as f64 / all as f64 };
         let expected = (exact >= threshold).then_some(exact);
         proptest::prop_assert_eq!(lcs_similarity(a, b, threshold), Ok(expected));
-        // Under any bound the answer is the same or none.
+        // Under any limit the result is the same or undecided.
         for most_steps in [0, 1 << 10, 1 << 12, 1 << 14] {
             let bounded = lcs_similarity_within(a, b, threshold, most_steps);
             proptest::prop_assert!(bounded.is_err() || bounded == Ok(expected), "{:?}", bounded);
@@ -91,7 +91,7 @@ mod tests {
         Ok(())
     }
 
-    /// A sequence and one made of it by some changes: pairs near and above the thresholds that are asked for.
+    /// A sequence and an edited copy: pairs near and above typical thresholds.
     fn edited() -> impl proptest::strategy::Strategy<Value = (Vec<u32>, Vec<u32>)> {
         use proptest::prelude::*;
         let change = (0usize..400, 0u32..3, 0u32..60);

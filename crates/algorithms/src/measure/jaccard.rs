@@ -1,6 +1,6 @@
 //! Jaccard similarity (resemblance, Broder 1997): common elements over all elements of two sets.
 
-/// |A n B| / |A u B| of two sorted slices of distinct values; 1 for two empty sets. O(|A| + |B|).
+/// Returns |A n B| / |A u B| of two sorted slices of distinct values; 1 for two empty sets. O(|A| + |B|).
 ///
 /// ```text
 /// jaccard(&[1, 2, 3], &[2, 3, 4]) == 0.5
@@ -11,10 +11,10 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
-/// How many values two sorted slices share, repeated ones as often as both have them. O(|A| + |B|).
+/// Returns how many values two sorted slices share; repeated values count as often as both have them. O(|A| + |B|).
 ///
-/// Both are cut at the middle value of the first, and the two halves are merged side by side: a step of a merge waits for the one
-/// before it, and two merges wait at the same time.
+/// Both are split at the middle value of the first, and the two halves are merged in parallel: each step of a merge depends on the
+/// previous one, and two merges overlap their latencies.
 pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     let Some(&middle) = a.get(a.len() / 2) else { return 0 };
     let (a, upper_a) = a.split_at(a.partition_point(|x| *x < middle));
@@ -31,7 +31,7 @@ pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     common + merged(&a[i..], &b[j..]) + merged(&upper_a[k..], &upper_b[l..])
 }
 
-/// [`common`] by a single merge.
+/// Like [`common`], with a single merge.
 fn merged<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -43,15 +43,15 @@ fn merged<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     common
 }
 
-/// [`common`] of two sorted slices of distinct values, where it is at least so many. Ends as soon as too many of the smaller one
-/// are missing: of unlike sets whose values are hashes after a part of it, for a larger one of any size.
+/// Returns [`common`] of two sorted slices of distinct values if it is at least `least`. Ends as soon as too many values of the smaller
+/// set are missing: for dissimilar sets of hashes after a fraction of the smaller one, whatever the size of the larger one.
 pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut may_miss = small.len().checked_sub(least)?;
     let stride = (large.len() / small.len().max(1)).max(1);
     let (mut rest, mut common) = (large, 0);
     for value in small {
-        // Strides of what lies between two values on average, then halves of the last one.
+        // Advances in strides of the average distance between two values, then halves the last one.
         let mut reach = stride;
         while reach < rest.len() && rest[reach - 1] < *value {
             reach += stride;

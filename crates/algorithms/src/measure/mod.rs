@@ -1,4 +1,4 @@
-//! How alike two things are: arithmetic on plain slices.
+//! Similarity measures: arithmetic on plain slices.
 
 mod contained;
 mod cosine;

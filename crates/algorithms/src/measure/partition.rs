@@ -1,12 +1,12 @@
-//! How alike two partitions of the same documents are: B-cubed (Bagga, Baldwin 1998) and the adjusted Rand index (Hubert,
-//! Arabie 1985).
+//! The similarity of two partitions of the same documents: B-cubed (Bagga, Baldwin 1998) and the adjusted Rand index (Hubert, Arabie
+//! 1985).
 //!
-//! Both are sums over cells, a cell being the documents that share their true cluster and their predicted one. So no
-//! lists of labels are needed: a caller that sorts the documents by (predicted, true) hands over one cell after the other, and
-//! nothing here grows with the documents. Documents that are alone count like all others.
+//! Both are sums over cells, where a cell is the set of documents that share their true and their predicted cluster. So no lists of
+//! labels are needed: a caller that sorts the documents by (predicted, true) passes one cell after the other, and memory does not grow
+//! with the documents. Documents that are alone count like all others.
 //!
-//! Pairwise measures are dominated by giant clusters, whose pairs grow with the square of their size; B-cubed weighs each
-//! document alike.
+//! Pairwise measures are dominated by giant clusters, whose pairs grow with the square of their size; B-cubed weighs each document
+//! equally.
 
 use super::Retrieval;
 
@@ -25,9 +25,9 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Adds the `size` documents that one true cluster of `true_size` documents and one predicted cluster of
-    /// `predicted_size` documents have in common. Every document has to come in exactly one cell; a document that is
-    /// alone is a cluster of one. The same cells in the same order give the same bits.
+    /// Adds the `size` documents that one true cluster of `true_size` documents and one predicted cluster of `predicted_size` documents
+    /// have in common. Every document must be in exactly one cell; a document that is alone is a cluster of one. The same cells in the
+    /// same order give the same bits.
     pub fn add(&mut self, size: u64, true_size: u64, predicted_size: u64) {
         let n = u128::from(size);
         self.documents += n;
@@ -39,14 +39,14 @@ impl Partitions {
         self.recall += square / true_size as f64;
     }
 
-    /// Adds so many documents that are alone in both.
+    /// Adds this many documents that are alone in both.
     pub fn add_alone(&mut self, documents: u64) {
         self.documents += u128::from(documents);
         self.precision += documents as f64;
         self.recall += documents as f64;
     }
 
-    /// The cells of two lists of labels, one label a document in each. O(n log n) time, O(n) memory.
+    /// Returns the sums for two lists with one label per document. O(n log n) time, O(n) memory.
     pub fn of_labels(truth: &[u64], predicted: &[u64]) -> Partitions {
         let sizes = |labels: &[u64]| {
             let mut labels = labels.to_vec();
@@ -67,23 +67,22 @@ impl Partitions {
         sums
     }
 
-    /// B-cubed: the mean over all documents of the share of a document's predicted cluster that is in its true one (P),
-    /// and of the share of its true cluster that is in its predicted one (R). Undefined without documents.
+    /// Returns B-cubed: the mean over all documents of the share of a document's predicted cluster that is in its true one (P), and of
+    /// the share of its true cluster that is in its predicted one (R). Undefined without documents.
     pub fn b_cubed(&self) -> Retrieval {
         let mean = |sum: f64| (self.documents > 0).then(|| sum / self.documents as f64);
         Retrieval::of(mean(self.precision), mean(self.recall))
     }
 
-    /// The adjusted Rand index: 1 for equal partitions, 0 on average for independent ones, at least -1. Where all
-    /// documents are alone in both, or all are in one cluster in both, the formula has no denominator and the index is 1.
-    /// Undefined without documents.
+    /// Returns the adjusted Rand index: 1 for equal partitions, 0 on average for independent ones, at least -1. If all documents are
+    /// alone in both, or all are in one cluster in both, the formula has no denominator and the index is 1. Undefined without documents.
     ///
-    /// The sums are whole numbers of 128 bits: exact up to some five billion documents, and floating-point beyond.
+    /// The sums are 128-bit integers: exact up to some five billion documents, and floating-point beyond.
     pub fn ari(&self) -> Option<f64> {
         if self.documents == 0 {
             return None;
         }
-        // Ordered pairs are twice the unordered ones; the factor is the same above and below the line.
+        // Ordered pairs are twice the unordered ones; the factor cancels.
         let all = self.documents * (self.documents - 1);
         let (t, p) = (self.together_true, self.together_predicted);
         let exact = || {
@@ -142,7 +141,7 @@ mod tests {
     fn large_counts_are_no_trouble() {
         for clusters in [1u64 << 10, 1 << 33] {
             let mut sums = Partitions::default();
-            // Every true cluster of four is cut into two predicted ones of two.
+            // Every true cluster of four is split into two predicted ones of two.
             (0..1024).for_each(|_| sums.add(2 * clusters, 4 * clusters, 2 * clusters));
             near(sums.b_cubed().precision, 1.0);
             near(sums.b_cubed().recall, 0.5);
@@ -151,7 +150,7 @@ mod tests {
         }
     }
 
-    /// The definitions, document by document and pair by pair. O(n^2).
+    /// Computes the definitions, document by document and pair by pair. O(n^2).
     fn naive(truth: &[u64], predicted: &[u64]) -> (f64, f64, f64) {
         let n = truth.len();
         let share = |of: &[u64], d: usize| {
@@ -186,7 +185,7 @@ mod tests {
             proptest::prop_assert!((b_cubed.precision.unwrap() - precision).abs() < 1e-12);
             proptest::prop_assert!((b_cubed.recall.unwrap() - recall).abs() < 1e-12);
             proptest::prop_assert!((sums.ari().unwrap() - ari).abs() < 1e-9, "{:?} {ari}", sums.ari());
-            // What is true and what is predicted may change places.
+            // The true and the predicted partition are interchangeable.
             let turned = Partitions::of_labels(&predicted, &truth);
             proptest::prop_assert!((turned.ari().unwrap() - ari).abs() < 1e-9);
             proptest::prop_assert!((turned.b_cubed().recall.unwrap() - precision).abs() < 1e-12);

@@ -1,23 +1,22 @@
-//! Precision, recall, their harmonic mean F, and gamma: how much of what was found is right, and how much of what is right
-//! was found.
+//! Precision, recall, their harmonic mean F, and gamma: how much of what was found is right, and how much of what is right was found.
 //!
-//! What has no denominator is undefined, which is neither 0 nor 1: an algorithm that reports nothing has no precision.
+//! A figure without a denominator is undefined, which is neither 0 nor 1: an algorithm that reports nothing has no precision.
 
-/// The four figures, each none where it is undefined.
+/// The four figures, each `None` if it is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Retrieval {
     /// P: correct over found.
     pub precision: Option<f64>,
     /// R: correct over true.
     pub recall: Option<f64>,
-    /// F = 2 P R / (P + R); undefined where P or R is, and where both are 0.
+    /// F = 2 P R / (P + R); undefined if P or R is, or if both are 0.
     pub f: Option<f64>,
     /// gamma = P R / (P + R) = F / 2, at most 0.5: the measure of the 2011 paper on purified pages.
     pub gamma: Option<f64>,
 }
 
 impl Retrieval {
-    /// From counts: `correct` of `found` things are among the `relevant` ones that there are. O(1).
+    /// Returns the figures from counts: `correct` of the `found` items are among the `relevant` ones. O(1).
     ///
     /// ```text
     /// Retrieval::of_counts(3, 4, 6): P = 3/4, R = 1/2, F = 3/5, gamma = 3/10
@@ -27,7 +26,7 @@ impl Retrieval {
         Retrieval::of(over(found), over(relevant))
     }
 
-    /// From precision and recall.
+    /// Returns the figures from precision and recall.
     pub fn of(precision: Option<f64>, recall: Option<f64>) -> Retrieval {
         let gamma = match (precision, recall) {
             (Some(p), Some(r)) if p + r > 0.0 => Some(p * r / (p + r)),
@@ -70,7 +69,7 @@ mod tests {
             let it = Retrieval::of_counts(correct, correct + more_found, correct + more_true);
             let (p, r, f) = (it.precision.unwrap(), it.recall.unwrap(), it.f.unwrap());
             proptest::prop_assert!(p.min(r) - 1e-12 <= f && f <= p.max(r) + 1e-12);
-            // The other form of F: 2 correct / (found + true).
+            // Another formula for F: 2 correct / (found + true).
             let other = 2.0 * correct as f64 / (2 * correct + more_found + more_true) as f64;
             proptest::prop_assert!((f - other).abs() < 1e-12 && it.gamma == Some(f / 2.0));
         }

@@ -1,40 +1,40 @@
-//! The length of the longest common subsequence, bit-parallel, of long sequences too.
+//! The length of the longest common subsequence, bit-parallel, even for long sequences.
 //!
-//! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0
-//! where the subsequence grows. An element of the second sequence changes those blocks of 64 places alone in which the first
-//! one has it, and those that a carry runs through: so a text of many different words costs a few steps a word, and not the
-//! width of the band. Narrow bands are tried first: near-duplicates are found in them, and what has too much elsewhere is
-//! left as soon as that is clear.
+//! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0 where the
+//! subsequence grows. An element of the second sequence changes only the blocks of 64 places in which the first one contains it, and
+//! those that a carry passes through: so a text of many different words costs a few steps per word instead of the width of the band.
+//! Narrow bands are tried first: near-duplicates are found in them, and pairs with too many differences are abandoned as soon as that is
+//! clear.
 //!
 //! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows: such a pair is [`Undecided`].
 
 use hashbrown::HashMap;
 
-/// A comparison was ended, for it would take more work than it may.
+/// A comparison was stopped because it would take too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided;
 
-/// What a comparison gives where it reaches a threshold, none below it.
+/// The result of a comparison if it reaches a threshold, `None` below it.
 pub type Decided<T> = Result<Option<T>, Undecided>;
 
-/// Elements off the diagonal that the first band has room for, at least: a few blocks.
+/// The minimum number of elements off the diagonal that the first band covers: a few blocks.
 const NARROW: usize = 1024;
-/// So much wider is the next band.
+/// The factor by which the next band is wider.
 const WIDEN: usize = 2;
-/// Elements below this, letters above all, are numbered without a search.
+/// Elements below this, mainly letters, are numbered without a lookup.
 const LETTERS: usize = 1 << 11;
-/// Steps of a row, besides its blocks.
+/// Steps of a row, not counting its blocks.
 const ROW_STEPS: u64 = 4;
-/// Steps to number an element and to enter it in the tables; a new one has memory of its own, which is waited for.
+/// Steps to number an element and to enter it in the tables; a new element also waits for its own memory.
 const ENTRY_STEPS: u64 = 16;
 const NUMBER_STEPS: u64 = 128;
-/// Steps up to which places and numbers fit 32 bits.
+/// The number of steps up to which places and numbers fit 32 bits.
 const STEPS_OF_32_BITS: u64 = 1 << 34;
 
-/// The length of the longest common subsequence, where it is at least `least`.
+/// Returns the length of the longest common subsequence if it is at least `least`.
 ///
 /// # Errors
-/// [`Undecided`] where that would take more than `most_steps`, of about a nanosecond.
+/// Returns [`Undecided`] if that would take more than `most_steps` of about a nanosecond each.
 pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> Decided<usize> {
     let (first, second) = if a.len() < b.len() { (b, a) } else { (a, b) };
     if second.len() < least {
@@ -55,13 +55,13 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
         band /= WIDEN;
     }
     loop {
-        // Narrow bands are tried only as long as they cannot cost the widest one its steps.
+        // Narrow bands are tried only if they leave enough steps for the widest one.
         let left = most_steps.saturating_sub(steps);
         let last = numbered.most_steps(widest);
         if last <= left && numbered.most_steps(band) > left - last {
             band = widest;
         }
-        // A subsequence this long leaves no more elements out of the two than the band has room for.
+        // A subsequence of this length leaves out no more elements of both than the band covers.
         let within = (all - band).div_ceil(2);
         match table.common(&numbered.second, within, &mut steps, most_steps)? {
             Some(common) => return Ok(Some(edges + common)),
@@ -71,16 +71,16 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
     }
 }
 
-/// Two sequences without the elements that stand in one of them alone, the others by number.
+/// Two sequences without the elements that only one of them contains; the others are numbered.
 struct Numbered {
     first: Vec<u32>,
     second: Vec<u32>,
-    /// How many different numbers there are, unused ones among them.
+    /// The number of different numbers, including unused ones.
     numbers: usize,
 }
 
 impl Numbered {
-    /// None where the two have fewer than `least` elements in common, in any order.
+    /// Returns `None` if the two have fewer than `least` elements in common, in any order.
     fn new(
         first: &[u32],
         second: &[u32],
@@ -100,7 +100,7 @@ impl Numbered {
         *steps += u64::from(numbers.count) * NUMBER_STEPS;
         let first: Vec<u32> = first.iter().filter_map(|element| numbers.known(*element)).collect();
         let (mut second, numbers) = (by_number, numbers.count as usize);
-        // By number: how often it stands in the first and in the second sequence.
+        // By number: how often it occurs in the first and in the second sequence.
         let mut counts = vec![(0u32, 0u32); numbers];
         first.iter().for_each(|&number| counts[number as usize].0 += 1);
         second.iter().for_each(|&number| counts[number as usize].1 += 1);
@@ -109,15 +109,15 @@ impl Numbered {
         Ok((common >= least as u64).then_some(Numbered { first, second, numbers }))
     }
 
-    /// What the rows of a band that has room for so many elements cost at most.
+    /// Returns the maximum cost of the rows in a band that covers this many elements.
     fn most_steps(&self, band: usize) -> u64 {
         let blocks = (band / 64 + 2).min(self.first.len().div_ceil(64));
-        // One more for a look at what is left.
+        // One more to check what is left.
         self.second.len() as u64 * (ROW_STEPS + 1 + blocks as u64)
     }
 }
 
-/// A number for each element, in the order in which they are met.
+/// Numbers elements in the order of their first occurrence.
 struct Numbers {
     letters: [u32; LETTERS],
     others: HashMap<u32, u32>,
@@ -148,14 +148,14 @@ impl Numbers {
     }
 }
 
-/// Where the elements of the first sequence stand.
+/// The places of the elements in the first sequence.
 struct Table {
-    /// Places, and blocks of 64 of them.
+    /// The number of places, and of blocks of 64 places.
     places: usize,
     blocks: usize,
-    /// By number: where its entries begin; one more at the end. A number in most blocks has an entry for each of all.
+    /// By number: where its entries begin; one more at the end. A number in most blocks has an entry for every block.
     begins: Vec<u32>,
-    /// The block of an entry, in order for each number, and at which places of it the element stands.
+    /// The block of each entry, ordered within each number, and the places of the element in it.
     block: Vec<u32>,
     mask: Vec<u64>,
 }
@@ -197,15 +197,15 @@ impl Table {
         (self.begins[number + 1] - self.begins[number]) as usize == self.blocks
     }
 
-    /// The length of the longest common subsequence with the second sequence, where it is at least `least`.
+    /// Returns the length of the longest common subsequence with the second sequence if it is at least `least`.
     fn common(&self, second: &[u32], least: usize, steps: &mut u64, most_steps: u64) -> Decided<usize> {
         if least > self.places.min(second.len()) {
             return Ok(None);
         }
-        // What stands further from its row than this is on no way to `least`.
+        // Places farther from their row than this cannot contribute to `least`.
         let (left, right) = (self.places - least, second.len() - least);
         let mut state = State { ones: vec![u64::MAX; self.blocks], top: 0 };
-        // By number: its first entry within the band, which moves on with the rows.
+        // By number: its first entry within the band, which advances with the rows.
         let mut from = self.begins.clone();
         let (mut settled, mut found, mut next_look) = (0, 0, 64);
         for (row, &number) in second.iter().enumerate() {
@@ -230,7 +230,7 @@ impl Table {
                 found += zeros(&state.ones[settled..begin]);
                 settled = begin;
                 let width = state.top.max(begin) - begin;
-                // Each further row adds one at most.
+                // Each remaining row adds at most one.
                 if found + zeros(&state.ones[begin..=begin + width]) + (second.len() - row - 1) < least {
                     return Ok(None);
                 }
@@ -250,12 +250,12 @@ fn zeros(ones: &[u64]) -> usize {
 /// The bits after some rows.
 struct State {
     ones: Vec<u64>,
-    /// The last block that may have a 0.
+    /// The last block that may contain a 0.
     top: usize,
 }
 
 impl State {
-    /// A row that has entries for all blocks from `begin` on; returns the steps.
+    /// Processes a row with entries for all blocks from `begin`; returns the steps.
     fn all(&mut self, begin: usize, masks: &[u64]) -> u64 {
         let mut carry = false;
         for (ones, mask) in self.ones[begin..].iter_mut().zip(masks) {
@@ -265,7 +265,7 @@ impl State {
         masks.len() as u64
     }
 
-    /// A row that has entries for some blocks, of which those up to `end` count; returns the steps.
+    /// Processes a row with entries for some blocks, of which those up to `end` count; returns the steps.
     fn some(&mut self, end: usize, blocks: &[u32], masks: &[u64]) -> u64 {
         let (mut carry, mut next, mut steps) = (false, 0, 0);
         for (&block, &mask) in blocks.iter().zip(masks) {
@@ -281,14 +281,14 @@ impl State {
             steps += 1;
         }
         if carry {
-            // Behind the last 0 a carry changes nothing.
+            // After the last 0, a carry changes nothing.
             (_, steps) = self.run_through(next..self.top + 1, steps);
         }
         self.top = self.top.max(next.saturating_sub(1));
         steps
     }
 
-    /// A carry through blocks without a match: whether it comes out again, and the steps.
+    /// Passes a carry through blocks without a match; returns whether it comes out again, and the steps.
     fn run_through(&mut self, blocks: std::ops::Range<usize>, mut steps: u64) -> (bool, u64) {
         for block in blocks {
             let (sum, over) = self.ones[block].overflowing_add(1);
@@ -302,7 +302,7 @@ impl State {
     }
 }
 
-/// A block with matches and what is carried into it; whether something is carried out of it.
+/// Updates a block with matches and an incoming carry; returns the outgoing carry.
 #[inline(always)]
 fn matched(ones: &mut u64, mask: u64, carry: bool) -> bool {
     let both = *ones & mask;
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use dupsift_core::hash::splitmix64;
 
-    /// Random elements of so many kinds.
+    /// Returns random elements of this many kinds.
     fn random(seed: u64, length: usize, kinds: u64) -> Vec<u32> {
         (0..length as u64).map(|at| (splitmix64(seed, at) % kinds) as u32 * 1_000).collect()
     }
@@ -335,7 +335,7 @@ mod tests {
         row[b.len()]
     }
 
-    /// Lengths of many blocks, alphabets of few and of many elements, all that a threshold may be: several bands are tried.
+    /// Lengths of many blocks, small and large alphabets, and all thresholds: several bands are tried.
     #[test]
     fn equals_the_definition_in_every_band() {
         for (kinds, changes) in [(2, 300), (2, 2_000), (40, 900), (100_000, 1_500), (100_000, 0)] {
@@ -371,10 +371,10 @@ mod tests {
         near.remove(5_000);
         near.insert(15_000, 7);
         assert_eq!(common_in_order(&a, &near, 15_000, most / 4), Ok(Some(19_999)));
-        // Lengths and words that only one of them has decide without a step.
+        // Lengths, and words that only one sequence has, decide without a step.
         assert_eq!(common_in_order(&a, &b[..9_999], 10_000, 0), Ok(None));
         assert_eq!(common_in_order(&a, &random(3, 20_000, 1)[..], 15_000, most / 4), Ok(None));
-        // Too many to be numbered in time.
+        // Too many elements to number in time.
         let many = |seed| (0..200_000u64).map(|at| splitmix64(seed, at) as u32).collect::<Vec<u32>>();
         assert_eq!(common_in_order(&many(1), &many(2), 150_000, 200_000 * NUMBER_STEPS / 2), Err(Undecided));
         assert_eq!(common_in_order(&many(1), &many(2), 150_000, 1 << 30), Ok(None));

@@ -1,19 +1,19 @@
-//! The word that tells two texts apart: a form that is filled in for another town says another word again and again.
+//! The word that distinguishes two texts: a template filled in for another town repeats another word again and again.
 //!
 //! ```text
 //! u = "Bern: the mayor of Bern speaks"    {bern 2, the 1, mayor 1, of 1, speaks 1}
 //! v = "Basel: the mayor of Basel speaks"  {basel 2, ...}
-//! of the six words of u two are a bern that v has not: a surplus of 1/3
+//! two of the six words of u are bern, which v lacks: a surplus of 1/3
 //! ```
 //!
-//! O(distinct words of both); a text takes 8 bytes a distinct word.
+//! O(distinct words of both); a text takes 8 bytes per distinct word.
 
 use dupsift_text::Analysis;
 
-/// Bits of a number that hold how often the word stands in the text; the others are the upper ones of its hash.
+/// The bits of a number that hold the count of a word in the text; the others are the upper bits of its hash.
 const COUNT: u32 = 16;
 
-/// Appends how many words a text has, how many distinct ones, and these with their counts, in order of their hashes.
+/// Appends the number of words in a text, the number of distinct ones, and these with their counts, ordered by hash.
 pub fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut hashes: Vec<u64> = document.words().iter().map(|word| word.hash >> COUNT).collect();
     hashes.sort_unstable();
@@ -24,13 +24,13 @@ pub fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
     out[at - 1] = (out.len() - at) as u64;
 }
 
-/// The word counts that [`write_word_counts`] wrote, and what stands behind them.
+/// Splits the word counts that [`write_word_counts`] wrote from what follows them.
 pub fn split_word_counts(evidence: &[u64]) -> (&[u64], &[u64]) {
     let distinct = evidence.get(1).map_or(0, |&distinct| distinct as usize);
     evidence.split_at_checked(2 + distinct).unwrap_or((evidence, &[]))
 }
 
-/// The largest surplus of a word of `u` over `v`, as a share of the words of `u`; 0 for a text without words.
+/// Returns the largest surplus of a word in `u` over `v`, as a share of the words of `u`; 0 for a text without words.
 pub fn surplus(u: &[u64], v: &[u64]) -> f64 {
     let [all, _, u @ ..] = u else { return 0.0 };
     let v = v.get(2..).unwrap_or_default();

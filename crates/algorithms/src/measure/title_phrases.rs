@@ -1,18 +1,18 @@
-//! Titles that were made by one pattern: the names of two functions, or the rules of two counties.
+//! Titles that follow the same pattern: the names of two functions, or the rules of two counties.
 //!
-//! A version that got another title keeps the phrases of the old title in its text. Where two pages of one template have different
-//! titles, each has a phrase of its own title that the other page lacks, and usually repeats it. Names without white space are
-//! different if they are not equal: no version renames a function.
+//! A version with another title still contains the phrases of the old title in its text. If two pages from one template have different
+//! titles, each has a phrase of its own title that the other page lacks, and usually repeats it. Names without white space differ unless
+//! they are equal: no version renames a function.
 //!
 //! ```text
 //! u "Rules of the Hualien branch\nThe Hualien branch shall ..."   v "Rules of the Yilan branch\nThe Yilan branch shall ..."
-//! half of the words of both titles are equal; "the Hualien branch" is missing in v and comes twice in u, "the Yilan branch" is missing in u
+//! half of the words of both titles are equal; "the Hualien branch" is missing in v and twice in u, "the Yilan branch" is missing in u
 //! -> another phrase
 //! u "dba_open\n..."   v "dba_popen\n..."   -> another name
 //! ```
 //!
-//! Source: ours, found by experiment; docs/versions.md says what it reaches. Cost: some 80 values a document, under a microsecond a pair.
-//! Limits: a phrase that each text has once says nothing, for a title may be reworded.
+//! Source: ours, found by experiment; docs/versions.md has its results. Cost: some 80 values per document, under a microsecond per
+//! pair. Limits: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
 
 use super::contained::GRAM;
 use dupsift_core::hash::hash64;
@@ -23,7 +23,7 @@ use dupsift_text::{Analysis, first_title, is_han};
 const LONGEST: usize = 40;
 /// Two words with the same first letters are forms of one word.
 const STEM: usize = 4;
-/// The name, which phrases come twice, and the number of tokens.
+/// The number of leading values: the name, the mask of repeated phrases, and the number of tokens.
 const HEAD: usize = 3;
 
 /// How the titles of two texts name different things.
@@ -35,8 +35,8 @@ pub enum TitleDifference {
     Phrase,
 }
 
-/// Appends the title of a text: nothing if it has none. `sorted` holds all 3-grams of the text in ascending order, repeated ones
-/// repeated.
+/// Appends the title of a text, or nothing if it has none. `sorted` holds all 3-grams of the text in ascending order, including repeated
+/// ones.
 pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) {
     let Some(line) = first_title(document) else { return };
     let title = document.beside(line);
@@ -64,7 +64,7 @@ pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) 
             out.push(hash64(stem(letters).as_bytes()));
         }
     }
-    // A word may be cut otherwise than tokens are, with Han characters and letters in it.
+    // Words may be split differently from tokens if they mix Han characters and letters.
     if out.len() - start != tokens.len() {
         out.truncate(start);
         out.extend(tokens.iter().map(|token| token.hash));
@@ -72,13 +72,13 @@ pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) 
     out.append(&mut phrases);
 }
 
-/// The first letters of a word; a word with a digit, a version or a number, has no other form.
+/// Returns the first letters of a word; a word with a digit (a version or a number) has no other forms.
 fn stem(word: &str) -> &str {
     let end = word.char_indices().nth(STEM).filter(|_| !word.contains(char::is_numeric));
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// The hash of a title that is one name; 0 for one of several words, and for one with Han characters, which have no white space.
+/// Returns the hash of a title that is a single name; 0 for several words, and for Han characters, which have no white space.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
     if name.contains(|letter: char| letter.is_whitespace() || is_han(letter)) {
@@ -103,12 +103,12 @@ impl<'t> Title<'t> {
         Some(Title { name, twice, stems, phrases })
     }
 
-    /// Whether at least half of the words stand in the other title.
+    /// Returns whether at least half of the words are in the other title.
     fn shares_half(&self, other: &Title<'_>) -> bool {
         2 * self.stems.iter().filter(|stem| other.stems.contains(stem)).count() >= self.stems.len()
     }
 
-    /// Whether a phrase with a word that the other title lacks is missing in the other text, and whether such a one comes twice.
+    /// Returns whether the other text lacks a phrase with a word that the other title lacks, and whether such a phrase is repeated.
     fn own_phrase(&self, other: &Title<'_>, in_other: impl Fn(u64) -> bool) -> (bool, bool) {
         let windows = self.stems.windows(GRAM).zip(self.phrases).enumerate();
         let own = windows
@@ -117,8 +117,8 @@ impl<'t> Title<'t> {
     }
 }
 
-/// How the titles of two texts differ; `None` if they do not, or if one text has no title. Each text is its title and the distinct
-/// 3-grams in ascending order.
+/// Returns how the titles of two texts differ; `None` if they do not, or if one text has no title. Each text is given as its title and
+/// its distinct 3-grams in ascending order.
 pub fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
     let (title_a, title_b) = (Title::of(a.0)?, Title::of(b.0)?);
     if title_a.name != 0 && title_b.name != 0 {
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(of("# [\nCompares", "# [[\nCompares"), Some(Name));
         assert_eq!(of("# chdir\nChanges", "# CHDIR\nChanges"), None);
         assert_eq!(of("CommonMark\\Render\nReturns", "CommonMark\\Render\\Man\nReturns"), Some(Name));
-        // Several words are no name, nor is a line of Chinese.
+        // Several words are not a name, nor is a line of Chinese.
         assert_eq!(of("Install\nRun it", "Install it\nRun it"), None);
         assert_eq!(of("安装\n运行", "卸载\n运行"), None);
         assert_eq!(of("a line without a text", "line"), None);
@@ -170,14 +170,14 @@ mod tests {
             format!("Rules of the {county} branch\nThe {body} branch of the office shall obey.")
         };
         assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "Yilan")), Some(Phrase));
-        // One text that repeats it is enough, none is not, and a phrase that the other text has is none of its own.
+        // One text that repeats it is enough, none is not, and a phrase that the other text contains does not count.
         assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "same")), Some(Phrase));
         assert_eq!(of(&rules("Hualien", "same"), &rules("Yilan", "same")), None);
         assert_eq!(of(&rules("Hualien", "Yilan"), &rules("Yilan", "Yilan")), None);
         let chinese =
             |place: &str| format!("農糧署{place}分署辦事細則\n農糧署{place}分署為處理內部單位之分工職掌，訂定本細則。");
         assert_eq!(of(&chinese("東區"), &chinese("南區")), Some(Phrase));
-        // A title with other forms of the same words, or with fewer equal words than half, was reworded.
+        // A title with other forms of the same words, or with fewer than half of its words equal, was reworded.
         assert_eq!(of("Изменить текст команды меню\nЧтобы", "Изменение текста команды меню\nЧтобы"), None);
         assert_eq!(of(&rules("Unit2017", "Unit2017"), &rules("Unit2018", "Unit2018")), Some(Phrase));
         assert_eq!(of("How to draw a red line\nDraw a red line", "Lines\nDraw a red line"), None);

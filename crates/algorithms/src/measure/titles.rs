@@ -1,18 +1,18 @@
-//! Titles that name different things: the last question before a document is removed for another one.
+//! Titles that name different things: the last check before a document is removed in favor of another one.
 //!
-//! Two texts can share nearly everything and still be about two things: the rules of two committees, the pages of two functions. What
-//! tells them apart is the title, and often nothing else. So a document is kept if its first line has a word that the other text has far
-//! less often, unless the two texts share rare words, which texts about one thing do and pages of one template do not. More is asked
-//! if the missing word is a name that the text repeats. A pair that is far nearer than any other is not asked that. Titles that are two
-//! names, or one pattern with two phrases, always differ: see `title_phrases`.
+//! Two texts can share nearly everything and still be about different things: the rules of two committees, the pages of two functions.
+//! Often only the title distinguishes them. So a document is kept if its first line has a word that is far rarer in the other text,
+//! unless the two texts share rare words, which texts about the same thing do and pages from one template do not. More rare words are
+//! needed if the missing word is a name that the text repeats. A pair that is far more similar than any other is exempt. Titles that are
+//! two names, or one pattern with two phrases, always differ: see `title_phrases`.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ
 //! v "Rules of the Yilan committee ..."    words of at most 10 documents in both: none
 //! ```
 //!
-//! Source: ours, found by experiment; docs/versions.md says what it reaches. Cost: about a microsecond a pair. Limits: two pages
-//! with the same title are not told apart, nor are two that share rare words and differ in one other word of a long title.
+//! Source: ours, found by experiment; docs/versions.md has its results. Cost: about a microsecond per pair. Limits: two pages with
+//! the same title are not distinguished, nor are two that share rare words and differ in one other word of a long title.
 
 use super::versions::{Both, HAIR};
 use super::{TitleDifference, Versions};
@@ -20,22 +20,22 @@ use dupsift_core::row::{Related, RelationKind};
 
 /// A first line with more words is a paragraph, and names nothing.
 pub const LONGEST_TITLE: u64 = 40;
-/// A title with so few different words is a name, for which no rare words in common make up.
+/// A title with at most this many different words is a name, for which shared rare words cannot compensate.
 const NAME: u64 = 2;
-/// A short text has a large share of its weight in one rare word. So there must be this many different ones.
+/// The minimum number of different shared rare words: in a short text, a single one has a large share of the weight.
 const RARE_WORDS: u64 = 3;
-/// So many times as much of the text must be rare words in common if the missing word is one that the text repeats.
+/// The factor by which more of the text must be shared rare words if the missing word is repeated in the text.
 const REPEATED: f64 = 5.0;
 
-/// What the first line of one text says about another text.
+/// The first line of one text compared with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
-    /// The largest share of its occurrences by which a word of the first line is rarer in the other text: 1 if the other text
-    /// does not have it; 0 if there is no title.
+    /// The largest share of its occurrences by which a word in the first line is rarer in the other text: 1 if the other text does not
+    /// have it; 0 if there is no title.
     pub missing: f64,
     /// That word, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
     pub word: u64,
-    /// Different words of the first line.
+    /// The number of different words in the first line.
     pub words: u64,
     /// Whether the text has a word of the first line at least twice, and the other text never.
     pub repeated: bool,
@@ -43,16 +43,16 @@ pub struct TitleWords {
     pub complete: bool,
     /// The share of the text's weight in rare words that both texts have.
     pub rare: f64,
-    /// How many different ones these are.
+    /// The number of different rare words that both texts have.
     pub rare_words: u64,
 }
 
 impl Versions {
-    /// Whether the title of one text names something that is not the other text's subject: of a contained text only its own title is
-    /// asked, of two versions both titles.
+    /// Returns whether the title of one text names something that is not the other text's subject: for a contained text, only its own
+    /// title counts; for two versions, both titles do.
     ///
-    /// A pair without a third document in its near group that is nearer than the next best by twice `gap` is about one thing, unless
-    /// `difference` says otherwise.
+    /// A pair without a third document in its near group that is more similar than the next best by twice `gap` is about one thing,
+    /// unless `difference` shows otherwise.
     pub fn other_title(
         &self,
         both: &Both,
@@ -77,7 +77,7 @@ impl Versions {
             let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
             title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
         };
-        // The first line of a mail or of a paragraph names nothing. A text of one line is asked for all of its words.
+        // The first line of a mail or of a paragraph names nothing. For a text of one line, all of its words count.
         if !both.lines.titles && !titles.iter().all(|title| title.complete) {
             return false;
         }
@@ -95,7 +95,7 @@ mod tests {
     use crate::measure::{Contained, FirstLine, Part, Surplus};
     use dupsift_core::row::Why;
 
-    /// Two texts, the first one contained in the second one, of which nothing is as near.
+    /// Two texts; the second one contains the first, and no other is as similar.
     fn both() -> Both {
         let contained = |common| Contained { grams: Part { common, all: 100 }, ..Contained::default() };
         Both {
@@ -120,7 +120,7 @@ mod tests {
         assert!(differ(&both(), RelationKind::Contained, [missing, equal]));
         assert!(!differ(&both(), RelationKind::Contained, [TitleWords { missing: 0.5, ..missing }, equal]));
         assert!(!differ(&both(), RelationKind::Template, [missing, missing]));
-        // The larger text may have a title of its own, but two versions have one.
+        // The larger text may have its own title, but two versions have the same one.
         assert!(!differ(&both(), RelationKind::Contained, [equal, missing]));
         assert!(differ(&both(), RelationKind::Version, [equal, missing]));
     }
@@ -132,7 +132,7 @@ mod tests {
         assert!(!differ(&both(), RelationKind::Contained, [changed, equal]));
         assert!(differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.019, ..changed }, equal]));
         assert!(differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.5, rare_words: 2, ..changed }, equal]));
-        // Not if another document is nearer, and not for a name.
+        // Not if another document is more similar, and not for a name.
         assert!(differ(&Both { next_best: 0.91, ..both() }, RelationKind::Contained, [changed, equal]));
         let name = TitleWords { words: 2, ..changed };
         assert!(differ(&both(), RelationKind::Contained, [name, equal]));
@@ -151,7 +151,7 @@ mod tests {
             rule.other_title(&Both { next_best, ..both() }, related, [missing; 2], difference)
         };
         let (rule, version) = (Versions::DEFAULT, RelationKind::Version);
-        // 0.9 is nearer than 0.6 by twice the gap of 0.15.
+        // 0.9 exceeds 0.6 by twice the gap of 0.15.
         assert!(asked(rule, 0.61, version, None) && !asked(rule, 0.6, version, None));
         let related = Related { relation: version, why: Why::Contained, next_best: 0.6, other_title: false };
         let group = Both { next_best: 0.6, in_group: true, ..both() };

@@ -1,87 +1,87 @@
-//! Versions, contained texts and forms: a rule for pairs that a cosine has found, in five sentences.
+//! Versions, contained texts and pages with the same template: a rule for pairs found by cosine, in five conditions.
 //!
-//! Source: ours, found by experiment; docs/versions.md says what it reaches, what each sentence is worth and what is doubtful.
-//! Cost: a few microseconds a pair. Limits: a short form and a short correction may both differ in one word.
+//! Source: ours, found by experiment; docs/versions.md has its results, the effect of each condition, and open questions. Cost: a few
+//! microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
 //!
-//! 1. The facts agree: at least `numbers` of the distinct numbers of the text that has fewer stand in the other one, or at
-//!    least `both` of the 3-grams of each stand in the other.
-//! 2. No single word tells the two apart: none stands so much oftener in one of them that the surplus has more than `word` of
-//!    that text's weight (in a short text more than `short` average words). Not asked where the first lines are equal.
-//! 3. A pair that passes is a version if it is contained: at least `contained` of the 3-grams of one stand in the other. Then
-//!    sentence 2 looks at the better contained text alone, for the other one may add what it likes.
-//! 4. Or if it stands alone: its cosine exceeds by `gap` the next best that either document has outside of the near group (the
-//!    two, and what has a cosine of `near` to either).
-//! 5. Or if both have the same title and nothing outside of the near group is nearer. All else is a form.
+//! 1. The facts agree: at least `numbers` of the distinct numbers of the text that has fewer are in the other one, or at least `both` of
+//!    the 3-grams of each are in the other.
+//! 2. No single word distinguishes the two: none occurs so much more often in one of them that the surplus has more than `word` of that
+//!    text's weight (in a short text, more than `short` average words). Skipped if the first lines are equal.
+//! 3. A pair that passes is a version if it is contained: at least `contained` of the 3-grams of one are in the other. Then condition 2
+//!    only applies to the better contained text, because the other one may add anything.
+//! 4. Or if it is isolated: its cosine exceeds by `gap` the next best that either document has outside the near group (the two, and
+//!    everything with a cosine of `near` to either).
+//! 5. Or if both have the same title and nothing outside the near group is more similar. All other pairs only share a template.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
-//! numbers: 0 of 1 agree, 3-grams: 1 of 4 stand in the other  -> form, the numbers differ
+//! numbers: 0 of 1 agree, 3-grams: 1 of 4 are in the other  -> same template, the numbers differ
 //! ```
 
 use super::Contained;
 use dupsift_core::row::{Related, RelationKind, Why};
 
-/// Below this share of the other text a contained text's partner is larger, and the pair is called contained.
+/// If less than this share of the larger text is in the other one, the pair is classified as contained.
 const MOST_OF_BOTH: f64 = 0.8;
 /// Similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
-/// The rule with its bounds.
+/// The rule with its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Versions {
-    /// The least cosine of a pair that is looked at; it stands for the next best where there is none.
+    /// The minimum cosine of a pair; it replaces the next best if there is none.
     pub least: f64,
-    /// The share of the numbers of the text with fewer that stand in the other.
+    /// The share of the numbers, in the text with fewer, that must be in the other.
     pub numbers: f64,
-    /// The share of the 3-grams of each that stand in the other, where the numbers differ.
+    /// The share of the 3-grams of each that must be in the other if the numbers differ.
     pub both: f64,
-    /// The share of a text's weight that the surplus of one word may have.
+    /// The maximum share of a text's weight that the surplus of one word may have.
     pub word: f64,
-    /// The average words that it may have in a short text.
+    /// The maximum surplus in a short text, in average words.
     pub short: f64,
-    /// The share of 3-grams from which on a text is contained.
+    /// The share of 3-grams from which a text is contained.
     pub contained: f64,
-    /// How much nearer the two must be than the next best.
+    /// How much more similar the two must be than the next best.
     pub gap: f64,
-    /// The least cosine within a near group.
+    /// The minimum cosine within a near group.
     pub near: f64,
-    /// A first line that more texts have is no title.
+    /// A first line that more texts have is not a title.
     pub titles: u64,
-    /// The least cosine of a form that is reported.
+    /// The minimum cosine of a pair with the same template that is reported.
     pub templates: f64,
-    /// The share of its occurrences by which a word of the title may be rarer in the other text.
+    /// The maximum share of its occurrences by which a word of the title may be rarer in the other text.
     pub title: f64,
-    /// The share of a text's weight in rare words in common that makes up for a changed title; five times as much if the missing
-    /// word is repeated. Rare is what at most `titles` documents have.
+    /// The share of a text's weight in shared rare words that compensates for a changed title; five times as much if the missing word is
+    /// repeated. A word is rare if at most `titles` documents have it.
     pub rare: f64,
 }
 
-/// What a document's first line says.
+/// The comparison of two first lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstLine {
-    /// Whether the two have the same one, and few others have it.
+    /// Whether they are equal, and few others have the same line.
     pub same: bool,
     /// Whether both may be titles.
     pub titles: bool,
 }
 
-/// The word that stands oftener in one text than in another, by weight.
+/// The word that is more frequent in one text than in another, by weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surplus {
     /// The share of the text's weight that the surplus has.
     pub share: f64,
-    /// The word, by a number of the algorithm that found it; 0 where there is none.
+    /// The word, by a number of the algorithm that found it; 0 if there is none.
     pub word: u64,
-    /// Words of the text, repeated ones counted each time.
+    /// The number of words in the text, including repeated ones.
     pub words: u64,
 }
 
-/// All that the rule asks of two documents a and b.
+/// The data that the rule needs about two documents a and b.
 #[derive(Clone, Copy, Debug)]
 pub struct Both {
     /// Their cosine.
     pub cosine: f64,
-    /// How much of a stands in b, and of b in a.
+    /// How much of a is in b, and of b in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
@@ -94,12 +94,12 @@ pub struct Both {
 }
 
 impl Both {
-    /// The shares of 3-grams.
+    /// Returns the shares of 3-grams.
     fn shares(&self) -> [f64; 2] {
         self.contained.map(|contained| contained.grams.share().unwrap_or(0.0))
     }
 
-    /// The side that is contained better; of two that are contained equally the first one.
+    /// Returns the side that is contained better; the first one if both are equal.
     pub fn inner(&self) -> usize {
         let [a, b] = self.shares();
         usize::from(a < b)
@@ -107,7 +107,7 @@ impl Both {
 }
 
 impl Versions {
-    /// With the bounds that were found by experiment, for pairs by [`cosine`](super::cosine()) of 0.6 and more.
+    /// The limits found by experiment, for pairs with a [`cosine`](super::cosine()) of at least 0.6.
     pub const DEFAULT: Versions = Versions {
         least: 0.6,
         numbers: 0.7,
@@ -123,12 +123,12 @@ impl Versions {
         rare: 0.02,
     };
 
-    /// What equal texts are.
+    /// Returns the relation of equal texts.
     pub fn same(&self) -> Related {
         Related { relation: RelationKind::Version, why: Why::Same, next_best: self.least as f32, other_title: false }
     }
 
-    /// The five sentences, in their order.
+    /// Applies the five conditions in order.
     pub fn relate(&self, both: &Both) -> Related {
         let outcome = |relation, why| Related { relation, why, next_best: both.next_best as f32, other_title: false };
         let shares = both.shares();
@@ -155,7 +155,7 @@ impl Versions {
         }
     }
 
-    /// The share of a text's weight that the surplus of one word may have.
+    /// Returns the maximum share of a text's weight that the surplus of one word may have.
     pub fn most(&self, surplus: Surplus) -> f64 {
         self.word.max(self.short / surplus.words.max(1) as f64)
     }
@@ -180,7 +180,7 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that tells them apart, near to others.
+    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that distinguishes them, near others.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));
@@ -218,11 +218,11 @@ mod tests {
         let alone = Both { next_best: 0.55, ..both() };
         for surplus in [[heavy, alone.surplus[0]], [alone.surplus[0], heavy]] {
             assert_eq!(outcome(Both { surplus, ..alone }), (RelationKind::Template, Why::Word));
-            // Not where the first lines are equal.
+            // Skipped if the first lines are equal.
             let lines = FirstLine { same: true, titles: false };
             assert_eq!(outcome(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
         }
-        // In a text of 80 words it may have 0.025.
+        // In a text of 80 words, 0.025 is allowed.
         let short = Surplus { words: 80, ..heavy };
         assert_eq!(outcome(Both { surplus: [short; 2], ..alone }), (RelationKind::Version, Why::Alone));
     }
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_stands_alone_and_what_has_one_title() {
-        // 0.15 is enough, as it is written.
+        // 0.15 is enough, as written.
         assert_eq!(outcome(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
         assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Template, Why::Near));
         let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };
@@ -255,7 +255,7 @@ mod tests {
             (RelationKind::Template, Why::Near)
         );
         assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
-        // Without any next best, for which the least cosine stands as the Float32 that it is, no others are as near.
+        // Without any next best, which the least cosine as a Float32 replaces, no others are as near.
         let none = Both { cosine: 0.74, next_best: 0.6f32.into(), ..both() };
         assert_eq!(outcome(none), (RelationKind::Template, Why::Far));
         assert_eq!(outcome(Both { next_best: 0.61, ..none }), (RelationKind::Template, Why::Near));

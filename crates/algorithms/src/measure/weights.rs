@@ -1,7 +1,7 @@
-//! The distance of two lists of weights of the same things (Wang, Xie, Lei, Li 2000).
+//! The distance of two lists of weights for the same items (Wang, Xie, Lei, Li 2000).
 
-/// sum (a - b)^2 / (sum a^2 + sum b^2), thing by thing: 0 for equal weights, 1 where no thing has both, and 0 for no weight
-/// at all. It depends on the scale: twice the weights are 0.2 away. O(n).
+/// Returns sum (a - b)^2 / (sum a^2 + sum b^2) over all items: 0 for equal weights, 1 if no item has both weights, and 0 if all are 0.
+/// It depends on the scale: doubled weights have a distance of 0.2. O(n).
 ///
 /// ```text
 /// weight_distance([(2.0, 1.0), (1.0, 1.0), (1.0, 1.0)]) == 1.0 / 9.0

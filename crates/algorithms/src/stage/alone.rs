@@ -1,4 +1,4 @@
-//! alone: the signature of one text and the similarity of two, without a corpus; by the code that signs and judges in a run.
+//! alone: computes the signature of one text or the similarity of two without a corpus, with the same code as a run.
 
 use std::sync::OnceLock;
 
@@ -10,34 +10,34 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Reason, Signatures};
 use dupsift_text::{Pipeline, TextOptions};
 
-/// What an algorithm says of one text.
+/// The output of an algorithm for one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The rows by which texts meet; none where there is a reason.
+    /// The rows that are matched with those of other texts; empty if there is a reason.
     pub rows: Vec<SignatureRow>,
-    /// What the texts that met are compared by, where the method keeps that.
+    /// The sketch that candidate pairs are filtered by, if the method keeps one.
     pub sketch: Vec<u64>,
     /// Why the text has no signature.
     pub reason: Option<Reason>,
 }
 
-/// One row of a signature: texts that share position and key meet.
+/// One row of a signature: texts that share position and key are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureRow {
     /// Which of the algorithm's keys this is: a table, a band, a rule.
     pub position: u32,
     /// The key.
     pub key: u128,
-    /// What rows of one key are ordered by, such as a length; else 0.
+    /// The sort value of rows with the same key, such as a length; otherwise 0.
     pub order: u32,
-    /// The algorithm's own bytes.
+    /// The sketch.
     pub sketch: Vec<u8>,
 }
 
-/// The signature of a text by an algorithm as it is typed for a run, such as `simhash` or `minhash:bands=20,rows=5`.
+/// Returns the signature of a text for an algorithm as passed to a run, such as `simhash` or `minhash:bands=20,rows=5`.
 ///
 /// # Errors
-/// [`Error::Usage`]: an unknown name or parameter, more than one algorithm, or one that needs a corpus.
+/// Returns [`Error::Usage`] for an unknown name or parameter, more than one algorithm, or an algorithm that needs a corpus.
 pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     let chosen = Recipe::parse_algorithms(algorithm)?;
     let [one] = chosen.as_slice() else {
@@ -62,11 +62,12 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     Ok(Signature { rows: rows.collect(), sketch: out.sketch_of_document().to_vec(), reason: out.reason() })
 }
 
-/// How alike two texts are, from 0 to 1: `lcs`, 2 LCS / (|a| + |b|) on characters; `words`, the same on words; `jaccard`, of
-/// shingles of five words, or of others, as `jaccard:words3` and `jaccard:chars8`. Texts without words are like no other.
+/// Returns the similarity of two texts, from 0 to 1: `lcs`, 2 LCS / (|a| + |b|) on characters; `words`, the same on words; `jaccard`, on
+/// shingles of five words or of other units, such as `jaccard:words3` and `jaccard:chars8`. Texts without words are similar to no other
+/// text.
 ///
 /// # Errors
-/// [`Error::Usage`]: an unknown measure, or texts so long that comparing them would take more than about a second.
+/// Returns [`Error::Usage`] for an unknown measure, or for texts so long that comparing them would take more than about a second.
 pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
     let judge = Judge::measure(measure)?;
     let evidence = |text: &str| -> Result<Vec<u64>> {
@@ -80,7 +81,7 @@ pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
     Ok(similarity.unwrap_or(0.0))
 }
 
-/// Words as they are cut by default.
+/// Returns a pipeline with the default options.
 fn pipeline() -> Result<&'static Pipeline> {
     static PIPELINE: OnceLock<Pipeline> = OnceLock::new();
     match PIPELINE.get() {

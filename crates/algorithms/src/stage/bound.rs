@@ -1,4 +1,4 @@
-//! An algorithm bound to a corpus: its method, its rules over all pairs, and the checks of its pairs on the texts.
+//! An algorithm bound to a corpus: its method, its rules over all pairs, and how its pairs are verified on the texts.
 
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
@@ -15,23 +15,23 @@ pub struct Bound<'c> {
     pub label: String,
     /// The method.
     pub signer: Box<dyn Signer + 'c>,
-    /// How its signatures are built.
+    /// The layout of its signatures.
     pub scheme: SignatureScheme,
-    /// What its pairs are held against once they are judged.
+    /// The margin that filters its judged pairs.
     pub margin: Option<Margin>,
-    /// Whether documents meet within their scopes alone.
+    /// Whether documents are compared only within their scopes.
     pub scoped: bool,
     check: Option<Box<dyn Verify>>,
 }
 
 impl<'c> Bound<'c> {
-    /// Binds one.
+    /// Binds an algorithm to a corpus.
     ///
     /// # Errors
-    /// Parameters that contradict each other.
+    /// Returns an error for parameters that contradict each other.
     pub fn new(label: String, algorithm: &dyn Algorithm, params: &Params, corpus: &Corpus<'c>) -> Result<Bound<'c>> {
         let signer = algorithm.signer(params, corpus)?;
-        // An algorithm with its own parameter `verify` does that check itself.
+        // An algorithm with its own parameter `verify` does this check itself.
         let own = algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
         let check = params.verify(VERIFY.name).filter(|_| !own);
         let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
@@ -53,17 +53,17 @@ impl<'c> Bound<'c> {
         Ok(bound)
     }
 
-    /// How its rows are laid out in a corpus of so many documents.
+    /// Returns the layout of its rows in a corpus with this many documents.
     pub fn layout(&self, documents: u64) -> RowLayout {
         RowLayout::new(self.scheme.shape, documents).scoped(self.scoped)
     }
 
-    /// How its second-round rows are laid out, where the method sends some.
+    /// Returns the layout of its second-round rows, if the method emits any.
     pub fn probe_layout(&self, documents: u64) -> Option<RowLayout> {
         self.scheme.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }
 
-    /// The check of its pairs on the texts: the method's own, what `verify=` asked for, or both.
+    /// Returns the verification of its pairs on the texts: the method's own, the one requested by `verify=`, or both.
     pub fn verify(&self) -> Option<Check<'_>> {
         match (self.signer.verify(), self.check.as_deref()) {
             (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
@@ -72,54 +72,53 @@ impl<'c> Bound<'c> {
         }
     }
 
-    /// The check of candidates: all of [`Bound::verify`], but for what comes after a rule that looks at all pairs.
+    /// Returns the verification of candidates: all of [`Bound::verify`], except what runs after a rule over all pairs.
     pub fn verify_candidates(&self) -> Option<Check<'_>> {
         if self.verifies_last() { self.signer.verify().map(Check::one) } else { self.verify() }
     }
 
-    /// What `verify=` asks for, where a rule that looks at all pairs comes before it: a margin, or what tells versions from
-    /// forms, goes by the method's own score, so that the check can only take pairs away.
+    /// Returns the check requested by `verify=` if a rule over all pairs runs before it. A margin, or the rule that distinguishes
+    /// versions from pages with the same template, uses the method's own score, so this check can only remove pairs.
     pub fn verify_last(&self) -> Option<Check<'_>> {
         self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
-    /// Equal signatures have no score but that of the check.
+    /// The only score of equal signatures is that of the check.
     fn verifies_last(&self) -> bool {
         let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())
     }
 
-    /// Returns the rule that relates pairs, with the method that knows the words in which two texts differ; `None` without
+    /// Returns the rule that classifies pairs, with the method that provides the words in which two texts differ; `None` without
     /// `relate=true`.
     pub fn relating(&self) -> Option<(&Versions, &dyn TermVectors)> {
         let vectors = self.signer.vectors()?;
         vectors.versions().map(|rule| (rule, vectors))
     }
 
-    /// Returns what signs a document and records the evidence for the check of candidates at once; `None` if evidence takes a pass
-    /// of its own.
+    /// Returns the signer that also records the evidence for the check of candidates; `None` if evidence needs a separate pass.
     pub fn with_evidence(&self) -> Option<&dyn TermVectors> {
         let own = self.check.is_none() || self.verifies_last();
         self.signer.vectors().filter(|_| own && self.signer.verify().is_some())
     }
 
-    /// Returns whether each pair in a window of up to so many rows of this key is judged alone.
+    /// Returns whether each pair in a window of up to this many rows with this key is judged independently of the others.
     pub fn judges_each(&self, key: u128, rows: u64) -> bool {
         self.signer.vectors().is_none_or(|vectors| vectors.judges_each(key, rows))
     }
 
-    /// Whether the evidence for the check of candidates is taken when a document is signed.
+    /// Returns whether the evidence for the check of candidates is recorded when a document is signed.
     pub fn takes_evidence_early(&self) -> bool {
         self.with_evidence().is_some()
     }
 
-    /// Whether equal keys are pairs without a further look.
+    /// Returns whether equal keys are pairs without verification.
     pub fn equal_keys_are_pairs(&self) -> bool {
         self.verify().is_none() && (self.scheme.is_equivalence() || self.scheme.probe_shape().is_some())
     }
 }
 
-/// One check on the texts, or two that a pair has to pass one after the other.
+/// One check on the texts, or two that a pair must pass in order.
 #[derive(Clone, Copy)]
 pub struct Check<'b> {
     first: &'b dyn Verify,
@@ -131,18 +130,18 @@ impl<'b> Check<'b> {
         Check { first, second: None }
     }
 
-    /// The settings as the user writes them.
+    /// Returns the settings as they are typed.
     pub fn name(&self) -> String {
         let second = self.second.map(|second| format!(" and {}", second.name()));
         self.first.name() + &second.unwrap_or_default()
     }
 
-    /// The checks one by one, in their order.
+    /// Returns the checks in order.
     pub fn each(&self) -> impl Iterator<Item = &dyn Verify> {
         [Some(self.first), self.second].into_iter().flatten()
     }
 
-    /// Appends what the comparison needs of one document; of two checks the length of the first one's before all.
+    /// Appends the evidence of one document; with two checks, the length of the first one's evidence precedes both.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let Some(second) = self.second else { return self.first.evidence(document, out) };
         let at = out.len();
@@ -152,10 +151,10 @@ impl<'b> Check<'b> {
         second.evidence(document, out);
     }
 
-    /// The pair as it stays, with the similarity of the last check.
+    /// Returns the pair if it passes, with the similarity of the last check.
     ///
     /// # Errors
-    /// [`Undecided`](crate::measure::Undecided) by the first of the checks that does not say no.
+    /// Returns [`Undecided`](crate::measure::Undecided) from the first check that cannot decide, unless an earlier one rejects the pair.
     pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
         let Some(second) = self.second else { return self.first.compare(a, b, met) };
         let (a, b) = (parts(a), parts(b));
@@ -163,7 +162,7 @@ impl<'b> Check<'b> {
     }
 }
 
-/// The evidence of the first and of the second check; nothing for a document that was not read.
+/// Returns the evidence of the first and of the second check; empty for a document that was not read.
 fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
     evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
 }

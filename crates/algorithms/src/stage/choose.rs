@@ -1,4 +1,4 @@
-//! For which of its kept partners a document goes, if for any: the choice within the survivor rule.
+//! Chooses in favor of which kept partner a document is removed, if any, for the survivor rule.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,14 @@ use super::remove_if::{Bounds, MOST_LOOKED_AT, Stays};
 use super::survive::{Partner, Removal};
 use crate::measure::Contained;
 
-/// For the best one: a pair is enough. `better(a, b)`: a comes before b in the order of preference.
+/// Chooses the best partner; a pair is enough. `better(a, b)`: a precedes b in the order of preference.
 pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -> Option<Removal> {
     let best = partners.iter().reduce(|a, b| if better(b.kept, a.kept) { b } else { a })?;
     Some(Removal { doc, kept: best.kept, found: Some(best.found), contained: None })
 }
 
-/// Those that a document is held against, the most similar ones first, of equally similar ones the best; and the others.
+/// Splits the partners into those that a document is compared with (the most similar; among equally similar ones, the best) and the
+/// rest.
 pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (&mut [Partner], &mut [Partner]) {
     let preferred = |a: &Partner, b: &Partner| {
         let similar = b.found.1.total_cmp(&a.found.1);
@@ -26,29 +27,29 @@ pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (
     (near, far)
 }
 
-/// For one in which it is contained: the one with the most of its 3-grams, then the most similar, then the best.
+/// Chooses a partner that contains the document: the one with most of its 3-grams, then the most similar, then the best.
 ///
-/// The [`MOST_LOOKED_AT`] most similar partners are looked at, of equally similar ones the best.
+/// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar ones, the best.
 pub struct Chooser<B> {
     bounds: Bounds,
     better: B,
-    /// How many documents stay beside a kept one that they form a pair with, by reason.
+    /// The number of documents that are kept although they form a pair with a kept one, by reason.
     pub stays: BTreeMap<Stays, u64>,
-    /// Kept partners of documents that stay which were not looked at; one that several algorithms found may count for each.
+    /// Kept partners that such documents were not compared with; a partner that several algorithms found may count for each.
     pub not_looked_at: u64,
 }
 
 impl<B: Fn(u64, u64) -> bool> Chooser<B> {
-    /// `better(a, b)`: a comes before b in the order of preference.
+    /// Returns a chooser. `better(a, b)`: a precedes b in the order of preference.
     pub fn new(bounds: Bounds, better: B) -> Chooser<B> {
         Chooser { bounds, better, stays: BTreeMap::new(), not_looked_at: 0 }
     }
 
-    /// Chooses for one document. `look`: how much of it stands in a kept one, and the other way round; none for an exact copy.
-    /// `beyond`: how many more kept partners there are that are not among these.
+    /// Chooses for one document. `look` returns how much of the document a kept one contains, and vice versa; `None` for an exact copy.
+    /// `beyond` is the number of kept partners that are not in `partners`.
     ///
     /// # Errors
-    /// Those of `look`.
+    /// Returns the errors of `look`.
     pub fn choose<E>(
         &mut self,
         doc: u64,
@@ -64,10 +65,10 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         Ok(chosen)
     }
 
-    /// Like [`Chooser::choose`] for a document that is removed in any case: none is counted as kept beside its partners.
+    /// Like [`Chooser::choose`] for a document that is removed in any case: it does not count as kept.
     ///
     /// # Errors
-    /// Those of `look`.
+    /// Returns the errors of `look`.
     pub fn choose_for_removed<E>(
         &self,
         doc: u64,
@@ -77,7 +78,7 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         self.look_at(doc, partners, look).map(|(chosen, ..)| chosen)
     }
 
-    /// Returns the choice; if there is none, why the document is kept beside its partners, and how many of these were not looked at.
+    /// Returns the choice; if there is none, why the document is kept and how many partners it was not compared with.
     fn look_at<E>(
         &self,
         doc: u64,
@@ -131,7 +132,7 @@ mod tests {
         let shares = |kept: u64| Some([if kept == 4 { of(9, 9) } else { of(8, 9) }, of(0, 0)]);
         assert_eq!(chosen(&[(2, 0.5), (1, 0.7), (3, 0.7), (4, 0.1)], shares).0, Some(4));
         assert_eq!(chosen(&[(2, 0.5), (3, 0.7), (1, 0.7)], shares).0, Some(1));
-        // A copy is looked at no further.
+        // The search ends at a copy.
         assert_eq!(chosen(&[(2, 1.0), (4, 0.7)], |kept| shares(kept).filter(|_| kept != 2)).0, Some(2));
         assert_eq!(best(9, &[partner(5, 0.1), partner(3, 0.2)], |a, b| a < b).unwrap().kept, 3);
         assert_eq!(best(9, &[], |a, b| a < b), None);
@@ -147,7 +148,7 @@ mod tests {
         assert_eq!(chosen(&[(2, 0.9)], |_| Some([of(1, 1); 2])).1.stays, BTreeMap::from([(Stays::OwnText, 1)]));
     }
 
-    /// Thirty partners that are equally near: the twenty best are looked at, and the others count.
+    /// Of thirty equally similar partners, the best twenty are compared, and the others are counted.
     #[test]
     fn the_most_similar_are_looked_at_and_the_others_count() {
         let all: Vec<(u64, f32)> = (0..30).rev().map(|kept| (kept, 0.5)).collect();

@@ -1,8 +1,8 @@
-//! clusters: connected components of one algorithm's pairs, each with its best document and how similar the others are to it.
+//! clusters: connected components of one algorithm's pairs, each with its best document and the similarity of the others to it.
 //!
-//! A class of equal documents is one node, named by its smallest document. Arrays of numbers, as long as there are documents and
-//! all 0 at the start, are handed over by the driver, so that they lie where it likes; a driver that has one component at a
-//! time numbers its documents from 0.
+//! A class of equal documents is one node, named by its smallest document. The driver provides the arrays, one number per document and
+//! all 0 at the start, so it decides where they are stored. A driver that processes one component at a time numbers the documents of
+//! each from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components
@@ -14,19 +14,19 @@
 use super::connect::Forest;
 use dupsift_core::row::{Docs, Pair, Slots};
 
-/// What one algorithm says of classes.
+/// The classes of one algorithm.
 pub trait Classes {
-    /// The smallest document of the class.
+    /// Returns the smallest document of the class.
     fn representative(&self, doc: u64) -> u64;
 
-    /// The documents of the class of a representative, itself included.
+    /// Returns the documents in the class of a representative, including itself.
     fn members(&self, representative: u64) -> Docs<'_>;
 }
 
-/// Clusters while they are made.
+/// Clusters under construction.
 pub struct Clusters<'c, C> {
     classes: &'c C,
-    /// None where there are no pairs: then every class is a cluster.
+    /// `None` if there are no pairs: then every class is a cluster.
     forest: Option<Forest<'c>>,
     /// The best document of each cluster, plus one, by root.
     best: Slots<'c>,
@@ -35,21 +35,20 @@ pub struct Clusters<'c, C> {
 }
 
 impl<'c, C: Classes> Clusters<'c, C> {
-    /// Of no pairs yet. Without pairs `parents` and `similarities` may be empty.
+    /// Returns clusters without pairs. If there are none, `parents` and `similarities` may be empty.
     pub fn new(classes: &'c C, parents: Option<Slots<'c>>, best: Slots<'c>, similarities: &'c mut [u32]) -> Self {
         Clusters { classes, forest: parents.map(Forest::new), best, similarities }
     }
 
-    /// Takes a pair of representatives. Forms join nothing.
+    /// Joins a pair of representatives. Pairs that only share a template are ignored.
     pub fn join(&mut self, pair: &Pair) {
         if let Some(forest) = self.forest.as_mut().filter(|_| !pair.is_template()) {
             forest.union(pair.a, pair.b);
         }
     }
 
-    /// Takes a class of two and more, or a document that stands in a pair and is alone in its class, once; all pairs have been
-    /// joined. `preferred` is the best of these documents, and `better` says whether one is preferred to another. Returns the
-    /// root of the cluster.
+    /// Adds a class of two or more, or a document that is in a pair and alone in its class, once each, after all pairs were joined.
+    /// `preferred` is the best of these documents, and `better` compares two documents. Returns the root of the cluster.
     pub fn member(&mut self, representative: u64, preferred: u64, better: impl Fn(u64, u64) -> bool) -> u64 {
         let root = self.root(representative);
         if self.best.get(root).checked_sub(1).is_none_or(|other| better(preferred, other)) {
@@ -58,13 +57,13 @@ impl<'c, C: Classes> Clusters<'c, C> {
         root
     }
 
-    /// Whether a document of a pair has no other in its class: then [`Clusters::member`] has to be told of it, once; of larger
-    /// classes it is told anyhow.
+    /// Returns whether a document in a pair is alone in its class: then it must be passed to [`Clusters::member`] separately, once;
+    /// larger classes are passed anyway.
     pub fn is_alone(&self, doc: u64) -> bool {
         self.classes.members(doc).len() == 1
     }
 
-    /// Takes a pair once more; all members have been told of.
+    /// Records the similarity of a pair, after all members were added.
     pub fn compare(&mut self, pair: &Pair) {
         if pair.is_template() {
             return;
@@ -78,12 +77,13 @@ impl<'c, C: Classes> Clusters<'c, C> {
         }
     }
 
-    /// The document that represents the cluster with this root.
+    /// Returns the best document of the cluster with this root.
     pub fn best(&self, root: u64) -> u64 {
         self.best.get(root).saturating_sub(1)
     }
 
-    /// How similar a document is to the best one of its cluster, where they are a pair; `equal` is the similarity within a class.
+    /// Returns the similarity of a document to the best one of its cluster, if they are a pair; `equal` is the similarity within a
+    /// class.
     pub fn similarity(&self, doc: u64, best: u64, equal: f32) -> Option<f32> {
         let class = self.classes.representative(doc);
         if class == self.classes.representative(best) {
@@ -128,7 +128,7 @@ mod tests {
         let pair = |a, b, similarity| Pair::new(a, b, Score { similarity, distance: None }, 1);
         let told =
             Some(Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false });
-        // 5 and 6 are forms of each other, and in no cluster.
+        // 5 and 6 share a template, and are in no cluster.
         let pairs = [pair(0, 2, 0.75), pair(0, 5, 0.5), Pair { told, ..pair(5, 6, 0.9) }];
         let (mut parents, mut best, mut similarities) = (vec![0u32; 7], vec![0u32; 7], vec![0u32; 7]);
         let parents = Some(Slots::Narrow(&mut parents));

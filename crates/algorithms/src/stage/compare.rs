@@ -1,32 +1,33 @@
-//! compare: from judged pairs of many algorithms to recall, precision and F of each, and of several together.
+//! compare: computes recall, precision and F of each algorithm, and of several together, from judged pairs.
 //!
-//! The duplicates are those of the pool, all pairs that any of the algorithms found (the method of the 2007 study, pooling:
-//! Spärck Jones and van Rijsbergen 1975). What none of them found is not seen; the oracle of `compare` is for that.
+//! The duplicates are those in the pool of all pairs that any of the algorithms found (the method of the 2007 study, pooling: Spärck
+//! Jones and van Rijsbergen 1975). Duplicates that none of them found are missed; the oracle of `compare` covers these.
 //!
-//! **The sample.** A pair has one random number, a hash of the seed and its two documents. It is judged if that number is below
-//! the rate of one of the algorithms that found it, so with a probability known beforehand, the largest of their rates; an
-//! algorithm with few pairs has the rate 1. Samples of different algorithms overlap as far as their pairs do (permanent
-//! random numbers: Brewer, Early and Joyce 1972).
+//! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
+//! the rate of at least one algorithm that found it, so the probability is known beforehand: the largest of these rates. An algorithm
+//! with few pairs has the rate 1. The samples of different algorithms overlap as far as their pairs do (permanent random numbers:
+//! Brewer, Early and Joyce 1972).
 //!
-//! How the duplicates of a part of the pool follow from those of its judged pairs: [`super::estimate`].
+//! [`super::estimate`] estimates the duplicates in a part of the pool from those among its judged pairs.
 
 use std::collections::BTreeMap;
 
 use super::estimate::{Cell, Part};
 use dupsift_core::hash::{combine, mix64};
 
-/// Which pairs are judged.
+/// Selects the pairs that are judged.
 #[derive(Clone, Debug)]
 pub struct Sampling {
-    /// By algorithm: the share of its pairs that is judged for its own sake.
+    /// By algorithm: the share of its pairs that is sampled.
     rates: Vec<f64>,
-    /// The different rates, the largest first.
+    /// The different rates, in descending order.
     strata: Vec<f64>,
     seed: u64,
 }
 
 impl Sampling {
-    /// For algorithms with so many pairs each, about `most` of which are judged where there are more.
+    /// Returns the sampling for algorithms with these numbers of pairs; if an algorithm has more than `most` pairs, about `most` are
+    /// judged.
     pub fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
         let rate = |&pairs: &u64| if pairs <= most { 1.0 } else { most as f64 / pairs as f64 };
         let rates: Vec<f64> = pairs.iter().map(rate).collect();
@@ -36,7 +37,7 @@ impl Sampling {
         Sampling { rates, strata, seed }
     }
 
-    /// Whether a pair that the algorithms of these bits found is judged.
+    /// Returns whether a pair found by the algorithms in these bits is judged.
     pub fn takes(&self, a: u64, b: u64, found: u64) -> bool {
         let hash = mix64(combine(combine(self.seed, a), b));
         ((hash >> 11) as f64 / (1u64 << 53) as f64) < self.rate(found)
@@ -55,27 +56,27 @@ impl Sampling {
 /// Combinations of finders that are counted before they are added to the sums.
 const MOST_PENDING: usize = 1 << 16;
 
-/// Counts of the pool, by who found what.
+/// Counts of the pool, by the algorithms that found each pair.
 ///
-/// What up to three algorithms have in common is counted, from which any union of them follows; so memory is bounded by the
-/// number of algorithms (n^3 / 6 sums of 24 bytes a stratum: 140 KB for 30 of them with one) and not by the pairs, or by the
-/// number of different sets of finders.
+/// The pairs that up to three algorithms have in common are counted, which gives any union of them; so memory depends on the number of
+/// algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 of them with one) and not on the number of pairs or of different sets
+/// of finders.
 pub struct Tally {
     algorithms: usize,
-    /// By algorithm: the bits of those that find what it finds by definition, or part of it, itself among them.
+    /// By algorithm: the bits of those that find, by definition, all or part of what it finds, including itself.
     related: Vec<u64>,
     sampling: Sampling,
-    /// By set of finders; few in practice.
+    /// Counts by set of finders; few in practice.
     pending: BTreeMap<u64, Cell>,
     /// By set of up to three algorithms and stratum: pairs that all of these found.
     common: Vec<Cell>,
-    /// By algorithm and stratum: pairs that it alone found, or with related ones.
+    /// By algorithm and stratum: pairs that only this algorithm or related ones found.
     alone: Vec<Cell>,
     all: Part,
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// Returns an empty tally.
     pub fn new(sampling: Sampling) -> Tally {
         let (algorithms, strata) = (sampling.rates.len(), sampling.strata.len());
         Tally {
@@ -89,17 +90,17 @@ impl Tally {
         }
     }
 
-    /// Says which of them hold each other, each as bits; none does by itself.
+    /// Records, as bits, which algorithms include each other; none by default.
     pub fn relate(&mut self, related: Vec<u64>) {
         self.related.iter_mut().zip(related).for_each(|(known, more)| *known |= more);
     }
 
-    /// Counts a pair of the pool.
+    /// Counts a pair in the pool.
     pub fn pair(&mut self, found: u64) {
         self.add(found, Cell { pairs: 1, ..Cell::default() });
     }
 
-    /// Counts the verdict on a pair, which is counted as a pair besides.
+    /// Counts the verdict on a pair; the pair itself is counted separately.
     pub fn verdict(&mut self, found: u64, duplicate: bool) {
         self.add(found, Cell { judged: 1, duplicates: duplicate.into(), ..Cell::default() });
     }
@@ -112,7 +113,7 @@ impl Tally {
         }
     }
 
-    /// Adds what is pending to the sums. The counts below speak of what was settled.
+    /// Adds the pending counts to the sums. The methods below return only settled counts.
     pub fn settle(&mut self) {
         for (found, cell) in std::mem::take(&mut self.pending) {
             let (stratum, strata) = (self.sampling.stratum(found), self.sampling.strata.len());
@@ -135,26 +136,26 @@ impl Tally {
         }
     }
 
-    /// The whole pool.
+    /// Returns the whole pool.
     pub fn all(&self) -> &Part {
         &self.all
     }
 
-    /// The pairs that this algorithm alone found, apart from those that it is related to.
+    /// Returns the pairs that only this algorithm or related ones found.
     pub fn alone(&self, algorithm: usize) -> Part {
         self.part(&self.alone, algorithm)
     }
 
-    /// The pairs that all of these found: one to three algorithms, ascending.
+    /// Returns the pairs that all of these found: one to three algorithms, ascending.
     pub fn common(&self, of: &[usize]) -> Part {
         self.part(&self.common, place(of))
     }
 
-    /// The pairs that at least one of these found: one to three algorithms, ascending.
+    /// Returns the pairs that at least one of these found: one to three algorithms, ascending.
     pub fn union(&self, of: &[usize]) -> Part {
         match *of {
             [a, b] => self.common(&[a]).each(&self.common(&[b]), Cell::plus).without(&self.common(of)),
-            // What the first two have, and of the third what neither of them has.
+            // The union of the first two, plus the pairs of the third that neither of them has.
             [a, b, c] => {
                 let of_third = self.common(&[c]).each(&self.common(of), Cell::plus);
                 let own = of_third.each(&self.common(&[a, c]), Cell::minus).without(&self.common(&[b, c]));
@@ -164,7 +165,7 @@ impl Tally {
         }
     }
 
-    /// How many algorithms.
+    /// Returns the number of algorithms.
     pub fn algorithms(&self) -> usize {
         self.algorithms
     }
@@ -181,8 +182,8 @@ fn bits(found: u64) -> impl Iterator<Item = usize> {
         .map(|left| left.trailing_zeros() as usize)
 }
 
-/// The place of a set of one to three numbers, ascending, among all such sets: that of a set of three among the sets of three
-/// (the combinatorial number system), for which two numbers fill up the sets that are smaller.
+/// Returns the index of a set of one to three ascending numbers among all such sets: its rank among the sets of three (the combinatorial
+/// number system), where two extra numbers pad smaller sets.
 fn place(set: &[usize]) -> usize {
     let mut three = [0, 1, 2];
     let from = 3 - set.len();
@@ -190,7 +191,7 @@ fn place(set: &[usize]) -> usize {
     choose(three[0], 1) + choose(three[1], 2) + choose(three[2], 3)
 }
 
-/// How many sets of so many there are of n.
+/// Returns the number of subsets of this size of n elements.
 fn choose(n: usize, of: usize) -> usize {
     (0..of).fold(1, |product, taken| product * n.saturating_sub(taken) / (taken + 1))
 }
@@ -202,7 +203,7 @@ mod tests {
     use dupsift_core::hash::splitmix64;
     use std::collections::BTreeSet;
 
-    /// A pool with the truth: (a, b, finders, duplicate).
+    /// A pool with the ground truth: (a, b, finders, duplicate).
     type Pool = Vec<(u64, u64, u64, bool)>;
 
     /// Three algorithms: a precise one, a broad one, and one that finds nearly everything.
@@ -263,7 +264,7 @@ mod tests {
         check(tally.union(&[0, 1, 2]), &|_| true);
     }
 
-    /// Over many seeds the mean is the truth within three standard errors, and the intervals hold it about as often as they say.
+    /// Over many seeds, the mean is within three standard errors of the truth, and the intervals cover it about as often as they claim.
     #[test]
     fn a_sample_tells_the_truth_on_the_average() {
         let pool = pool(20_000);
@@ -321,7 +322,7 @@ mod tests {
             [0, 1, 2].map(|at| tally.alone(at).pairs())
         };
         assert_eq!(alone(None), [0, 1, 0]);
-        // The second holds the first.
+        // The second includes the first.
         assert_eq!(alone(Some(vec![0b010, 0b001, 0])), [1, 2, 0]);
     }
 

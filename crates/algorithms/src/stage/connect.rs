@@ -1,23 +1,23 @@
 //! connect: clusters as connected components, by union-find with the smaller number as the root.
 //!
-//! The parents are a slice that the caller supplies (a memory-mapped file, so that a billion documents cost no anonymous
-//! memory): 0 says that a node is its own root, n + 1 that its parent is n. Paths are halved while they are walked, so a
-//! union costs a nearly constant number of steps; the root is the smallest number of its component, in any order.
+//! The caller provides the slice of parents (a memory-mapped file, so that a billion documents take no anonymous memory): 0 means that a
+//! node is its own root, n + 1 that its parent is n. Paths are halved during lookups, so a union takes a nearly constant number of
+//! steps; the root is the smallest number of its component, in any order.
 
 use dupsift_core::row::Slots;
 
-/// A forest over as many nodes as there are parents.
+/// A forest with one node per parent.
 pub struct Forest<'p> {
     parents: Slots<'p>,
 }
 
 impl<'p> Forest<'p> {
-    /// A forest over parents that are all 0, or a finished one.
+    /// Returns a forest over parents that are all 0, or over those of a finished forest.
     pub fn new(parents: Slots<'p>) -> Forest<'p> {
         Forest { parents }
     }
 
-    /// The smallest node of the component.
+    /// Returns the smallest node of the component.
     pub fn root(&mut self, node: u64) -> u64 {
         let mut node = node;
         while let Some(parent) = self.parent(node) {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// Against the definition: labels spread over the edges until nothing changes.
+        /// Compares with the definition: labels spread over the edges until nothing changes.
         #[test]
         fn components_are_those_of_the_definition(edges in proptest::collection::vec((0u64..30, 0u64..30), 0..40)) {
             let mut parents = vec![0; 30];

@@ -1,8 +1,7 @@
-//! contest: who is compared with whom. A contestant is an algorithm that was asked for by itself, or a preset: the union of the
-//! pairs of its algorithms.
+//! contest: what `compare` compares. A contestant is an algorithm from the list, or a preset: the union of the pairs of its algorithms.
 //!
-//! What is typed for `compare` is a list of algorithms in which names of presets may stand: `minhash,balanced,strict`. An
-//! algorithm that a preset holds runs once, also where several ask for it.
+//! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several of them contain
+//! runs once.
 //!
 //! ```text
 //! minhash,balanced -> algorithms   minhash, exact, versions
@@ -13,34 +12,34 @@ use super::preset::{PRESETS, Preset, preset};
 use super::recipe::{Chosen, Named, Recipe, split_list};
 use dupsift_core::error::{Error, Result};
 
-/// One of those that are compared.
+/// An algorithm or a preset that is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contestant {
     /// The label of the algorithm, or the name of the preset.
     pub name: String,
-    /// The places of its algorithms in the list of all that run.
+    /// The indices of its algorithms in the list of all that run.
     pub algorithms: Vec<usize>,
     /// Whether it is a preset.
     pub preset: bool,
-    /// What to type for a run of it: `--preset balanced`, `--algorithms minhash`; of a preset with options of its own, for removal, the
-    /// algorithms alone.
+    /// The options that run it: `--preset balanced`, `--algorithms minhash`; for a preset with its own removal options, the algorithms
+    /// only.
     pub typed: String,
 }
 
-/// All of them.
+/// All contestants and their algorithms.
 #[derive(Clone)]
 pub struct Contest {
-    /// What runs, labels unique: those that were asked for, then those that presets alone ask for.
+    /// The algorithms that run, with unique labels: those in the list, then those that only presets contain.
     pub algorithms: Vec<Chosen>,
-    /// Who is compared: the algorithms that were asked for, then the presets.
+    /// What is compared: the algorithms in the list, then the presets.
     pub contestants: Vec<Contestant>,
 }
 
 impl Contest {
-    /// Parses a list of algorithms as [`Recipe::parse_algorithms`] does, and of names of presets.
+    /// Parses a list of algorithms, like [`Recipe::parse_algorithms`], that may contain presets.
     ///
     /// # Errors
-    /// As that function; a preset with parameters, or two contestants of one name.
+    /// Returns the errors of that function, or an error for a preset with parameters or two contestants with the same name.
     pub fn parse(typed: &str) -> Result<Contest> {
         let (named, presets) = split_presets(typed)?;
         let algorithms = if named.is_empty() && !presets.is_empty() { Vec::new() } else { Recipe::choose_all(named)? };
@@ -52,10 +51,10 @@ impl Contest {
         Ok(contest)
     }
 
-    /// A preset and its algorithms; one of a single algorithm is that algorithm.
+    /// Returns the contest of a preset with its algorithms; if it has a single algorithm, only the preset is a contestant.
     ///
     /// # Errors
-    /// An unknown name.
+    /// Returns an error for an unknown name.
     pub fn of_preset(name: &str) -> Result<Contest> {
         let preset = preset(name)?;
         let mut contest = Contest::parse(preset.algorithms)?;
@@ -90,7 +89,7 @@ impl Contest {
             };
             algorithms.push(at);
         }
-        // What it does beside, to be like another tool, is no part of what was compared.
+        // Other options of a preset, which imitate another tool, were not compared.
         let typed = match preset.options {
             [] => format!("`preset={}`", preset.name),
             _ => format!("`algorithms={}`", preset.algorithms),
@@ -101,13 +100,13 @@ impl Contest {
 }
 
 impl Contestant {
-    /// Whether one of its algorithms is among those of these bits.
+    /// Returns whether one of its algorithms is among these bits.
     pub fn finds(&self, found: u64) -> bool {
         self.algorithms.iter().any(|&at| found >> at & 1 == 1)
     }
 }
 
-/// By contestant: the bits of those that hold all of its algorithms, or none but some of them; itself among them.
+/// Returns, by contestant, the bits of those that contain all of its algorithms or only some of them, including itself.
 pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
     let of = |one: &Contestant| {
@@ -117,20 +116,20 @@ pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     contestants.iter().map(of).collect()
 }
 
-/// The contestants, as bits, that find what the algorithms of these bits find.
+/// Returns, as bits, the contestants that find what the algorithms in these bits find.
 pub fn finders(contestants: &[Contestant], found: u64) -> u64 {
     contestants.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.finds(found)) << at)
 }
 
-/// Whether names of presets stand in a list of algorithms; the first of them.
+/// Returns the first preset in a list of algorithms, if any.
 ///
 /// # Errors
-/// A list that cannot be taken apart.
+/// Returns an error for a list that cannot be parsed.
 pub fn names_preset(typed: &str) -> Result<Option<&'static Preset>> {
     Ok(split_presets(typed)?.1.into_iter().next())
 }
 
-/// The list without the names of presets, and these.
+/// Splits the list into algorithms and presets.
 fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
     let (mut named, mut presets) = (Vec::new(), Vec::new());
     for (name, values) in split_list(typed)? {
@@ -149,7 +148,7 @@ fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
     Ok((named, presets))
 }
 
-/// An algorithm by itself; one with the parameters that it has anyway is typed by its name.
+/// Returns the contestant of a single algorithm; an algorithm with its default parameters is typed by its name.
 fn alone(at: usize, chosen: &Chosen) -> Result<Contestant> {
     let name = chosen.algorithm.name();
     let plain = Recipe::parse_algorithms(name)?;
@@ -159,7 +158,7 @@ fn alone(at: usize, chosen: &Chosen) -> Result<Contestant> {
     Ok(Contestant { name: chosen.label.clone(), algorithms: vec![at], preset: false, typed })
 }
 
-/// The list that `compare` takes where nothing is typed: every algorithm and every preset.
+/// The default list of `compare`: every algorithm and every preset.
 pub const EVERYTHING: &str = "all,balanced,strict,broad,fineweb";
 
 #[cfg(test)]
@@ -178,7 +177,7 @@ mod tests {
         let (labels, contestants) = parsed("balanced,minhash");
         assert_eq!(labels, ["minhash", "exact", "versions"]);
         assert_eq!(contestants, [one("minhash", &[0]), one("balanced", &[1, 2])]);
-        // The versions of the preset have another threshold than those asked for, and broad holds what balanced holds.
+        // The versions of the preset have another threshold than those in the list, and broad includes balanced.
         let (labels, contestants) = parsed("versions:threshold=0.7,exact,balanced,broad");
         assert_eq!(labels, ["versions", "exact", "balanced_versions", "minhash"]);
         assert_eq!(contestants[2..], [one("balanced", &[1, 2]), one("broad", &[1, 2, 3])]);
@@ -193,7 +192,7 @@ mod tests {
             related(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants),
             [1, 0b1110, 0b1110, 0b1110]
         );
-        // Who finds a pair that the second and the fourth algorithm find.
+        // The contestants that find a pair found by the second and the fourth algorithm.
         assert_eq!(
             finders(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants, 0b1010),
             0b1110
@@ -208,7 +207,7 @@ mod tests {
         assert!(contest.contestants[..count].iter().all(|one| one.typed == format!("`algorithms={}`", &one.name)));
         let presets = contest.contestants[count..].iter().map(|one| one.name.as_str());
         assert!(presets.eq(PRESETS.iter().map(|preset| preset.name)));
-        // What is typed for the list itself is taken by a run.
+        // A run accepts what is typed for the list itself.
         let all: Vec<String> = contest.algorithms.iter().map(ToString::to_string).collect();
         assert!(Recipe::parse_algorithms(&all.join(",")).is_ok());
     }

@@ -1,7 +1,7 @@
 //! copies: exact copies are found by a hash of their texts, and their smallest document represents them all.
 //!
-//! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the
-//! representative goes on; the copies come back where classes are written down, and when pairs are.
+//! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the representative
+//! is processed further; the copies are added back when classes and pairs are written.
 //!
 //! ```text
 //! (hash, document) of each text -> sorted -> the documents of one hash -> (smallest, document): the links of a class
@@ -13,10 +13,10 @@ use dupsift_text::Analysis;
 
 /// Bytes of a row: the hash of the text, and the document.
 pub const ROW: usize = 24;
-/// Bytes at the front of a row that name its group: the hash.
+/// Bytes at the front of a row that identify its group: the hash.
 pub const GROUP: usize = 16;
 
-/// The row of one document. Texts without a visible character are no copies of each other: nothing may call them so.
+/// Returns the row of one document. Texts without a visible character are never copies of each other.
 pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     if document.raw().trim_start().is_empty() {
         return None;
@@ -27,10 +27,10 @@ pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     Some(row)
 }
 
-/// Takes all rows of one hash, in order; `link` gets the smallest document and each of them, where there are several.
+/// Processes all rows with one hash, in order; if there are several, `link` gets the smallest document with each of them.
 ///
 /// # Errors
-/// What `link` returns.
+/// Returns the errors of `link`.
 pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     let docs = rows.chunks_exact(ROW).map(|row| number(&row[GROUP..]));
     match docs.clone().next() {
@@ -39,29 +39,29 @@ pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Resul
     }
 }
 
-/// The documents of a class, from all of its links in order, of any kind: a document may have come by several ways.
-/// Where it is one document alone, it is no class.
+/// Returns the documents of a class, without repeats, from all of its links in order; several links may name the same document. A single
+/// document is no class.
 pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut last = None;
     let docs = links.chunks_exact(layout.width()).map(move |link| layout.decode(link).1);
     docs.filter(move |&doc| last.replace(doc) != Some(doc))
 }
 
-/// What the driver knows of exact copies.
+/// Exact copies, as provided by the driver.
 pub trait Copies {
-    /// Whether a smaller document is equal to this one.
+    /// Returns whether a smaller document is equal to this one.
     fn is_surplus(&self, doc: u64) -> bool;
 
-    /// The documents that are equal to this one, itself included, ascending; none if it is alone.
+    /// Returns the documents equal to this one, including itself, in ascending order; empty if it is unique.
     fn members(&self, doc: u64) -> Docs<'_>;
 
-    /// How many documents have this text.
+    /// Returns how many documents have this text.
     fn count(&self, doc: u64) -> u64 {
         self.members(doc).len().max(1) as u64
     }
 }
 
-/// A corpus without copies, or one whose rows are of representatives alone.
+/// A corpus without copies, or one with rows of representatives only.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCopies;
 
@@ -86,7 +86,7 @@ mod tests {
         let texts = ["a b", "", "a b", " \n", "a  b", "a b", " \n"];
         let mut rows: Vec<[u8; ROW]> =
             texts.iter().enumerate().filter_map(|(doc, text)| row(doc as u64, &pipeline.analyse(text))).collect();
-        // White space is no text; other white space is another text.
+        // White space is no text, and different white space makes a different text.
         assert_eq!(rows.len(), 4);
         rows.sort_unstable();
         let mut links = Vec::new();

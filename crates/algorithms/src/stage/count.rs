@@ -4,22 +4,22 @@ use crate::algorithm::{FeatureKind, Stats};
 use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
 use dupsift_text::Analysis;
 
-/// The counts of one worker; sums of several workers' tallies are the statistics of the corpus.
+/// The counts of one worker; the sums over all workers are the statistics of the corpus.
 pub struct Tally<'f> {
     /// Documents with at least one word.
     pub documents: u64,
-    /// Words of all documents.
+    /// Words in all documents.
     pub tokens: u64,
-    /// Word counts, where an algorithm needs them.
+    /// Word counts, if an algorithm needs them.
     pub words: Option<Counts>,
-    /// Counts of features, where an algorithm needs them.
+    /// Feature counts, if an algorithm needs them.
     pub features: Option<Counts>,
     kinds: &'f [Box<dyn FeatureKind>],
     scratch: Vec<u64>,
 }
 
 impl Tally<'_> {
-    /// What `stats` asks for, within about that much memory; `kinds` are the features to count.
+    /// Returns a tally of what `stats` requires, in about this much memory; `kinds` are the features to count.
     pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> Tally<'_> {
         let share = memory_bytes / 2;
         Tally {
@@ -32,7 +32,7 @@ impl Tally<'_> {
         }
     }
 
-    /// Counts one document; one without words does not count at all.
+    /// Counts one document; a document without words does not count.
     pub fn add(&mut self, document: &Analysis<'_>) {
         if let Some(counts) = self.words.as_mut().filter(|_| !document.words().is_empty()) {
             counts.add_counted(document.counted().iter().map(|counted| (counted.word.hash, counted.tf)));
@@ -40,7 +40,7 @@ impl Tally<'_> {
         self.add_but_words(document);
     }
 
-    /// The same without the counts of its words, which are another's to keep.
+    /// Like [`Tally::add`], without the word counts, which are kept elsewhere.
     pub fn add_but_words(&mut self, document: &Analysis<'_>) {
         let words = document.words();
         if words.is_empty() {
@@ -56,13 +56,13 @@ impl Tally<'_> {
     }
 }
 
-/// Words are kept from the first document on.
+/// A word is kept if at least one document contains it.
 pub const LEAST_WORDS: u64 = 1;
-/// A feature of one document alone is as good as unknown.
+/// A feature of a single document is as good as unknown.
 pub const LEAST_FEATURES: u64 = 2;
 
-/// Takes all partial counts of one term: the term, in how many documents it is, and how often; none where that is in fewer
-/// documents than `least`.
+/// Sums all partial counts of one term: the term, its number of documents and its number of occurrences; `None` if fewer than `least`
+/// documents contain it.
 pub fn sum(rows: &[u8], least: u64) -> Option<(u64, u64, u64)> {
     let counts = rows.chunks_exact(COUNT_WIDTH).map(decode_count);
     let counts = counts.map(|(term, df, cf)| (term, u64::from(df), u64::from(cf)));
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn documents_words_and_sentences_are_counted() {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
-        // Two algorithms ask for sentences, which are counted once.
+        // Two algorithms need sentences, which are counted once.
         let algorithms = Recipe::parse_algorithms("long_sent:max_sentence_df=9,A12:max_sentence_df=5").unwrap();
         let kinds = Recipe {
             algorithms,

@@ -1,31 +1,31 @@
-//! estimate: how many duplicates there are, from those among the pairs of a sample that were judged, and how sure that is.
+//! estimate: how many duplicates there are, estimated from the judged pairs of a sample, with confidence intervals.
 //!
-//! **The estimate.** Pairs of one probability are a stratum. How many pairs a stratum has is known, so the duplicates in it are
-//! estimated by its pairs times the share of duplicates among those judged (post-stratification: Holt and Smith 1979), and
-//! strata are added. The same is done for any part of the pool, such as the pairs of one algorithm.
+//! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so its duplicates are
+//! estimated as its pairs times the share of duplicates among those judged (post-stratification: Holt and Smith 1979), and the strata
+//! are added up. The same is done for any part of the pool, such as the pairs of one algorithm.
 //!
-//! **The interval.** 95%: Wilson's (1927) for the share of a stratum, with the correction for a finite population; sums, and the
-//! ratio of the duplicates found to those missed, by the recovery of variances from the intervals of the parts (MOVER: Zou
-//! and Donner 2008, Donner and Zou 2012). A stratum of which no pair was judged counts as without duplicates, and its interval
-//! says that all of its pairs may be some. Where all is judged, the interval is the value.
+//! **The interval.** 95%: Wilson's (1927) for the share of a stratum, with the correction for a finite population; sums, and the ratio
+//! of the duplicates found to those missed, by the recovery of variances from the intervals of the parts (MOVER: Zou and Donner 2008,
+//! Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates, but its interval includes all of its pairs. If
+//! everything is judged, the interval is the value.
 //!
-//! Pairs of copies, or of one large cluster, are not independent; the intervals do not know that.
+//! Pairs of copies, or within one large cluster, are not independent; the intervals ignore this.
 
 use dupsift_core::float;
 
-/// Pairs of one part of one stratum.
+/// Pairs in one part of one stratum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// All of them.
+    /// All pairs.
     pub pairs: u64,
-    /// Those that were judged.
+    /// Judged pairs.
     pub judged: u64,
-    /// Those of the judged that are duplicates.
+    /// Judged pairs that are duplicates.
     pub duplicates: u64,
 }
 
 impl Cell {
-    /// With another one.
+    /// Returns the sum with another cell.
     pub fn plus(self, other: Cell) -> Cell {
         Cell {
             pairs: self.pairs + other.pairs,
@@ -34,7 +34,7 @@ impl Cell {
         }
     }
 
-    /// Without a part of it.
+    /// Returns the cell without a part of it.
     pub fn minus(self, part: Cell) -> Cell {
         Cell {
             pairs: self.pairs - part.pairs,
@@ -44,22 +44,22 @@ impl Cell {
     }
 }
 
-/// Part of the pool: a cell for each stratum.
+/// A part of the pool: a cell for each stratum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part(pub Vec<Cell>);
 
 impl Part {
-    /// Its pairs.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.0.iter().map(|cell| cell.pairs).sum()
     }
 
-    /// Its judged pairs.
+    /// Returns the number of judged pairs.
     pub fn judged(&self) -> u64 {
         self.0.iter().map(|cell| cell.judged).sum()
     }
 
-    /// How many duplicates it has.
+    /// Returns the estimated number of duplicates.
     pub fn duplicates(&self) -> Number {
         let (mut value, mut below, mut above) = (0.0, 0.0, 0.0);
         for cell in &self.0 {
@@ -73,44 +73,44 @@ impl Part {
         Number { value, low: (value - below.sqrt()).max(0.0), high: (value + above.sqrt()).min(pairs) }
     }
 
-    /// What is in this part and not in that part of it.
+    /// Returns this part without a subset of it.
     pub fn without(&self, part: &Part) -> Part {
         self.each(part, Cell::minus)
     }
 
-    /// What a function makes of the cells of both.
+    /// Combines the cells of both parts with a function.
     pub fn each(&self, other: &Part, of: impl Fn(Cell, Cell) -> Cell) -> Part {
         Part(self.0.iter().zip(&other.0).map(|(&a, &b)| of(a, b)).collect())
     }
 }
 
-/// A number with the ends of its 95% interval.
+/// A number with its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     /// The estimate.
     pub value: f64,
-    /// The lower end.
+    /// The lower limit.
     pub low: f64,
-    /// The upper end.
+    /// The upper limit.
     pub high: f64,
 }
 
 impl Number {
-    /// This number over `pairs`, which are known; none of none.
+    /// Returns this number divided by `pairs`, which are known; `None` if there are none.
     pub fn over(&self, pairs: u64) -> Option<Number> {
         let share = |value: f64| value / pairs as f64;
         (pairs > 0).then(|| Number { value: share(self.value), low: share(self.low), high: share(self.high) })
     }
 
-    /// This number over the sum of it and another one, both estimated apart; none where both are 0.
+    /// Returns this number divided by the sum of it and another, independently estimated one; `None` if both are 0.
     pub fn of_both(&self, other: &Number) -> Option<Number> {
         let all = self.value + other.value;
         if all <= 0.0 {
             return None;
         }
         let value = self.value / all;
-        // With x of the one and y of the other, the share r solves (1 - r) x = r y; r is in the interval where 0 is in that of
-        // the difference.
+        // For the two numbers x and y, the share r solves (1 - r) x = r y; r is in the interval if the interval of the difference
+        // contains 0.
         let end = |apart: &dyn Fn(f64) -> f64| {
             let (mut from, mut to) = (0.0, 1.0);
             for _ in 0..60 {
@@ -125,7 +125,7 @@ impl Number {
         let (other_low, other_high) = (other.value - other.low, other.high - other.value);
         let low = end(&|r| difference(r) - reach(r, own_low, other_high));
         let high = end(&|r| difference(r) + reach(r, own_high, other_low));
-        // Where both numbers are certain, so is the share.
+        // If both numbers are certain, so is the share.
         let exact = |end: f64, first: f64, second: f64| if first == 0.0 && second == 0.0 { value } else { end };
         Some(Number {
             value,
@@ -138,14 +138,14 @@ impl Number {
 const Z: f64 = 1.959_963_984_540_054;
 
 impl Cell {
-    /// The share of duplicates among its pairs.
+    /// Returns the share of duplicates among its pairs.
     fn share(&self) -> Number {
         wilson(self.duplicates, self.judged, self.pairs)
     }
 }
 
-/// The share of `hits` in `seen`, as an estimate of the share in all of a population of that size (`u64::MAX`: without end), of
-/// which `seen` were drawn at random.
+/// Returns the share of `hits` in `seen`, an estimate of the share in a population of this size (`u64::MAX`: infinite), from which
+/// `seen` were drawn at random.
 pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     if seen == 0 {
         return Number { value: 0.0, low: 0.0, high: if population > 0 { 1.0 } else { 0.0 } };
@@ -171,7 +171,8 @@ mod tests {
 
     #[test]
     fn intervals_of_shares() {
-        // Without end: the textbook interval; all seen: none; some seen of few: narrower, and what was seen is certain.
+        // Infinite population: the textbook interval; all seen: no interval; part of a small population: narrower, and what was seen is
+        // certain.
         let open = wilson(9, 10, u64::MAX);
         assert!((open.low - 0.5958).abs() < 1e-4 && (open.high - 0.9821).abs() < 1e-4, "{open:?}");
         assert_eq!(wilson(9, 10, 10), Number { value: 0.9, low: 0.9, high: 0.9 });

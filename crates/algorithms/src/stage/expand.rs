@@ -1,10 +1,10 @@
-//! expand: from classes of equal documents, and pairs of their representatives, to pairs of documents.
+//! expand: turns classes of equal documents, and pairs of their representatives, into pairs of documents.
 //!
-//! Equal texts form a star: the best document of each text is a pair with every other document that has the text, and it alone is in
-//! pairs with other texts. So the number of pairs of copies grows like the number of documents.
+//! Equal texts form a star: the best document with a text forms a pair with every other document that has it, and it alone forms pairs
+//! with other texts. So the number of pairs of copies grows linearly with the number of documents.
 //!
-//! A class of t different texts stands for t (t - 1) / 2 pairs of texts. If there are more than `max_group` texts, only the pairs with
-//! the best document of the class (the centre) are written. The exact number is counted all the same.
+//! A class of t different texts represents t (t - 1) / 2 pairs of texts. If there are more than `max_group` texts, only the pairs with
+//! the best document of the class (the center) are written, but all pairs are counted.
 //!
 //! ```text
 //! class a a' b c (a' has the text of a)      a-a', a-b, a-c, b-c      max_group 2, best b: a-a', b-a, b-c
@@ -19,8 +19,8 @@ use dupsift_core::row::{self, Docs, Pair, Related};
 /// The bit of a pair of exact copies in [`Pair::matched`], above those of any method's rules.
 pub const COPY: u16 = 1 << 15;
 
-/// The pair of two documents of one class; `same` is what equal documents are where the method tells. Exact copies are found as
-/// such and by no rule of the method.
+/// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact
+/// copies are marked as copies and not with a rule of the method.
 #[inline]
 pub fn of_class(
     scheme: &SignatureScheme,
@@ -33,8 +33,8 @@ pub fn of_class(
     Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
 }
 
-/// The pair of a document of the first class and one of the second, whose representatives are a pair. Rules with a direction
-/// change places where the smaller number is in the second class.
+/// Returns the pair of a document in the first class and one in the second, whose representatives are a pair. Rules with a direction are
+/// mirrored if the smaller number is in the second class.
 #[inline]
 pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64) -> Pair {
     let Pair { score, matched, told, .. } = *representatives;
@@ -42,7 +42,7 @@ pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64)
     Pair { told, ..Pair::new(x, y, score, matched) }
 }
 
-/// The names of the rules that found a pair, joined by `+`; the last one is kept, for it is nearly always the next one too.
+/// Joins the names of the rules that found a pair with `+`, and caches the last result, which the next pair nearly always repeats.
 pub struct MatchedBy<'r> {
     rules: &'r [&'r str],
     matched: u16,
@@ -50,12 +50,12 @@ pub struct MatchedBy<'r> {
 }
 
 impl<'r> MatchedBy<'r> {
-    /// Of a method's rules, by bit.
+    /// Returns the names for a method's rules, by bit.
     pub fn new(rules: &'r [&'r str]) -> MatchedBy<'r> {
         MatchedBy { rules, matched: 0, joined: String::new() }
     }
 
-    /// The names of the rules whose bits are set.
+    /// Returns the names of the rules whose bits are set.
     pub fn of(&mut self, matched: u16) -> &str {
         if self.matched != matched {
             let names = self.rules.iter().enumerate().filter(|(bit, _)| matched >> bit & 1 == 1).map(|(_, name)| *name);
@@ -66,7 +66,7 @@ impl<'r> MatchedBy<'r> {
     }
 }
 
-/// The different texts of a class, each by the best document that has it.
+/// The different texts in a class, each with the best document that has it.
 pub struct Texts<'t, C, B> {
     class: Docs<'t>,
     copies: &'t C,
@@ -74,7 +74,7 @@ pub struct Texts<'t, C, B> {
 }
 
 impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
-    /// Returns the texts of a class that holds all copies of each of its documents; `best` picks the best one of some documents.
+    /// Returns the texts of a class that contains all copies of each of its documents; `best` selects the best of several documents.
     pub fn new(class: Docs<'t>, copies: &'t C, best: B) -> Texts<'t, C, B> {
         Texts { class, copies, best }
     }
@@ -82,7 +82,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     /// Calls `each` with the best document of each text and with all documents that have the text.
     ///
     /// # Errors
-    /// What `each` returns.
+    /// Returns the errors of `each`.
     pub fn each<E>(&self, mut each: impl FnMut(u64, Docs<'_>) -> Result<(), E>) -> Result<(), E> {
         self.class.iter().filter(|&doc| !self.copies.is_surplus(doc)).try_for_each(|doc| {
             let members = self.copies.members(doc);
@@ -90,16 +90,16 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
         })
     }
 
-    /// Returns how many there are.
+    /// Returns the number of texts.
     pub fn count(&self) -> u64 {
-        // A class of copies is asked for often, and known at once.
+        // Classes of copies are common, and their answer needs no scan.
         if self.class.len() > 1 && self.copies.members(self.class.get(0)).len() == self.class.len() {
             return 1;
         }
         self.class.iter().filter(|&doc| !self.copies.is_surplus(doc)).count() as u64
     }
 
-    /// The documents that stand for the texts: all of them, or only the best one if there are more than `max_group` texts.
+    /// Returns the best document of each text, or only the best one of the class if there are more than `max_group` texts.
     fn listed(&self, max_group: u64) -> Vec<u64> {
         let count = self.count();
         if count == 1 || count > max_group {
@@ -111,11 +111,11 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     }
 }
 
-/// Calls `each` with the pairs of equal texts: the best document of each text, and every other one. Their number is that of the
-/// documents without that of the texts.
+/// Calls `each` with the pairs of equal texts: the best document of each text with every other one. There are as many as documents minus
+/// texts.
 ///
 /// # Errors
-/// What `each` returns.
+/// Returns the errors of `each`.
 pub fn equal_texts<C: Copies, E>(
     texts: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
     mut each: impl FnMut(u64, u64) -> Result<(), E>,
@@ -126,7 +126,7 @@ pub fn equal_texts<C: Copies, E>(
 /// Calls `each` with the pairs of different texts within one class.
 ///
 /// # Errors
-/// What `each` returns.
+/// Returns the errors of `each`.
 pub fn within<C: Copies, E>(
     texts: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
     max_group: u64,
@@ -145,10 +145,10 @@ pub fn within<C: Copies, E>(
     Ok(())
 }
 
-/// Calls `each` with the pairs of the texts of two classes that are a pair.
+/// Calls `each` with the pairs of texts of two classes that are a pair.
 ///
 /// # Errors
-/// What `each` returns.
+/// Returns the errors of `each`.
 pub fn between<C: Copies, E>(
     a: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
     b: &Texts<'_, C, impl Fn(Docs<'_>) -> u64>,
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// The first two documents have one text, and so do 5 and 9.
+    /// The first two documents have the same text, and so do 5 and 9.
     struct Known;
     impl Copies for Known {
         fn is_surplus(&self, doc: u64) -> bool {

@@ -1,8 +1,7 @@
-//! explain: what one algorithm says of two documents by themselves, and what keeps it from calling them a pair.
+//! explain: what one algorithm finds for two documents alone, and why they are no pair.
 //!
-//! The rows of the two go through the windows that the third pass would make of them if there were no other document, and
-//! through the check on the texts. What else stood in a window (a chain of neighbours, a bound on comparisons) the tables of
-//! the run tell, not this.
+//! The rows of the two documents pass through the windows that would exist without other documents, and through verification. Effects of
+//! other documents in a window (a chain of neighbors, a limit on comparisons) are visible only in the tables of the run.
 
 use super::bound::{Bound, Check};
 use super::copies::NoCopies;
@@ -21,94 +20,94 @@ pub type Numbered<'d, 'a> = (u64, &'d Analysis<'a>);
 /// One signature row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
-    /// As in [`Row`].
+    /// See [`Row`].
     pub position: u32,
-    /// As in [`Row`].
+    /// See [`Row`].
     pub key: u128,
-    /// As in [`Row`].
+    /// See [`Row`].
     pub order: u32,
-    /// As in [`Row`].
+    /// See [`Row`].
     pub sketch: Vec<u8>,
-    /// What the row says, where a person can read it.
+    /// What the row means, if there is a readable form.
     pub told: Option<String>,
 }
 
-/// How far two documents come by themselves.
+/// The last stage that two documents reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ended {
     /// One of them has no signature.
     Unsigned,
-    /// Their scopes are two, so that they are not compared.
+    /// They are in different scopes, so they are not compared.
     Scoped,
-    /// No key in common.
+    /// They share no key.
     Apart,
-    /// They have a key in common; their sketches say no.
+    /// They share a key, but their sketches rule the pair out.
     Sketched,
-    /// They met; the method itself says no.
+    /// They were compared, and the method rejected the pair.
     Judged,
-    /// They met; the check on the texts says no.
+    /// They were compared, and verification rejected the pair.
     Checked,
-    /// They met; the check on the texts would take too long for texts of this length.
+    /// They were compared, but verification would take too long for texts of this length.
     Undecided,
     /// A pair.
     Pair(Pair),
 }
 
-/// What one check on the texts gives.
+/// The result of one check on the texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The check as the user writes it.
+    /// The check as it is typed.
     pub name: String,
     /// Whether the two pass.
     pub passes: bool,
-    /// The similarity; below the threshold only where the same check with a low threshold tells it.
+    /// The similarity; below the threshold only if the same check with a low threshold returns it.
     pub similarity: Option<f32>,
 }
 
-/// What one algorithm says.
+/// The result of one algorithm.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// The rows of both documents, in order of position and key, or why there are none.
+    /// The rows of both documents, ordered by position and key, or why there are none.
     pub signatures: [Result<Vec<Emitted>, Reason>; 2],
-    /// How far they come.
+    /// The last stage that they reach.
     pub ended: Ended,
-    /// The method's own score where it says no, if it tells one with a lower threshold.
+    /// The method's own score if it rejects the pair and returns one with a lower threshold.
     pub own: Option<Score>,
-    /// The checks on the texts, where both have a signature.
+    /// The checks on the texts, if both have a signature.
     pub checks: Vec<Checked>,
-    /// Bits in which the fingerprints differ, of a method that compares these.
+    /// The number of bits in which the fingerprints differ, for a method that compares these.
     pub bits_apart: Option<u32>,
-    /// What the sketches of the documents say, of a method that keeps some.
+    /// A description of the documents' sketches, for a method that keeps them.
     pub sketches: Option<String>,
-    /// What the rule that tells versions from forms asks of the texts, with the rule.
+    /// What the rule that classifies pairs computes from the texts, with the rule.
     pub telling: Option<Telling>,
-    /// The windows in which they meet, where each may keep two documents of a pair apart for being large.
+    /// The windows that both are in, if each of them may be too large to compare the pair.
     pub windows: Option<Windows>,
-    /// Why each of these windows did so.
+    /// Why each of these windows did not compare them.
     pub cut: Option<String>,
 }
 
-/// What the rule that tells versions from forms asks of two texts, beside what stands in each other.
+/// What the rule that classifies pairs computes from two texts, besides their containment.
 #[derive(Clone, Debug)]
 pub struct Telling {
     /// The rule.
     pub rule: Versions,
-    /// The word by which each differs most.
+    /// The word by which each text differs most.
     pub words: [SurplusWord; 2],
     /// Whether the first lines are equal.
     pub same_line: bool,
-    /// What the first line of each says about the other text.
+    /// For each text, the word of its first line that is rarest in the other text.
     pub titles: [MissingWord; 2],
-    /// How the titles differ, whatever their words.
+    /// How the titles differ, apart from their words.
     pub difference: Option<TitleDifference>,
 }
 
 /// The word of a first line that is rarest in the other text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MissingWord {
-    /// How much of it is missing.
+    /// How much of the title is missing.
     pub title: TitleWords,
-    /// Its letters.
+    /// The word as written.
     pub word: Option<String>,
 }
 
@@ -117,12 +116,12 @@ pub struct MissingWord {
 pub struct SurplusWord {
     /// Its surplus.
     pub surplus: Surplus,
-    /// Its letters.
+    /// The word as written.
     pub word: Option<String>,
 }
 
-/// Looks at two different documents, the one with the smaller number first, of a corpus of so many rows. `loose` is the same
-/// algorithm with low thresholds, where the score below the threshold is wanted.
+/// Compares two different documents, the one with the smaller number first, in a corpus with this many rows. `loose` is the same
+/// algorithm with low thresholds, to get scores below the threshold.
 pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
     let signatures = documents.map(|document| emitted(bound, document));
     let mut look = Look {
@@ -154,7 +153,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
             bound.signer.vectors().and_then(|vectors| vectors.describe_sketches(&sketches[0], &sketches[1]));
         let place = |row: &Emitted| (row.position, row.key);
         let of_b: Vec<(u32, u128)> = b.iter().map(place).collect();
-        // Rows are in order of position and key.
+        // Rows are ordered by position and key.
         let keys = a.iter().map(place).filter(|key| of_b.binary_search(key).is_ok()).collect();
         windows = Windows::of(bound, keys, sketches);
     }
@@ -179,7 +178,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
     look
 }
 
-/// The rows of a document.
+/// Returns the rows of a document.
 fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitted>, Reason> {
     let mut out = Signatures::default();
     bound.signer.sign(text, &mut out);
@@ -203,7 +202,7 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
     Ok(rows)
 }
 
-/// The sketch of a document.
+/// Returns the sketch of a document.
 fn sketch(bound: &Bound<'_>, text: &Analysis<'_>) -> Vec<u64> {
     let mut out = Signatures::default();
     bound.signer.sign(text, &mut out);
@@ -226,7 +225,7 @@ fn rows<'r>(sides: [Side<'r>; 2]) -> impl Iterator<Item = Row<'r>> {
     })
 }
 
-/// Whether two documents meet, and the pair that the method makes of them before any check on the texts.
+/// Returns whether two documents are compared, and the pair that the method finds before verification.
 fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Option<Pair>) {
     let layout = bound.layout(documents);
     let encoded = rows(sides).map(|row| bytes(layout, &row)).collect();
@@ -235,7 +234,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     }
     let (mut keys, mut out) = (EqualKeys::new(bound, documents, &NoCopies), EqualRows::default());
     for rows in of_rows(encoded, layout.group_width()) {
-        // In memory nothing fails.
+        // This cannot fail in memory.
         _ = keys.group(&rows, true, &mut out);
     }
     if out.linked {
@@ -244,7 +243,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
-/// What equal keys give of two documents.
+/// The results of equal keys for two documents.
 #[derive(Default)]
 struct EqualRows {
     /// Whether they are in one class.
@@ -264,7 +263,7 @@ impl Equal for EqualRows {
     }
 }
 
-/// Whether both documents stand in one window, and what the method makes of them.
+/// Returns whether both documents are in one window, and the pair that the method finds.
 fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, Option<Pair>) {
     let (mut met, mut found) = (false, None);
     let mut sink = |pair: Pair| found = Some(found.map_or(pair, |known: Pair| known.merge(pair)));
@@ -275,7 +274,7 @@ fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, O
         let mut docs = rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
         let first = docs.next();
         met |= docs.any(|doc| Some(doc) != first);
-        // In memory nothing fails.
+        // This cannot fail in memory.
         _ = windows.group(&rows, &mut scratch, |_| false);
     }
     windows.finish();
@@ -288,7 +287,7 @@ fn bytes(layout: RowLayout, row: &Row<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Bits that differ between two fingerprints: key and sketch of the only row that each has.
+/// Returns the number of bits in which two fingerprints differ; a fingerprint is the key and sketch of a document's only row.
 fn bits_apart(a: &[Emitted], b: &[Emitted]) -> Option<u32> {
     let ([a], [b]) = (a, b) else { return None };
     let sketch = a.sketch.iter().zip(&b.sketch).map(|(x, y)| (x ^ y).count_ones());
@@ -310,7 +309,7 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
     each.collect()
 }
 
-/// What the rule that tells versions from forms is told of the texts.
+/// Returns what the rule that classifies pairs computes from the texts.
 fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
     let ((rule, relating), own) = (bound.relating()?, bound.signer.verify()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
@@ -395,7 +394,7 @@ mod tests {
         assert!(!check.passes && check.similarity.is_some_and(|reached| reached > 0.7 && reached < 0.95));
     }
 
-    /// Two checks, each with its own word; a threshold that a member has by another name.
+    /// Two checks, each with its own words; a threshold under another name.
     #[test]
     fn every_check_tells_its_score() {
         let look = look_at("shingles:threshold=0.9,verify=lcs:0.5", A, B);

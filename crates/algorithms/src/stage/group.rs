@@ -1,12 +1,12 @@
-//! group: rows of equal keys become classes of equal documents, or pairs that the method makes of them.
+//! group: turns rows with equal keys into classes of equal documents, or into pairs found by the method.
 //!
-//! Three ways through, by what the method is:
-//! * equal keys are duplicates and nothing is to be checked: [`EqualKeys`] gives classes, at a cost of n;
-//! * the same, but pairs reach further (a Hamming distance): it also sends second-round rows for one document of each class;
-//! * all else, and rows of the second round: [`Windows`] lets the method compare the rows of a key.
+//! There are three ways, depending on the method:
+//! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a cost of n;
+//! * the same, but pairs may also differ (a Hamming distance): second-round rows are emitted for one document of each class;
+//! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
-//! Each gets whole groups of rows in order ([`Groups`](super::groups::Groups) makes them of any blocks). Surplus copies, where
-//! they were signed, are left out here; they come back when pairs are written.
+//! Each gets complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any blocks). Extra copies that were
+//! signed are skipped here; they are added back when pairs are written.
 
 use super::bound::Bound;
 use super::copies::Copies;
@@ -15,31 +15,31 @@ use crate::algorithm::Signer;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Pairs, Row, RowLayout, Signatures, Window};
 
-/// Whether equal keys are looked at by themselves, before or instead of a comparison.
+/// Returns whether equal keys are processed on their own, before or instead of a comparison.
 pub fn folds(bound: &Bound<'_>) -> bool {
     bound.equal_keys_are_pairs() || bound.scheme.probe_shape().is_some()
 }
 
-/// What takes the outcome of equal keys.
+/// Receives the results of equal keys.
 pub trait Equal {
-    /// A document of a class of two or more; the class is named by its smallest document, which comes too, and so do all
-    /// copies of each. One document may come twice.
+    /// Receives a document in a class of two or more. The class is named by its smallest document, which is also passed, as are all
+    /// copies of each document. A document may be passed twice.
     ///
     /// # Errors
-    /// What the driver cannot write.
+    /// Returns an error if the driver cannot write.
     fn link(&mut self, representative: u64, doc: u64) -> Result<()>;
 
-    /// A row of the second round.
+    /// Receives a row of the second round.
     ///
     /// # Errors
-    /// What the driver cannot write.
+    /// Returns an error if the driver cannot write.
     fn probe(&mut self, row: &[u8]) -> Result<()>;
 }
 
-/// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
+/// Turns groups of equal keys into classes (unless verification needs each pair) and second-round rows.
 pub struct EqualKeys<'g, C> {
     signer: &'g dyn Signer,
-    /// Whether equal keys are pairs as they are.
+    /// Whether equal keys are pairs without verification.
     collapse: bool,
     layout: RowLayout,
     probes: Option<RowLayout>,
@@ -49,7 +49,7 @@ pub struct EqualKeys<'g, C> {
 }
 
 impl<'g, C: Copies> EqualKeys<'g, C> {
-    /// For the rows of an algorithm, of a corpus with so many rows.
+    /// Returns the processor for the rows of an algorithm, in a corpus with this many rows.
     pub fn new(bound: &'g Bound<'_>, documents: u64, copies: &'g C) -> EqualKeys<'g, C> {
         EqualKeys {
             signer: &*bound.signer,
@@ -62,14 +62,14 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         }
     }
 
-    /// Takes all rows of one key; `links` says whether they are to be linked.
+    /// Processes all rows with one key; `links` enables the links of classes.
     ///
     /// # Errors
-    /// What `out` returns.
+    /// Returns the errors of `out`.
     pub fn group(&mut self, rows: &[u8], links: bool, out: &mut impl Equal) -> Result<()> {
         let (window, copies) = (Window::new(self.layout, rows), self.copies);
         let scope = rows.get(..self.layout.width()).map_or(0, |row| self.layout.scope(row));
-        // Most documents are alone with their key, and then no copy of another: nothing is looked up for them.
+        // Most documents do not share their key, and then have no copy: no lookup is needed.
         let alone = window.len() == 1;
         let rows = (0..window.len()).map(|at| window.row(at));
         let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
@@ -106,8 +106,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     }
 }
 
-/// A class of exact copies whose representative stands in no link of [`EqualKeys`] is a class of the method by itself, signed
-/// or not.
+/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: it is a class of the method, signed or not.
 pub fn link_copies(
     class: Docs<'_>,
     is_linked: impl Fn(u64) -> bool,
@@ -123,7 +122,7 @@ fn with_copies(copies: &impl Copies, doc: u64, each: impl FnMut(u64) -> Result<(
     members.iter().try_for_each(each)
 }
 
-/// The rows of each key are compared by the method itself.
+/// Lets the method compare the rows with each key.
 pub struct Windows<'g, C> {
     signer: &'g dyn Signer,
     layout: RowLayout,
@@ -131,12 +130,12 @@ pub struct Windows<'g, C> {
     out: Pairs<'g>,
 }
 
-/// What comparing has cost.
+/// The cost of comparing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
     /// Comparisons made.
     pub made: u64,
-    /// Comparisons that the bound on one group left out.
+    /// Comparisons skipped because of the limit on one group.
     pub left_out: u64,
     /// Comparisons of documents that are not near each other in a large group.
     pub far: u64,
@@ -151,16 +150,16 @@ impl Compared {
 }
 
 impl<'g, C: Copies> Windows<'g, C> {
-    /// Of rows in this layout, whose pairs go to `out`; `copies` where surplus copies may stand among them.
+    /// Returns the processor of rows in this layout, whose pairs are passed to `out`; pass `copies` if the rows may include extra
+    /// copies.
     pub fn new(signer: &'g dyn Signer, layout: RowLayout, copies: Option<&'g C>, out: Pairs<'g>) -> Windows<'g, C> {
         Windows { signer, layout, copies, out }
     }
 
-    /// Takes all rows of one key. A window that the driver has `seen` before, and that would give the same pairs, is passed
-    /// over.
+    /// Processes all rows with one key. A window that was `seen` before, and would give the same pairs, is skipped.
     ///
     /// # Errors
-    /// Of the scratch.
+    /// Returns the errors of the scratch memory.
     pub fn group(
         &mut self,
         rows: &[u8],
@@ -182,13 +181,13 @@ impl<'g, C: Copies> Windows<'g, C> {
         Ok(())
     }
 
-    /// No more groups come.
+    /// Ends the input and returns the costs.
     pub fn finish(self) -> Compared {
         Compared { made: self.out.compared, left_out: self.out.left_out, far: self.out.far }
     }
 }
 
-/// The window without the rows of surplus copies, copied together where there are any.
+/// Returns the window without the rows of extra copies; the rest is copied to scratch memory if there are any.
 fn without_surplus<'r>(
     layout: RowLayout,
     rows: &'r [u8],

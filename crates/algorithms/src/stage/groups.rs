@@ -1,23 +1,23 @@
-//! groups: rows in order, in any cuts, as whole groups.
+//! groups: assembles complete groups from ordered rows in blocks.
 //!
-//! A driver hands the rows of a bucket to a scan in blocks, cut where it likes. A group that ends inside of a block is a
-//! slice of it; only a group that goes on in the next block is held, in memory that the driver gives.
+//! A driver passes the rows of a bucket in blocks with arbitrary boundaries. A group that ends inside a block is a slice of it; only a
+//! group that may continue in the next block is copied to memory that the driver provides.
 
 use dupsift_core::error::Result;
 
-/// Memory for rows that have to stand side by side; the driver decides where it is.
+/// Contiguous memory for rows; the driver decides where it is.
 pub trait Scratch {
-    /// At least so many bytes; of those that were there before, the content stays.
+    /// Returns at least this many bytes; existing bytes keep their content.
     ///
     /// # Errors
-    /// Where the memory is a file: a full disk.
+    /// Returns an error if the memory is a file and the disk is full.
     fn bytes(&mut self, len: usize) -> Result<&mut [u8]>;
 
-    /// What stands there is not needed any more.
+    /// Marks the content as no longer needed.
     fn clear(&mut self) {}
 }
 
-/// Ordinary memory, for drivers that have it.
+/// Ordinary memory.
 impl Scratch for Vec<u8> {
     fn bytes(&mut self, len: usize) -> Result<&mut [u8]> {
         if self.len() < len {
@@ -27,25 +27,25 @@ impl Scratch for Vec<u8> {
     }
 }
 
-/// Puts groups together from rows in order.
+/// Assembles groups from ordered rows.
 pub struct Groups<S> {
     width: usize,
     group_width: usize,
     scratch: S,
-    /// Bytes of the group that may go on.
+    /// Bytes of the group that may continue.
     held: usize,
 }
 
 impl<S: Scratch> Groups<S> {
-    /// Of rows of `width` bytes, of which the first `group_width` name the group.
+    /// Returns an assembler of rows of `width` bytes, the first `group_width` of which identify the group.
     pub fn new(width: usize, group_width: usize, scratch: S) -> Groups<S> {
         Groups { width, group_width, scratch, held: 0 }
     }
 
-    /// Takes the next rows; `each` gets every group that has ended.
+    /// Adds the next rows and passes every complete group to `each`.
     ///
     /// # Errors
-    /// Of the scratch, and what `each` returns.
+    /// Returns the errors of the scratch memory and of `each`.
     pub fn push(&mut self, rows: &[u8], mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         debug_assert_eq!(rows.len() % self.width, 0);
         let goes_on = if self.held == 0 {
@@ -71,10 +71,10 @@ impl<S: Scratch> Groups<S> {
         }
     }
 
-    /// No more rows come: `each` gets the last group.
+    /// Ends the input and passes the last group to `each`.
     ///
     /// # Errors
-    /// As [`Groups::push`].
+    /// Returns the same errors as [`Groups::push`].
     pub fn finish(mut self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         self.end(&mut each)
     }
@@ -98,13 +98,13 @@ impl<S: Scratch> Groups<S> {
     }
 }
 
-/// The groups of a few rows that stand in memory, in any order.
+/// Returns the groups of a few rows in memory, in any order.
 pub fn of_rows(mut rows: Vec<Vec<u8>>, group_width: usize) -> Vec<Vec<u8>> {
     rows.sort_unstable();
     rows.chunk_by(|a, b| a[..group_width] == b[..group_width]).map(<[_]>::concat).collect()
 }
 
-/// The bytes of the rows at the front whose group has this name.
+/// Returns the number of bytes in the leading rows whose group has this name.
 fn same_group(rows: &[u8], width: usize, name: &[u8]) -> usize {
     rows.chunks_exact(width).take_while(|row| &row[..name.len()] == name).count() * width
 }

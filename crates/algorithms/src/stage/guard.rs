@@ -1,64 +1,64 @@
-//! Guards: does what was read, or what would be removed, look as it should? Pure arithmetic over counts.
+//! Guards check whether the input, or what would be removed, looks plausible. They only compute with counts.
 //!
-//! A guard that fires is told in any case, and keeps the result from taking the place of an earlier output: what was read is so
-//! little, or so much goes or is a pair, that the result may say more of the input's damage than of its duplicates.
+//! A guard that fires is always reported, and keeps the previous output in place: so little was read, or so much would be removed or
+//! paired, that the result may reflect damaged input rather than duplicates.
 
 use dupsift_core::number::{counted, counted_as, thousands};
 
-/// How many times the rate of a stream's filter documents may be flagged by chance.
+/// The factor by which false positives of a stream's filter may exceed its rate.
 pub const TIMES_RATE: f64 = 10.0;
-/// Fewer pairs tell nothing of how many there are a document.
+/// Fewer pairs are too few to judge the number per document.
 const FEW_PAIRS: u64 = 1000;
-/// Corpora of fewer rows may have more that is broken: one row of ten proves nothing.
+/// Smaller corpora may have a larger share of broken rows: one broken row in ten proves nothing.
 const FEW_ROWS: u64 = 100;
-/// The share of a corpus that may be broken, and of one with few rows.
+/// The share of a corpus that may be broken; the second one is for corpora with few rows.
 const REJECTED_SHARE: f64 = 0.05;
 const REJECTED_SHARE_OF_FEW: f64 = 0.5;
 
-/// The names of the guards over what was read.
+/// The names of the guards on the input.
 pub const OVER_READING: [&str; 2] = [NOTHING_READ, MAX_REJECTED_SHARE];
 const NOTHING_READ: &str = "nothing-read";
 const MAX_REJECTED_SHARE: &str = "max-rejected-share";
 
-/// A guard of earlier versions, which only wrote a note.
+/// A guard of earlier versions that only wrote a note.
 const NOTE_ONLY: &str = "removed-share";
 
 /// A guard that fired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fired {
-    /// What it is called: the option that sets its limit, where there is one.
+    /// Its name: the option that sets its limit, if there is one.
     pub name: &'static str,
-    /// What was measured.
+    /// The measured value.
     pub measured: f64,
-    /// The limit that this is beyond.
+    /// The limit that was exceeded.
     pub limit: f64,
-    /// What was found, in words.
+    /// The finding, as a sentence.
     pub sentence: String,
 }
 
-/// What was read of a corpus.
+/// Counts of the input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadCounts {
-    /// Rows of all files that could be used.
+    /// Rows in all usable files.
     pub rows: u64,
     /// Rows with a text.
     pub used: u64,
-    /// Rows that are broken, not those left out by their kind.
+    /// Broken rows, without those skipped by kind.
     pub broken: u64,
-    /// Files that were skipped as a whole; nothing says how many rows they have.
+    /// Files that were skipped entirely; their number of rows is unknown.
     pub bad_files: u64,
-    /// Bytes of these on disk.
+    /// Bytes of these files on disk.
     pub bad_bytes: u64,
-    /// Bytes of all files on disk, these among them.
+    /// Bytes of all files on disk, including skipped ones.
     pub bytes: u64,
-    /// Files set aside of which nothing is on disk any more: their bytes tell nothing of what they held.
+    /// Skipped files that no longer exist on disk, so their size is unknown.
     pub unknown_files: u64,
-    /// All files, those set aside among them.
+    /// All files, including skipped ones.
     pub files: u64,
 }
 
-/// Guards over what was read. `share` is the most that may be broken, of the rows or of the bytes of files; none: the default
-/// for so many rows.
+/// Returns the guards on the input that fired. `share` is the maximum share of rows, or of bytes of files, that may be broken; `None`
+/// uses the default for this many rows.
 pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes, unknown_files, files } = read;
     let name = MAX_REJECTED_SHARE;
@@ -110,12 +110,12 @@ fn more(measured: f64, limit: f64) -> String {
     format!("{:.1}%: more than the {}% of `max-rejected-share`", 100.0 * measured, 100.0 * limit)
 }
 
-/// Whether a guard of that name holds a result back.
+/// Returns whether the guard with this name holds a result back.
 pub fn holds(name: &str) -> bool {
     name != NOTE_ONLY
 }
 
-/// The guard over a filter of a stream that has taken more keys than it was made for: it fires from `TIMES_RATE` times the rate on.
+/// Checks the filter of a stream that holds more keys than it was created for: fires at `TIMES_RATE` times the rate.
 pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     let limit = (TIMES_RATE * rate).min(0.5);
     (measured >= limit).then(|| Fired {
@@ -130,8 +130,8 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     })
 }
 
-/// The guard over what is removed of so many rows, which `whose` names. Fewer rows than `least` are not guarded, for half of a
-/// handful is soon removed.
+/// Checks the share of rows that is removed; `whose` names them. Fewer rows than `least` are not checked, because half of a handful is
+/// easily removed.
 pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
     let measured = removed as f64 / rows.max(1) as f64;
     (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
@@ -143,7 +143,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
     })
 }
 
-/// The guard over the text that is cut out of kept documents, in characters.
+/// Checks the text that is cut from kept documents, in characters.
 pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     let measured = characters as f64 / of.max(1) as f64;
     (characters as f64 > share * of as f64).then(|| Fired {
@@ -158,18 +158,18 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page of one template. In three
-/// collections of one template each 30% to 43% of what `minhash` removes has more; in six of prose, mails and news 1% to 10%.
+/// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page from a template. In three
+/// collections with one template each, 30% to 43% of what `minhash` removes has more; in six of prose, mail and news, 1% to 10%.
 pub const MANY_NEAR: usize = 5;
 /// How much less similar than the kept document these may be.
 pub const AS_NEAR: f32 = 0.05;
-/// Fewer such removals tell nothing.
+/// Fewer such removals prove nothing.
 const FEW_OF_TEMPLATE: u64 = 100;
 
-/// The share above which such removals are reported although no guard fires.
+/// The share above which such removals are reported even if no guard fires.
 const TOLD_SHARE: f64 = 0.1;
 
-/// Returns a note about removals that look like pages of one template, if they are fewer than a guard fires for.
+/// Returns a note about removals that look like pages from a template, if there are too few for the guard to fire.
 pub fn template_note(of_template: u64, removed: u64) -> Option<String> {
     (of_template >= FEW_OF_TEMPLATE && of_template as f64 > TOLD_SHARE * removed as f64).then(|| {
         format!(
@@ -184,7 +184,7 @@ fn templates_of(of_template: u64, removed: u64) -> String {
     format!("{} of {all} like pages of one template", thousands(of_template))
 }
 
-/// The guard over removals that look like pages of one template, of all that are no copies.
+/// Checks the share of removals that look like pages from a template, among all that are not copies.
 pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
     let measured = of_template as f64 / removed.max(1) as f64;
     (of_template >= FEW_OF_TEMPLATE && of_template as f64 > share * removed as f64).then(|| Fired {
@@ -200,7 +200,7 @@ pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// Text that was read, and the documents that have it.
+/// The amount of text that was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextCounts {
     /// Bytes of text.
@@ -209,8 +209,7 @@ pub struct TextCounts {
     pub documents: u64,
 }
 
-/// The guard over the text that was read, against an earlier run: all of it, or, where a run reads only what is new, that of a
-/// document.
+/// Checks whether less text was read than in an earlier run: in total or, if a run reads only new documents, per document.
 pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u64) -> Option<Fired> {
     let a_document = |text: TextCounts| text.bytes as f64 / text.documents.max(1) as f64;
     let of = |text: TextCounts| if is_new_alone { a_document(text) } else { text.bytes as f64 };
@@ -226,7 +225,7 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
     })
 }
 
-/// Pairs of one algorithm, and the documents that they are of.
+/// The number of pairs of one algorithm, and of documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCounts {
     /// Pairs.
@@ -241,9 +240,9 @@ impl PairCounts {
     }
 }
 
-/// The guard over the pairs a document of an algorithm, against an earlier run.
+/// Checks whether an algorithm has more pairs per document than in an earlier run.
 pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> Option<Fired> {
-    // Where there was no pair there may be one.
+    // If there was no pair before, one may appear.
     let (a_document, known) = (now.a_document(), PairCounts { pairs: before.pairs.max(1), ..before }.a_document());
     let measured = a_document / known;
     (now.pairs >= FEW_PAIRS && measured > factor as f64).then(|| Fired {
@@ -255,7 +254,7 @@ pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> O
     })
 }
 
-/// The guard over the candidates a document of an algorithm, against what earlier nights of an index let expect.
+/// Checks whether an algorithm has more candidates per document than earlier incremental runs suggest.
 pub fn candidates(label: &str, a_document: f64, expected: f64, factor: u64) -> Option<Fired> {
     let measured = a_document / expected;
     (measured > factor as f64).then(|| Fired {
@@ -298,13 +297,13 @@ mod tests {
     fn nothing_read_fires_whatever_the_share() {
         assert_eq!(names(&read(0, 0), Some(1.0)), ["nothing-read"]);
         assert_eq!(names(&read(3, 3), Some(1.0)), ["nothing-read"]);
-        // All of it left out by its kind: the rows are not broken, but there is no document.
+        // All rows are skipped by kind: they are not broken, but there is no document.
         assert_eq!(names(&ReadCounts { rows: 500, ..ReadCounts::default() }, None), ["nothing-read"]);
     }
 
     #[test]
     fn the_share_of_broken_rows_has_a_default_by_their_number() {
-        // 0.05 from 100 rows on, 0.5 below; equal is not more.
+        // The limit is 0.05 from 100 rows on and 0.5 below; a share equal to the limit passes.
         assert_eq!(names(&read(100, 5), None), [""; 0]);
         assert_eq!(names(&read(100, 6), None), ["max-rejected-share"]);
         assert_eq!(names(&read(99, 49), None), [""; 0]);
@@ -350,7 +349,7 @@ mod tests {
         assert!(!fires(of(0, 0), of(10, 1000)) && fires(of(0, 0), of(11, 1000)));
         let told = shrunk(of(50, 100), of(1000, 100), false, 10).expect("a twentieth").sentence;
         assert!(told.starts_with("50 bytes of text were read, 20.0 times less than the 1,000 of"), "{told}");
-        // What is new may be little, but no document of it is.
+        // There may be few new documents, but each must have enough text.
         let fires = |now, before| shrunk(now, before, true, 10).is_some();
         assert!(!fires(of(1000, 1), of(1_000_000, 1000)) && !fires(of(10_000, 100), of(1_000_000, 1000)));
         assert!(fires(of(9_900, 100), of(1_000_000, 1000)) && !fires(of(99, 99), of(1_000_000, 1000)));
@@ -366,7 +365,7 @@ mod tests {
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();
         assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));
-        // Too few to tell; as many pairs of fewer documents; none before.
+        // Too few pairs to judge; as many pairs from fewer documents; none before.
         assert!(
             !fires(of(999, 10), of(1, 1000))
                 && fires(of(1000, 100), of(1000, 1000))

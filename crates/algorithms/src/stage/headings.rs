@@ -1,7 +1,7 @@
-//! headings: the first lines of documents, of which few documents have the same one where it is a title.
+//! headings: finds first lines that too many documents share to be titles.
 //!
 //! ```text
-//! (line, document) of each representative -> sorted -> the documents of a line that too many have: their line says nothing
+//! (line, document) of each representative -> sorted -> the documents whose line is too common to be a title
 //! ```
 
 use crate::measure::FirstLine;
@@ -11,12 +11,12 @@ use dupsift_text::Heading;
 /// Bytes of the hash of a line.
 pub const GROUP: usize = 8;
 
-/// Bytes of a row: the hash of the line, and the document.
+/// Returns the number of bytes in a row: the hash of the line, and the document.
 pub fn width(documents: u64) -> usize {
     GROUP + doc_width(documents)
 }
 
-/// The row of a document, in an array for the longest; [`width`] of its bytes count. Copies have one row together.
+/// Returns the row of a document in an array for the longest row; [`width`] of its bytes count. Copies share one row.
 pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     let (mut row, width) = ([0; 16], doc_width(documents));
     row[..GROUP].copy_from_slice(&heading.line().to_be_bytes());
@@ -24,14 +24,14 @@ pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     row
 }
 
-/// Takes all rows of one line: the documents, where more than `most` have it.
+/// Processes all rows with one line: returns the documents if more than `most` have it.
 pub fn common(documents: u64, rows: &[u8], most: u64) -> impl Iterator<Item = u64> + '_ {
     let width = width(documents);
     let rows = if (rows.len() / width) as u64 > most { rows } else { &[] };
     rows.chunks_exact(width).map(|row| number(&row[GROUP..]))
 }
 
-/// What the first lines of two documents say of them; `is_common`: whether too many have that of the first.
+/// Compares the first lines of two documents; `is_common`: whether too many documents have the first one's line.
 pub fn compare(a: Option<Heading>, b: Option<Heading>, is_common: impl FnOnce() -> bool) -> FirstLine {
     let (Some(a), Some(b)) = (a, b) else { return FirstLine::default() };
     FirstLine { same: a.line() == b.line() && !is_common(), titles: a.may_be_title() && b.may_be_title() }

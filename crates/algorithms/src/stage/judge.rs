@@ -1,13 +1,13 @@
-//! judge: whether two documents are duplicates, asked of their texts and of no algorithm.
+//! judge: decides from their texts, independently of any algorithm, whether two documents are duplicates.
 //!
-//! The default, `versions`, asks for evidence that one text is a version of the other, or holds it ([`super::versions`] has the
+//! The default, `versions`, requires evidence that one text is a version of the other or contains it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).
 //!
-//! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold 0.85: 2 LCS /
-//! (|a| + |b|) on characters ([`crate::measure::lcs_similarity`]), here on the canonical text. Cost: O(|a| |b| / 64) within a
-//! band for those pairs that lengths and counts of characters do not decide. It takes forms with other facts for duplicates.
+//! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold 0.85: 2 LCS / (|a| +
+//! |b|) on characters ([`crate::measure::lcs_similarity`]), here on the canonical text. Cost: O(|a| |b| / 64) within a band, for pairs
+//! that lengths and character counts do not decide. It takes pages with the same template and different facts for duplicates.
 //!
-//! Not for: texts that say the same in other words; nor, with `lcs` and `words`, in another order of sentences.
+//! Not for paraphrases; nor, with `lcs` and `words`, for texts with reordered sentences.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::Analysis;
 
-/// What a judge compares, with the names as they are typed.
+/// What a judge compares, with the names in options.
 const KINDS: [(&str, Kind); 4] =
     [("versions", Kind::Versions), ("lcs", Kind::Characters), ("words", Kind::Words), ("jaccard", Kind::Shingles)];
 
@@ -30,7 +30,7 @@ enum Kind {
     Shingles,
 }
 
-/// A measure of two texts with the threshold from which they are duplicates.
+/// A measure of two texts, with the threshold at which they are duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judge {
     kind: Kind,
@@ -38,16 +38,16 @@ pub struct Judge {
     shingling: Shingling,
 }
 
-/// Numbers before the profile: characters compared (0 where there are too many of them), words.
+/// Numbers before the profile: characters compared (0 if there are too many of them), words.
 const HEAD: usize = 2;
-/// Numbers of a packed profile.
+/// Numbers in a packed profile.
 const PROFILE: usize = 128;
 
 impl Judge {
     /// Parses `versions`, `versions:T`, `lcs:0.85`, `words:T` or `jaccard:T`.
     ///
     /// # Errors
-    /// Anything else, with what is there.
+    /// Returns an error for anything else, with the known names.
     pub fn parse(typed: &str) -> Result<Judge> {
         let (name, threshold) = typed.split_once(':').unwrap_or((typed, ""));
         let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
@@ -77,7 +77,7 @@ impl Judge {
     /// Parses a measure without a threshold: `lcs`, `words`, `jaccard`, `jaccard:words5` or `jaccard:chars5`.
     ///
     /// # Errors
-    /// Anything else, with what is there.
+    /// Returns an error for anything else, with the known names.
     pub fn measure(typed: &str) -> Result<Judge> {
         let (name, unit) = typed.split_once(':').map_or((typed, None), |(name, unit)| (name, Some(unit)));
         let kind = KINDS.iter().find(|(known, kind)| *known == name && *kind != Kind::Versions).map(|(_, kind)| *kind);
@@ -94,8 +94,8 @@ impl Judge {
         })
     }
 
-    /// Appends what judging needs of one document: equal for equal canonical texts. Nothing for a text without words, which
-    /// is a duplicate of nothing but the same bytes.
+    /// Appends the evidence of one document, which is equal for equal canonical texts. Appends nothing for a text without words, which
+    /// is a duplicate only of identical bytes.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let words = document.words();
         if words.is_empty() {
@@ -123,7 +123,7 @@ impl Judge {
         }
     }
 
-    /// Whether the two may be duplicates, by an upper bound of their similarity that costs next to nothing.
+    /// Returns whether the two may be duplicates, by a cheap upper bound of their similarity.
     pub fn may(&self, a: &[u64], b: &[u64]) -> bool {
         if a.is_empty() || b.is_empty() {
             return false;
@@ -132,30 +132,30 @@ impl Judge {
             return may_be_version(a, b);
         }
         if self.kind == Kind::Shingles {
-            // A quotient, as the similarity is one: a product would round otherwise.
+            // A quotient, like the similarity: a product would round differently.
             return a.len().min(b.len()) as f64 / a.len().max(b.len()) as f64 >= self.threshold;
         }
         let (a, b) = (Units::of(a), Units::of(b));
         let (x, y) = a.compared_with(&b);
-        // The profile is that of the words only where nothing but words is compared.
+        // The profile covers the words only if nothing but words is compared.
         let profiled = self.kind == Kind::Words || !x.is_empty() && x.len() == a.characters.len();
         let all = x.len() + y.len();
         may_reach(x.len().min(y.len()), all, self.threshold)
             && (!profiled || may_reach(most_common(a.profile, b.profile), all, self.threshold))
     }
 
-    /// The similarity, where it reaches the threshold.
+    /// Returns the similarity if it reaches the threshold.
     ///
     /// # Errors
-    /// [`Undecided`](crate::measure::Undecided) for texts so long that one comparison would take more than about a second.
+    /// Returns [`Undecided`](crate::measure::Undecided) for texts so long that one comparison would take more than about a second.
     pub fn judge(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         Ok(self.similarity(a, b)?.map(|similarity| similarity as f32))
     }
 
-    /// The same, with all its digits.
+    /// Like [`Judge::judge`], in full precision.
     ///
     /// # Errors
-    /// As [`Judge::judge`].
+    /// Returns the same errors as [`Judge::judge`].
     pub fn similarity(&self, a: &[u64], b: &[u64]) -> Decided<f64> {
         if !self.may(a, b) {
             return Ok(None);
@@ -171,7 +171,7 @@ impl Judge {
         })
     }
 
-    /// Whether characters were to be compared, and words are, for one of the texts is too long.
+    /// Returns whether words are compared instead of characters because one of the texts is too long.
     pub fn by_words(&self, a: &[u64], b: &[u64]) -> bool {
         let long = |evidence: &[u64]| !evidence.is_empty() && Units::of(evidence).characters.is_empty();
         self.kind == Kind::Characters && (long(a) || long(b))
@@ -188,7 +188,7 @@ impl fmt::Display for Judge {
 /// The evidence of one document, unpacked.
 struct Units<'e> {
     profile: &'e [u32],
-    /// None where there are too many of them, or they are not asked for.
+    /// Empty if there are too many characters, or if they are not needed.
     characters: &'e [u32],
     words: &'e [u32],
 }
@@ -202,7 +202,7 @@ impl<'e> Units<'e> {
         Units { profile, characters: &units[..characters], words: &units[from..from + words] }
     }
 
-    /// The characters of both where both have them, else the words.
+    /// Returns the characters of both if both have them, otherwise the words.
     fn compared_with(&self, other: &Units<'e>) -> (&'e [u32], &'e [u32]) {
         if self.characters.is_empty() || other.characters.is_empty() {
             (self.words, other.words)
@@ -273,10 +273,10 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The bound never rejects what the alignment would take, on Chinese as on letters.
+        /// The bound never rejects what the alignment accepts, on Chinese as on letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            // Made once: it costs more than all that is asked of it here.
+            // Created once: it costs more than all tests here.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };

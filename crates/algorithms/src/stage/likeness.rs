@@ -1,47 +1,47 @@
-//! likeness: how alike two texts are by the common measures, apart from the algorithms of a run.
+//! likeness: the similarity of two texts by the common measures, independent of the algorithms of a run.
 
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::{common, cosine, jaccard, lcs_similarity};
 use dupsift_text::Analysis;
 
-/// Units (characters, or words) of each text above which the longest common subsequence is not looked for: its cost is the
+/// The number of units (characters or words) per text above which the longest common subsequence is not computed: its cost is the
 /// product of the lengths.
 pub const LCS_UNITS: usize = 200_000;
 
-/// How much two sets have in common.
+/// The overlap of two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overlap {
-    /// Elements of both over elements of either; 1 for two empty sets.
+    /// The intersection over the union; 1 for two empty sets.
     pub jaccard: f64,
-    /// The share of the first one's elements that the second has; none for an empty set.
+    /// The share of the first set's elements that the second contains; `None` for an empty set.
     pub a_in_b: Option<f64>,
-    /// The other way round.
+    /// The share of the second set's elements that the first contains; `None` for an empty set.
     pub b_in_a: Option<f64>,
 }
 
-/// What the longest common subsequence was taken of.
+/// The units of the longest common subsequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LcsOf {
-    /// Characters of the canonical text: its words with single spaces.
+    /// Characters of the canonical text: its words separated by single spaces.
     Characters,
     /// Words: one text has more than [`LCS_UNITS`] characters.
     Words,
 }
 
-/// The measures.
+/// The similarity of two texts by each measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likeness {
-    /// Of the sets of windows of five characters of the normalised text.
+    /// The overlap of five-character windows of the normalized text.
     pub five_characters: Overlap,
-    /// Of the sets of windows of five words, five characters for Han.
+    /// The overlap of five-word windows, or five characters of Han text.
     pub five_words: Overlap,
-    /// Of the sets of words.
+    /// The overlap of the sets of words.
     pub words: Overlap,
-    /// Different words that both have.
+    /// The number of different words that both texts contain.
     pub common_words: u64,
-    /// Of the counts of words.
+    /// The cosine similarity of the word counts.
     pub cosine: f64,
-    /// 2 LCS / (a + b), 0 to 1; none where both characters and words are too many.
+    /// 2 LCS / (a + b), 0 to 1; `None` if there are too many characters and too many words.
     pub lcs: Option<(f64, LcsOf)>,
 }
 
@@ -74,7 +74,7 @@ fn overlap(a: &[u64], b: &[u64]) -> Overlap {
     Overlap { jaccard: jaccard(a, b), a_in_b: share(a), b_in_a: share(b) }
 }
 
-/// The words with their counts, by hash.
+/// Returns the words with their counts, by hash.
 fn words(document: &Analysis<'_>) -> Vec<(u64, f64)> {
     let mut words: Vec<(u64, f64)> =
         document.counted().iter().map(|counted| (counted.word.hash, f64::from(counted.tf))).collect();
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(found.words, Overlap { jaccard: 5.0 / 6.0, a_in_b: Some(5.0 / 6.0), b_in_a: Some(1.0) });
         assert_eq!(found.common_words, 5);
         assert!((found.cosine - 5.0 / 30f64.sqrt()).abs() < 1e-12);
-        // Eleven and nine characters, the shorter one within the longer.
+        // Eleven and nine characters; the longer text contains the shorter one.
         assert_eq!(found.lcs, Some((18.0 / 20.0, LcsOf::Characters)));
     }
 

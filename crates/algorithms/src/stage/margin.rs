@@ -1,53 +1,53 @@
-//! margin: a pair stays if its similarity comes near enough to the best that its documents have.
+//! margin: keeps a pair if its similarity is close enough to the best of its documents.
 //!
-//! A fold over the judged pairs of representatives gives the best similarity of each document; a look at each pair then says
-//! whether it comes within the margin. Where clusters are to stay whole (`M:D`), the pairs that came through join their
-//! documents, and a pair within one component stays too if it is near enough by itself.
+//! A fold over the judged pairs of representatives computes the best similarity of each document; each pair is then checked against the
+//! margin. If clusters are to stay complete (`M:D`), the pairs within the margin join their documents, and a pair within one component
+//! is also kept if it is similar enough on its own.
 
 use super::connect::Forest;
 use crate::algorithm::Margin;
 use crate::algorithm::kit::margin::{keeps_whole, within};
 use dupsift_core::row::{Pair, Slots};
 
-/// What a pair says of the best similarity of each of its documents. The larger number of two is the better one, so the best
-/// of a document is the largest of all, in any order; 0 where it stands in no pair.
+/// Returns what a pair contributes to the best similarity of each of its documents. The larger number is better, so the best of a
+/// document is the maximum, in any order; 0 if it is in no pair.
 #[inline]
 pub fn best(pair: &Pair) -> [(u64, u32); 2] {
-    // Similarities are not negative, so their bits are in their order.
+    // Similarities are not negative, so their bits sort in the same order.
     let similarity = pair.score.similarity.max(0.0).to_bits();
     [(pair.a, similarity), (pair.b, similarity)]
 }
 
-/// Whether a pair comes within the margin of the best of its two documents, as [`best`] has it.
+/// Returns whether a pair is within the margin of the best similarity of its two documents, as [`best`] encodes it.
 #[inline]
 pub fn comes_within(margin: Margin, pair: &Pair, best: impl Fn(u64) -> u32) -> bool {
     let [a, b] = [pair.a, pair.b].map(|doc| f32::from_bits(best(doc)));
     within(margin, pair.score.similarity, a, b)
 }
 
-/// The components of the pairs that came within the margin, where clusters are to stay whole.
+/// The components of the pairs within the margin, if clusters are to stay complete.
 pub struct Whole<'f> {
     margin: Margin,
     forest: Forest<'f>,
 }
 
 impl<'f> Whole<'f> {
-    /// Of no pairs yet; `parents` as [`Forest::new`] takes them.
+    /// Returns components without pairs; `parents` are those of [`Forest::new`].
     pub fn new(margin: Margin, parents: Slots<'f>) -> Whole<'f> {
         Whole { margin, forest: Forest::new(parents) }
     }
 
-    /// Whether a margin asks for components.
+    /// Returns whether a margin needs components.
     pub fn is_asked(margin: Margin) -> bool {
         margin.whole.is_some()
     }
 
-    /// Takes a pair that came within the margin.
+    /// Joins a pair that is within the margin.
     pub fn join(&mut self, pair: &Pair) {
         self.forest.union(pair.a, pair.b);
     }
 
-    /// Whether a pair stays although it does not come within the margin; all pairs that do have been taken.
+    /// Returns whether a pair outside the margin is kept, after all pairs within it were joined.
     pub fn keeps(&mut self, pair: &Pair) -> bool {
         keeps_whole(self.margin, pair.score) && self.forest.root(pair.a) == self.forest.root(pair.b)
     }

@@ -1,13 +1,12 @@
-//! merge: the occurrences of each pair become one.
+//! merge: merges the occurrences of each pair.
 //!
-//! A pair is met in as many windows as its two documents share keys. What stays is the best similarity, with the distance that
-//! goes with it, and all the rules that found the pair. Of equal similarities the first occurrence gives the distance, so the
-//! occurrences of a pair have to come **in the order of all their bytes**, not of the two documents alone: then the outcome
-//! depends on nothing but the occurrences.
+//! A pair occurs in each window that contains both documents. The result has the best similarity, with its distance, and all the rules
+//! that found the pair. Among equal similarities, the first occurrence provides the distance, so the occurrences of a pair must be
+//! sorted **by all their bytes**, not only by the two documents: then the result depends only on the occurrences.
 
 use dupsift_core::row::{Pair, PairLayout};
 
-/// The pair, from all rows of its two documents, in the order of all their bytes.
+/// Returns the pair from all rows of its two documents, sorted by all their bytes.
 #[inline]
 pub fn merge(layout: PairLayout, occurrences: &[u8]) -> Option<Pair> {
     let rows = occurrences.chunks_exact(layout.width());

@@ -1,4 +1,4 @@
-//! The story of a run, stage by stage: pure functions over rows that open no file and start no thread.
+//! The stages of a run, in order: pure functions over rows that open no file and start no thread.
 
 pub mod alone;
 pub mod bound;

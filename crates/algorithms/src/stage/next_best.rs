@@ -1,8 +1,7 @@
-//! The next best partner of a pair: what tells two documents that stand alone from two of many that are alike.
+//! The next best partner of a pair: it distinguishes two documents without other matches from two of many similar ones.
 //!
-//! The partners of a document stand in one order: those that are near to it by number, then the others, the most similar first. So
-//! the best one outside of a near group is found from the front of the others, with a look-up among the near ones for each that is
-//! passed over.
+//! The partners of a document have a fixed order: near ones by number, then the others, the most similar first. So the best one outside
+//! a near group is found from the front of the others, with a lookup among the near ones for each that is skipped.
 //!
 //! ```text
 //! near 0.9     a b 0.95   a c 0.93   a d 0.85   b d 0.8   b e 0.7
@@ -12,32 +11,32 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Partners that are passed over before the search ends: of larger near groups the rest counts as outside.
+/// The number of partners that are skipped before the search ends: in larger near groups, the rest counts as outside.
 pub const MOST_PASSED: usize = 128;
 
-/// A partner: the document, and how similar it is.
+/// A partner: the document and its similarity.
 pub type Partner = (u64, f32);
 
 /// The partners of all documents, in the order of [`order`].
 pub trait Partners {
-    /// Where those of a document stand.
+    /// Returns the places of a document's partners.
     fn range(&self, doc: u64) -> Range<usize>;
-    /// One of them.
+    /// Returns the partner at a place.
     fn get(&self, at: usize) -> Partner;
 }
 
 /// The next best partner of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NextBest {
-    /// Its similarity; none where there is no other partner.
+    /// Its similarity; `None` if there is no other partner.
     pub similarity: Option<f32>,
-    /// Whether the search ended early: this may be a partner within the near group.
+    /// Whether the search ended early: then this may be a partner within the near group.
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
 }
 
-/// The order in which the partners of a document stand.
+/// Compares two partners of a document: near ones first, by number, then the others by descending similarity.
 pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
     match (x.1 >= near, y.1 >= near) {
         (true, true) => x.0.cmp(&y.0),
@@ -46,8 +45,8 @@ pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
     }
 }
 
-/// The best partner that either of two documents has outside of the near group: the two, and what is near to either. At most
-/// `most` are passed over.
+/// Returns the best partner of either document outside the near group, which is the two and everything near to either. Skips at most
+/// `most` partners.
 pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u64) -> NextBest {
     let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
     let has_third = |doc: u64, other: u64| {
@@ -61,7 +60,7 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u6
     }
 }
 
-/// The most similar partner of a document that is near to neither it nor another one.
+/// Returns the most similar partner of a document that is near neither to it nor to the other one.
 fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u64) -> NextBest {
     let far = near_end(partners, near, doc)..partners.range(doc).end;
     let near_other = partners.range(other).start..near_end(partners, near, other);
@@ -75,18 +74,18 @@ fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u6
     NextBest::default()
 }
 
-/// Where the near partners of a document end.
+/// Returns the end of the near partners of a document.
 fn near_end(partners: &impl Partners, near: f32, doc: u64) -> usize {
     first(partners.range(doc), |at| partners.get(at).1 < near)
 }
 
-/// Whether a document is among the near partners of another one, which stand by number.
+/// Returns whether a document is among the near partners of another one, which are ordered by number.
 fn is_among(partners: &impl Partners, near: Range<usize>, partner: u64) -> bool {
     let at = first(near.clone(), |at| partners.get(at).0 >= partner);
     at < near.end && partners.get(at).0 == partner
 }
 
-/// The first place from which on something is so; the end if nowhere.
+/// Returns the first place at which `so` holds; the end if there is none.
 fn first(places: Range<usize>, so: impl Fn(usize) -> bool) -> usize {
     let Range { mut start, mut end } = places;
     while start < end {
@@ -105,7 +104,7 @@ mod tests {
 
     const NEAR: f32 = 0.9;
 
-    /// The partners of each document one after the other.
+    /// The partners of all documents, one document after the other.
     struct Lists(Vec<usize>, Vec<Partner>);
 
     impl Partners for Lists {
@@ -131,7 +130,7 @@ mod tests {
         Lists(begins, all)
     }
 
-    /// By the definition: all partners of both, but for the near group.
+    /// Computes the definition: all partners of both, except the near group.
     fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> NextBest {
         let links = |doc: u64| {
             pairs.iter().filter_map(move |(&(x, y), &similarity)| {
@@ -151,11 +150,11 @@ mod tests {
         let lists = lists(5, &pairs);
         let of = |a, b| next_best(&lists, NEAR, MOST_PASSED, a, b).similarity;
         assert_eq!((of(0, 1), of(1, 4), of(4, 1)), (Some(0.85), Some(0.8), Some(0.8)));
-        // All that d meets is in the near group of a, and a meets nothing else.
+        // All partners of d are in the near group of a, and a has no others.
         assert_eq!((of(0, 3), of(3, 1)), (None, Some(0.7)));
     }
 
-    /// Two families, each near to itself, that are alike: every pair across them meets the whole of the other family first.
+    /// Two groups, each with near documents, that are similar to each other: each pair across them finds the whole other group first.
     #[test]
     fn large_families_cost_in_proportion_to_their_pairs() {
         struct Counting(Lists, std::cell::Cell<u64>);
@@ -179,7 +178,7 @@ mod tests {
         };
         let ((small, none), (large, cut)) = (looks(10), looks(80));
         assert_eq!((none, cut), (0, 80 * 80));
-        // Up to 2 x 16 are passed over, each with a search among those that are near; eight times the family is three steps more.
+        // Up to 2 x 16 are skipped, each with a search among the near ones; eight times the size takes three more steps.
         assert!(large < 3 * small && large < 32 * 9, "{small} and {large} looks a pair");
     }
 
@@ -198,7 +197,7 @@ mod tests {
             for &(a, b) in pairs.keys() {
                 let expected = plain(&pairs, a, b);
                 assert_eq!(next_best(&lists, NEAR, 100, a, b), expected);
-                // What ends early never says that a pair stands more alone than it does.
+                // A search that ends early never overstates how isolated a pair is.
                 let early = next_best(&lists, NEAR, 1, a, b);
                 let best = expected.similarity;
                 assert!(early.similarity >= best && (early.cut_short || early.similarity == best));

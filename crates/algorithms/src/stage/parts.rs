@@ -1,39 +1,39 @@
-//! The corpus by writing and by length: how much there is of each, and how much of it goes.
+//! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
-//! What is asked of each document is told while its text is at hand ([`shape`]), and added up then; of those that go it is added
-//! up again when that is decided. No text is read for it.
+//! Script and length of each document are recorded while its text is read ([`shape`]), and added up then; those of removed documents are
+//! added up again after the decision. No text is read for it.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a text whose letters are looked at: 64 characters of Chinese, 192 of English.
+/// Bytes at the beginning of a text that determine its script: 64 Chinese characters, 192 English ones.
 const LOOKED_AT: usize = 192;
 
-/// Letters in which a text is written, as far as its beginning tells.
+/// The script of a text, determined from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Script {
     /// Han characters without kana.
     Chinese,
-    /// Kana, with Han characters or without.
+    /// Kana, with or without Han characters.
     Japanese,
-    /// Most letters are Cyrillic.
+    /// Mostly Cyrillic letters.
     Cyrillic,
-    /// Most letters are Latin.
+    /// Mostly Latin letters.
     Latin,
-    /// Others, or none.
+    /// Other letters, or none.
     Other,
 }
 
 impl Script {
-    /// All, in the order in which they are told.
+    /// All scripts, in the order of reports.
     pub const ALL: [Script; 5] = [Script::Chinese, Script::Japanese, Script::Cyrillic, Script::Latin, Script::Other];
 
-    /// By the letters at the beginning of a text.
+    /// Returns the script of the letters at the beginning of a text.
     pub fn of(text: &str) -> Script {
         let [han, kana, cyrillic, latin, other] = counts(text);
         match () {
             () if han + kana + cyrillic + latin + other == 0 => Script::Other,
             () if kana > 0 && 10 * kana > han && 3 * (han + kana) > cyrillic.max(latin).max(other) => Script::Japanese,
-            // A character of Chinese says as much as some letters.
+            // A Chinese character carries as much as several letters.
             () if 3 * han > cyrillic.max(latin).max(other) => Script::Chinese,
             () if other > cyrillic.max(latin) => Script::Other,
             () if cyrillic > latin => Script::Cyrillic,
@@ -41,7 +41,7 @@ impl Script {
         }
     }
 
-    /// What a reader calls it.
+    /// Returns the name for reports.
     pub fn name(self) -> &'static str {
         match self {
             Script::Chinese => "Chinese",
@@ -58,15 +58,16 @@ const KANA: usize = 1;
 const CYRILLIC: usize = 2;
 const LATIN: usize = 3;
 const OTHER: usize = 4;
-/// What is no letter.
+/// The index of characters that are not letters.
 const NONE: usize = 5;
 
-/// Bytes of a beginning, and two behind it.
+/// The bytes of a beginning, and two more.
 type Beginning = [u8; LOOKED_AT + 2];
 
-/// Characters at the beginning of a text by their letters: from Han to others.
+/// Returns the number of characters at the beginning of a text by script, from Han to others.
 ///
-/// The first bytes of most characters tell what they are, and are counted many at a time; where there are others, all characters are looked at.
+/// The first bytes of most characters determine the script and are counted many at a time; if there are other characters, each one is
+/// examined.
 fn counts(text: &str) -> [u64; 5] {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let mut bytes = [0; LOOKED_AT + 2];
@@ -77,7 +78,7 @@ fn counts(text: &str) -> [u64; 5] {
     let cyrillic = count(bytes, |a, _, _| within(a, 0xD0, 0xD3));
     let han = count(bytes, |a, b, _| within(a, 0xE5, 0xE9) | (a == 0xE4) & (b >= 0xB8));
     let kana = count(bytes, |a, b, _| (a == 0xE3) & within(b, 0x81, 0x83));
-    // Marks between words and sentences: up to U+00BF, U+2000 to U+203F, U+3000 to U+3004, U+3008 to U+3020, U+FF00 to U+FF20.
+    // Spaces and punctuation: up to U+00BF, U+2000 to U+203F, U+3000 to U+3004, U+3008 to U+3020, U+FF00 to U+FF20.
     let marks = count(bytes, |a, b, c| {
         let cjk = (a == 0xE3) & (b == 0x80) & !within(c, 0x85, 0x87) | (a == 0xEF) & (b == 0xBC);
         (a == 0xC2) | (a == 0xE2) & (b == 0x80) | cjk & (c <= 0xA0)
@@ -95,13 +96,14 @@ fn within(byte: u8, least: u8, most: u8) -> bool {
     byte.wrapping_sub(least) <= most - least
 }
 
-/// At how many places a byte and the two behind it are such. A byte holds that number, so the compiler counts many at a time.
+/// Returns the number of places at which a byte and the two after it satisfy `are`. It fits a byte, so the compiler can vectorize the
+/// count.
 fn count(bytes: &Beginning, are: impl Fn(u8, u8, u8) -> bool) -> u8 {
     const { assert!(LOOKED_AT < 256) };
     (0..LOOKED_AT).fold(0, |sum, at| sum + u8::from(are(bytes[at], bytes[at + 1], bytes[at + 2])))
 }
 
-/// Where a character counts.
+/// Returns the index of a character's script.
 fn count_of(letter: char) -> usize {
     match letter {
         'a'..='z' | 'A'..='Z' => LATIN,
@@ -109,7 +111,7 @@ fn count_of(letter: char) -> usize {
         '\u{400}'..='\u{52F}' => CYRILLIC,
         '\u{3040}'..='\u{30FF}' => KANA,
         '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}' => HAN,
-        // Marks between words and sentences, of which no table has to be asked.
+        // Spaces and punctuation, without a table lookup.
         '\0'..='\u{BF}'
         | '\u{2000}'..='\u{206F}'
         | '\u{3000}'..='\u{3004}'
@@ -120,15 +122,15 @@ fn count_of(letter: char) -> usize {
     }
 }
 
-/// The least characters of a text of each length that is told apart.
+/// The minimum number of characters in each length class.
 pub const LENGTHS: [u32; 7] = [0, 100, 300, 1_000, 3_000, 10_000, 30_000];
 
-/// What is told of one document: the writing in the highest four bits, the bytes of the text in the others.
+/// Encodes the shape of a document: the script in the highest four bits, the bytes of the text in the others.
 pub fn shape(text: &str) -> u64 {
     (Script::of(text) as u64) << 60 | text.len() as u64 & (u64::MAX >> 4)
 }
 
-/// How much.
+/// An amount of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Amount {
     /// Documents.
@@ -140,7 +142,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Adds more.
+    /// Adds another amount.
     pub fn add(&mut self, more: Amount) {
         self.documents += more.documents;
         self.characters += more.characters;
@@ -148,7 +150,7 @@ impl Amount {
     }
 }
 
-/// How much of each writing, and of each length.
+/// The amounts by script and by length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Parts {
     /// In the order of [`Script::ALL`].
@@ -158,7 +160,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Adds a document by its [`shape`] and its characters.
+    /// Adds a document by its [`shape`] and its number of characters.
     pub fn add(&mut self, shape: u64, characters: u32) {
         let one = Amount { documents: 1, characters: characters.into(), bytes: Parts::bytes(shape) };
         let script = (shape >> 60) as usize;
@@ -167,29 +169,29 @@ impl Parts {
         self.by_length[length].add(one);
     }
 
-    /// Returns the bytes of a text with this shape.
+    /// Returns the number of bytes in a text with this shape.
     pub fn bytes(shape: u64) -> u64 {
         shape & (u64::MAX >> 4)
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     pub fn merge(&mut self, other: &Parts) {
         self.by_script.iter_mut().zip(other.by_script).for_each(|(amount, more)| amount.add(more));
         self.by_length.iter_mut().zip(other.by_length).for_each(|(amount, more)| amount.add(more));
     }
 }
 
-/// What a corpus is made of.
+/// The composition of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartsReport {
-    /// By the letters at the beginning of each text.
+    /// By the script at the beginning of each text.
     pub by_script: Vec<PartReport>,
-    /// By the characters of each text.
+    /// By the number of characters in each text.
     pub by_length: Vec<PartReport>,
 }
 
 impl PartsReport {
-    /// Of all, and of what goes.
+    /// Returns the sums of all documents and of removed ones.
     pub fn all(&self) -> [Amount; 2] {
         let mut sums = [Amount::default(); 2];
         for part in &self.by_script {
@@ -200,15 +202,15 @@ impl PartsReport {
     }
 }
 
-/// A part of a corpus.
+/// One part of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartReport {
-    /// Its name; of a length the least characters.
+    /// Its name; for a length class, the minimum number of characters.
     pub part: String,
-    /// How much there is.
+    /// The total amount.
     #[serde(flatten)]
     pub all: Amount,
-    /// How much of it goes.
+    /// The removed amount.
     pub removed: Amount,
 }
 
@@ -223,7 +225,7 @@ mod tests {
         let names = texts.map(|text| Script::of(text).name());
         let other = "other or none";
         assert_eq!(names, ["Chinese", "Cyrillic", "Latin", "Japanese", other, other, other, "Latin"]);
-        // What stands far behind is not looked at.
+        // Text far from the beginning has no effect.
         assert_eq!(Script::of(&("a".repeat(LOOKED_AT) + &"ж".repeat(9_999))), Script::Latin);
     }
 
@@ -245,13 +247,14 @@ mod tests {
             }
             let text = letter.to_string();
             assert_eq!(counts(&text), counted, "{letter:?}");
-            // Another letter beside it, of which the bytes do not tell what it is.
+            // Another letter next to it, whose bytes do not determine the script.
             counted[OTHER] += 1;
             assert_eq!(counts(&(text + "α")), counted, "{letter:?}");
         }
     }
 
-    /// Letters of all lengths beside each other, up to the last byte that is looked at and beyond it; those that bytes tell, and others.
+    /// Letters of all lengths next to each other, up to and beyond the last byte that is examined; both those that bytes determine and
+    /// others.
     #[test]
     fn as_many_characters_count_as_are_looked_at() {
         for letters in ["網a。ж½か𠀀ñ ", "網a。ж½かñ ", "αж한"] {

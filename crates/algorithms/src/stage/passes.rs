@@ -1,49 +1,49 @@
-//! passes: the plan as a person reads it: which passes come, who does what in each, about how much of the corpus each reads
-//! and how much it puts into work files. Made before any work; `--dry-run` prints it, and the estimate is its sum.
+//! passes: a readable plan: the passes, which algorithms do what in each, and about how much each reads from the corpus and writes to
+//! temporary files. It is made before any work; `--dry-run` prints it, and the estimate is its sum.
 
 use super::bound::Bound;
 use super::plan::{Plan, Signs};
 use super::recipe::Recipe;
 use dupsift_core::row::RowLayout;
 
-/// Bytes a document of what the first reading notes: hashes of texts and ids, lengths, bitmaps, classes.
+/// Bytes per document that the first pass records: hashes of texts and ids, lengths, bitmaps, classes.
 const NOTED: u64 = 120;
-/// Bytes a document that the classes of an algorithm and the decision take.
+/// Bytes per document for the classes of an algorithm and the decision.
 const RELATED: u64 = 48;
-/// Of pages that were measured, what comes of them is a tenth.
+/// In measured web pages, a tenth of the bytes is main text.
 const OF_PAGES: u64 = 10;
 
-/// What is known of a corpus before it is read.
+/// What is known about a corpus before it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// Rows.
     pub documents: u64,
-    /// Bytes of their texts, as far as the files tell.
+    /// Estimated bytes of their texts.
     pub text_bytes: u64,
-    /// How many of these are pages.
+    /// How many of these bytes are web pages.
     pub page_bytes: u64,
 }
 
 /// One pass of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pass {
-    /// Its name, a verb phrase.
+    /// Its name.
     pub name: &'static str,
-    /// What is done in it, and by which algorithms.
+    /// What it does, and with which algorithms.
     pub does: String,
     /// Whether it reads the whole corpus.
     pub is_reading: bool,
-    /// Bytes of texts that it reads; nothing where only some documents are looked up.
+    /// Bytes of text that it reads; 0 if only some documents are looked up.
     pub reads: u64,
-    /// Bytes that it puts into work files, about; what candidates need is not among them.
+    /// Approximate bytes that it writes to temporary files, without those for candidates.
     pub writes: u64,
-    /// The stages in it, by their first words.
+    /// Its stages, by their first words.
     pub stages: Vec<&'static str>,
-    /// How many stages there are in it, about.
+    /// The approximate number of stages in it.
     pub count: usize,
 }
 
-/// The passes of a plan over a corpus of this size, in order; `bound` are the algorithms of the recipe.
+/// Returns the passes of a plan over a corpus of this size, in order; `bound` are the algorithms of the recipe.
 pub fn passes(plan: &Plan, recipe: &Recipe, bound: &[Bound<'_>], size: Size) -> Vec<Pass> {
     let all = Passes { plan, recipe, bound, size };
     let passes = all.readings().into_iter().chain(all.relations());
@@ -58,7 +58,7 @@ struct Passes<'p> {
 }
 
 impl Passes<'_> {
-    /// The passes over the documents.
+    /// Returns the passes over the documents.
     fn readings(&self) -> Vec<Pass> {
         let text = self.size.text_bytes;
         let reading =
@@ -88,7 +88,7 @@ impl Passes<'_> {
         passes
     }
 
-    /// What the first reading does.
+    /// Returns what the first pass does.
     fn first(&self) -> (String, u64) {
         let mut does = vec!["rows are noted, exact copies found".to_string()];
         let mut writes = self.size.documents * NOTED + self.size.page_bytes / OF_PAGES;
@@ -102,7 +102,7 @@ impl Passes<'_> {
             }
             if counts.keeps.is_some() {
                 does.push("their words are kept".into());
-                // Of the corpora that were measured a fifth to a third of the text; more where few words come again.
+                // In measured corpora, a fifth to a third of the text; more if few words repeat.
                 writes += self.size.text_bytes / 3;
             }
         }
@@ -111,7 +111,7 @@ impl Passes<'_> {
         (does.join("; "), writes + rows)
     }
 
-    /// Who signs at this time, with the bytes of their rows and of the evidence that they take along.
+    /// Returns the algorithms that sign at this time, with the bytes of their rows and of the evidence that they record.
     fn signing(&self, when: Signs) -> (String, u64) {
         let at: Vec<usize> = (0..self.bound.len()).filter(|&at| self.plan.signs[at] == when).collect();
         if at.is_empty() {
@@ -120,14 +120,14 @@ impl Passes<'_> {
         let bytes = |&at: &usize| {
             let bound = &self.bound[at];
             let width = bound.layout(self.size.documents).width() as u64;
-            // Two numbers a distinct word: about as much as the text.
+            // Two numbers per distinct word: about as much as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.scheme.rows_per_document * width + evidence
         };
         (format!("signs: {}", self.labels(&at)), at.iter().map(bytes).sum())
     }
 
-    /// The passes over rows and pairs.
+    /// Returns the passes over rows and pairs.
     fn relations(&self) -> Vec<Pass> {
         let pass = |name, does, writes| Pass { name, does, writes, ..Pass::default() };
         let of = |passes: &dyn Fn(&Bound<'_>) -> bool| -> Vec<usize> {
@@ -160,7 +160,7 @@ impl Passes<'_> {
         ]
     }
 
-    /// The rows of a second round, where a method has one.
+    /// Returns the number of bytes in second-round rows, if the method has any.
     fn probe_bytes(&self, bound: &Bound<'_>) -> u64 {
         let bytes = |shape: dupsift_core::row::RowShape| {
             let width = RowLayout::new(shape, self.size.documents).width() as u64;
@@ -169,7 +169,7 @@ impl Passes<'_> {
         bound.scheme.probe_shape().map_or(0, bytes)
     }
 
-    /// The same with what its stages are called when they run.
+    /// Adds the names of the stages as they appear during the run.
     fn with_stages(&self, pass: Pass) -> Pass {
         let all = self.bound.len();
         let (stages, count): (&[&'static str], usize) = match pass.name {

@@ -1,12 +1,12 @@
-//! plan: which passes a run makes, and what is done in which of them; made before any work, from the recipe and what is asked.
+//! plan: which passes a run makes, and what is done in each; made before any work, from the recipe and the options.
 //!
 //! ```text
-//! copies first   [statistics that count each text once] the copies, in a reading of their own
-//! first reading  rows are noted; documents are counted; algorithms sign that need no counts
+//! copies first   [statistics that count each text once] exact copies, in a separate pass
+//! first pass     rows are noted; documents are counted; algorithms sign that need no counts
 //! learn          [algorithms that learn] notes of all documents, then a model each
-//! prefilter           [where it is asked for] signatures into filters, before those who sign next
+//! prefilter      [if requested] signatures into filters, before the next algorithms sign
 //! kept words     algorithms sign from the words that were kept while they were counted
-//! reading again  where words are not enough, they sign from the texts
+//! second pass    if words are not enough, they sign from the texts
 //! ```
 
 use super::recipe::Recipe;
@@ -14,23 +14,23 @@ use crate::algorithm::{Corpus, Stats};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 
-/// Where an algorithm signs.
+/// When an algorithm signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
-    /// In the first reading.
+    /// In the first pass.
     First,
-    /// From the words that were kept.
+    /// From the kept words.
     Kept,
-    /// In another reading.
+    /// In another pass.
     Again,
 }
 
-/// What is counted in the first reading.
+/// What is counted in the first pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Which statistics.
+    /// The statistics.
     pub needs: Stats,
-    /// Whether words are kept, and if so, whether those of first lines too.
+    /// Whether words are kept, and if so, whether those of first lines are too.
     pub keeps: Option<bool>,
 }
 
@@ -39,28 +39,28 @@ pub struct Counts {
 pub struct Plan {
     /// Whether copies are found before documents are counted.
     pub copies_first: bool,
-    /// What is counted; nothing where no algorithm waits for it.
+    /// What is counted; `None` if no algorithm needs it.
     pub counts: Option<Counts>,
-    /// The places in the recipe of the algorithms that have models.
+    /// The indices in the recipe of the algorithms that have models.
     pub learns: Vec<usize>,
     /// Whether rows are prefiltered.
     pub prefilters: bool,
-    /// By algorithm.
+    /// When each algorithm signs.
     pub signs: Vec<Signs>,
 }
 
 impl Plan {
-    /// Of a recipe over so many documents. Where statistics and models are `known` already, nothing is counted or learnt.
+    /// Returns the plan of a recipe over this many documents. If statistics and models are `known`, nothing is counted or learned.
     ///
     /// # Errors
-    /// Parameters of an algorithm that contradict each other.
+    /// Returns an error for parameters of an algorithm that contradict each other.
     pub fn new(recipe: &Recipe, documents: u64, prefilters: bool, known: bool) -> Result<Plan> {
         let (none, needs) = (CorpusStats::none(), recipe.needs_stats());
         let learns: Vec<usize> =
             recipe.learners(&Corpus::new(documents, &none))?.into_iter().map(|(at, _)| at).collect();
         let counts = !known && (needs.any() || !learns.is_empty());
-        // With words that are kept one reading is enough: who needs no counts signs in it. Where there is another one, all wait
-        // for it: surplus copies are known by then, and need no rows.
+        // If words are kept, one pass is enough: algorithms that need no counts sign in it. If there is a second pass, all algorithms
+        // wait for it: extra copies are known by then and need no rows.
         let keeps = recipe.keeps_words(!learns.is_empty(), prefilters);
         let signs = recipe.algorithms.iter().map(|chosen| match (counts, keeps) {
             (false, _) => Signs::First,
@@ -77,12 +77,12 @@ impl Plan {
         })
     }
 
-    /// Whether an algorithm signs in the first reading.
+    /// Returns whether an algorithm signs in the first pass.
     pub fn signs_first(&self, at: usize) -> bool {
         self.signs[at] == Signs::First
     }
 
-    /// Whether rows are prefiltered before the first reading: all algorithms sign in it.
+    /// Returns whether rows are prefiltered before the first pass: all algorithms sign in it.
     pub fn prefilters_first(&self) -> bool {
         self.prefilters && self.counts.is_none()
     }
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((plain.counts, &plain.signs[..]), (None, &[Signs::First; 2][..]));
         let kept = plan("exact,cosine", true, false);
         assert_eq!((kept.counts.unwrap().keeps.is_some(), &kept.signs[..]), (true, &[Signs::First, Signs::Kept][..]));
-        // Sentences are not kept, so texts are read again; then all wait for that reading.
+        // Sentences are not kept, so texts are read again; then all algorithms wait for that pass.
         let again = plan("exact,cosine,long_sent:max_sentence_df=9", true, false);
         assert_eq!((again.counts.unwrap().keeps, &again.signs[..]), (None, &[Signs::Again; 3][..]));
         let learns = plan("exact,lsi", true, false);

@@ -1,15 +1,15 @@
-//! prefilter: which signature rows can meet another at all (the counting Bloom filter as a prefilter).
+//! prefilter: removes signature rows that match no other row, with a counting Bloom filter.
 //!
-//! A first look inserts the group of every row, position and key, into a filter; the second keeps only the rows whose group
-//! was inserted twice. A filter never counts too low, so no pair is lost, and grouping is exact, so none is gained: most
-//! documents are like no other, and their rows reach neither sort nor disk.
+//! A first pass inserts the group (position and key) of every row into a filter; the second keeps only rows whose group was inserted
+//! twice. A filter never undercounts, so no pair is lost, and grouping is exact, so none is added. Most documents are unique, and their
+//! rows are neither sorted nor written to disk.
 
 use super::bound::Bound;
 use dupsift_core::hash::combine;
 use dupsift_core::row::{Row, Signatures};
 use dupsift_spill::bloom::CountingBloom;
 
-/// The share of single rows that pass by chance, where there is memory for it.
+/// The share of unmatched rows that pass by chance, if there is enough memory.
 const RATE: f64 = 1e-3;
 
 /// The filters of all algorithms.
@@ -18,8 +18,8 @@ pub struct Prefilter {
 }
 
 impl Prefilter {
-    /// Empty filters for so many documents, within that many bytes together. Algorithms whose single rows are needed (those
-    /// with a second round of rows) get none.
+    /// Returns empty filters for this many documents, with at most this many bytes in total. Algorithms whose unmatched rows are needed
+    /// (those with a second round) get none.
     pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Prefilter {
         let rows = |bound: &Bound<'_>| match bound.scheme.probe_shape() {
             Some(_) => 0,
@@ -33,10 +33,10 @@ impl Prefilter {
         Prefilter { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
     }
 
-    /// The first look at what an algorithm emitted for a document.
+    /// Inserts what an algorithm emitted for a document, in the first pass.
     pub fn insert(&self, algorithm: usize, signatures: &Signatures) {
         if let Some(filter) = &self.filters[algorithm] {
-            // A document that emits one group twice meets itself alone.
+            // A document that emits a group twice must not match itself.
             let mut groups: Vec<u64> = signatures.rows(0).map(|row| group(&row)).collect();
             groups.sort_unstable();
             groups.dedup();
@@ -44,12 +44,12 @@ impl Prefilter {
         }
     }
 
-    /// Whether a row may meet one of another document.
+    /// Returns whether a row may match one of another document.
     pub fn keeps(&self, algorithm: usize, row: &Row<'_>) -> bool {
         self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
     }
 
-    /// What run.json says of an algorithm's filter after so many rows; none where there is no filter.
+    /// Returns the description of an algorithm's filter in run.json after this many rows; `None` if it has no filter.
     pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);
@@ -93,7 +93,7 @@ mod tests {
             prefilter.keeps(algorithm, &Row { position, key, order: 0, doc: 0, sketch: &[] })
         };
         assert_eq!([keeps(0, 0, 5), keeps(0, 1, 6), keeps(0, 1, 5), keeps(0, 0, 6)], [false, true, false, false]);
-        // simhash needs its single rows for the second round.
+        // simhash needs its unmatched rows for the second round.
         assert!(keeps(1, 0, 5) && prefilter.note(1, 10).is_none() && prefilter.note(0, 10).is_some());
     }
 }

@@ -1,22 +1,22 @@
-//! `--preset`: recipes by need, each a list of algorithms that could as well be typed.
+//! `--preset`: recipes by purpose, each a list of algorithms that could also be typed.
 
 use crate::algorithm::by_name;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// A recipe with a name.
+/// A named recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// What the user types.
+    /// Its name.
     pub name: &'static str,
-    /// As `--algorithms` takes it.
+    /// The algorithms, in the syntax of `--algorithms`.
     pub algorithms: &'static str,
-    /// Options that go with it, each as it could be typed; one that the user gives takes its place.
+    /// Options of the preset, each as it could be typed; an explicit option overrides it.
     pub options: &'static [(&'static str, &'static str)],
-    /// What it is for.
+    /// Its purpose.
     pub summary: &'static str,
 }
 
-/// The recipe of a run that names none.
+/// The default preset.
 pub const DEFAULT_PRESET: &Preset = &PRESETS[0];
 
 /// Every preset.
@@ -47,10 +47,10 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// The preset of that name.
+/// Returns the preset with this name.
 ///
 /// # Errors
-/// An unknown name, with the nearest known one and all of them.
+/// Returns an error for an unknown name, with the nearest known one and all of them.
 pub fn preset(name: &str) -> Result<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
         if by_name(name).is_ok() {

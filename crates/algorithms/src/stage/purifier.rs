@@ -1,4 +1,4 @@
-//! `--purify METHOD[:name=value,...]`: how pages are purified, typed as an algorithm is, checked once, printed back whole.
+//! `--purify METHOD[:name=value,...]`: how pages are cleaned; typed like an algorithm, checked once, printed back in full.
 //!
 //! ```text
 //! docview:max_depth=100  ->  docview:max_bytes=8388608,max_depth=100,max_elements=500000,max_links=10000,other=visible
@@ -8,12 +8,12 @@ use crate::algorithm::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_pages::{Fallback, Method, PurifyOptions};
 
-/// A way to find the main text of a page, as the user names it.
+/// A named method to find the main text of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PurifyMethod {
-    /// What the user types.
+    /// Its name.
     pub name: &'static str,
-    /// What it stands for.
+    /// The method.
     pub method: Method,
     /// What it does, in one sentence.
     pub summary: &'static str,
@@ -38,7 +38,7 @@ pub const PURIFY_METHODS: &[PurifyMethod] = &[
     },
 ];
 
-/// What every method may be told, in the order of the help.
+/// The parameters of every method, in the order of the help.
 pub const PURIFY_PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "other",
@@ -75,7 +75,7 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
 /// Parses `METHOD[:name=value,...]`.
 ///
 /// # Errors
-/// Unknown methods and parameters, values out of range, a parameter given twice.
+/// Returns an error for unknown methods and parameters, values out of range, or a parameter given twice.
 pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
     let (name, values) = typed.trim().split_once(':').unwrap_or((typed.trim(), ""));
     let name = name.trim();
@@ -106,7 +106,7 @@ pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
     })
 }
 
-/// The options as the user would type them, every parameter by name: what [`parse_purify`] takes back.
+/// Returns the options as they could be typed, every parameter by name; [`parse_purify`] parses the result.
 pub fn purify_name(options: &PurifyOptions) -> String {
     let PurifyOptions { method, fallback, max_bytes, max_elements, max_depth, max_links } = options;
     let name = PURIFY_METHODS.iter().find(|known| known.method == *method).map_or("", |known| known.name);
@@ -143,7 +143,7 @@ mod tests {
         let printed = purify_name(&options);
         assert_eq!(printed, "readability:max_bytes=8388608,max_depth=256,max_elements=500000,max_links=5,other=skip");
         assert_eq!(parse_purify(&printed).unwrap(), options);
-        // No parameter is forgotten when it is printed.
+        // Every parameter is printed.
         assert!(PURIFY_PARAMS.iter().all(|spec| printed.contains(&format!("{}=", spec.name))));
     }
 

@@ -1,7 +1,7 @@
-//! The recipe: which algorithms, with which parameters, over which words. Both drivers ask this one object.
+//! The recipe: which algorithms, with which parameters, over which words. Both drivers use this object.
 //!
-//! It is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back whole, and
-//! hashed, so that a run can name what it was made with.
+//! It is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed, so
+//! that a run can record its recipe.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,32 +15,32 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The longest label: with what is set before and behind it, it names folders and files, whose names have at most 255 bytes.
+/// The maximum length of a label: with prefix and suffix, it names folders and files, whose names have at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
-/// One use of an algorithm.
+/// An algorithm with its parameters.
 #[derive(Clone)]
 pub struct Chosen {
     /// The method.
     pub algorithm: &'static dyn Algorithm,
-    /// The name of its output folder: the algorithm's own, or what `as=` says.
+    /// The name of its output folder: the algorithm's own, or the value of `as=`.
     pub label: String,
     /// Checked parameters.
     pub params: Params,
 }
 
 impl Chosen {
-    /// Which counts the algorithm needs.
+    /// Returns the counts that the algorithm needs.
     pub fn needs_stats(&self) -> Stats {
         self.algorithm.needs(&self.params).stats()
     }
 
-    /// Whether it tells versions from forms.
+    /// Returns whether it classifies pairs as versions, contained texts or the same template.
     pub fn relates(&self) -> bool {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
     }
 
-    /// The same algorithm with every threshold as low as it goes, see [`Params::loosened`].
+    /// Returns the algorithm with every threshold as low as possible, see [`Params::loosened`].
     pub fn loosened(&self) -> Chosen {
         Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
     }
@@ -49,15 +49,15 @@ impl Chosen {
 /// Everything that signatures depend on.
 #[derive(Clone)]
 pub struct Recipe {
-    /// The algorithms, in the order they were asked for, labels unique.
+    /// The algorithms, in the order given, with unique labels.
     pub algorithms: Vec<Chosen>,
     /// How text becomes words.
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
-    /// The column within whose values documents are compared; none: with all others.
+    /// The column within whose values documents are compared; `None` compares all.
     pub within: Option<String>,
-    /// How pages become texts, where the corpus has pages.
+    /// How pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,
 }
 
@@ -65,12 +65,12 @@ impl Recipe {
     /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`.
     ///
     /// # Errors
-    /// Unknown names and parameters, values out of range, two algorithms under one label.
+    /// Returns an error for unknown names and parameters, values out of range, or two algorithms with the same label.
     pub fn parse_algorithms(typed: &str) -> Result<Vec<Chosen>> {
         Recipe::choose_all(split_list(typed)?)
     }
 
-    /// The algorithms of a list that was taken apart.
+    /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
         let mut chosen: Vec<Chosen> = Vec::new();
         for (name, values) in named {
@@ -96,14 +96,14 @@ impl Recipe {
         Ok(chosen)
     }
 
-    /// Which counts the algorithms need.
+    /// Returns the counts that the algorithms need.
     pub fn needs_stats(&self) -> Stats {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// Whether words are kept while they are counted, so that no text is read again to sign it, and if so, whether those of first
-    /// lines too. It is so where all algorithms that need counts look at counted words alone, and no other reading is needed:
-    /// none learns anything, and rows are not prefiltered.
+    /// Returns whether words are kept while they are counted, so that signing does not read texts again, and if so, whether those of
+    /// first lines are kept too. This requires that all algorithms that need counts use only counted words, and that no other pass is
+    /// needed: no algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {
@@ -115,12 +115,12 @@ impl Recipe {
         })
     }
 
-    /// Whether an algorithm tells versions from forms.
+    /// Returns whether an algorithm classifies pairs as versions, contained texts or the same template.
     pub fn relates(&self) -> bool {
         self.algorithms.iter().any(Chosen::relates)
     }
 
-    /// The features that the first pass counts, each kind once.
+    /// Returns the features that the first pass counts, each kind once.
     pub fn features(&self) -> Vec<Box<dyn FeatureKind>> {
         let mut kinds: Vec<Box<dyn FeatureKind>> = Vec::new();
         for kind in self.algorithms.iter().filter_map(|chosen| chosen.algorithm.needs(&chosen.params).features) {
@@ -131,16 +131,16 @@ impl Recipe {
         kinds
     }
 
-    /// The columns beside the text that the algorithms read.
+    /// Returns the columns besides the text that the algorithms read.
     pub fn fields(&self) -> BTreeSet<Field> {
         let of = |chosen: &Chosen| chosen.algorithm.needs(&chosen.params).fields;
         self.algorithms.iter().flat_map(of).copied().collect()
     }
 
-    /// What the algorithms learn before they sign, each with the number of its algorithm.
+    /// Returns the learners that run before signing, each with the number of its algorithm.
     ///
     /// # Errors
-    /// Parameters that contradict each other.
+    /// Returns an error for parameters that contradict each other.
     pub fn learners<'c>(&self, corpus: &Corpus<'c>) -> Result<Vec<(usize, Box<dyn Learner + 'c>)>> {
         let learners = self.algorithms.iter().enumerate();
         let learners =
@@ -148,18 +148,18 @@ impl Recipe {
         learners.filter_map(Result::transpose).collect()
     }
 
-    /// The algorithms bound to a corpus, in order; `models` holds what each has learnt, or nothing.
+    /// Binds the algorithms to a corpus, in order; `models` holds what each has learned, or nothing.
     ///
     /// # Errors
-    /// Parameters that contradict each other.
+    /// Returns an error for parameters that contradict each other.
     pub fn bind<'c>(&self, corpus: &Corpus<'c>, models: &'c [Vec<u64>]) -> Result<Vec<Bound<'c>>> {
         self.bind_where(corpus, models, |_| true)
     }
 
-    /// The same of those algorithms whose places in the recipe pass.
+    /// Like [`Recipe::bind`], for the algorithms whose places in the recipe pass.
     ///
     /// # Errors
-    /// As [`Recipe::bind`].
+    /// Returns the same errors as [`Recipe::bind`].
     pub fn bind_where<'c>(
         &self,
         corpus: &Corpus<'c>,
@@ -175,7 +175,7 @@ impl Recipe {
         self.algorithms.iter().enumerate().filter(|(at, _)| passes(*at)).map(bind).collect()
     }
 
-    /// A hash of the recipe and of the versions that words depend on; of a corpus with pages also of what these become.
+    /// Returns a hash of the recipe and of the versions that words depend on; for a corpus with pages, also of how pages become texts.
     pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
         let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())
@@ -203,10 +203,10 @@ impl fmt::Display for Chosen {
 pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use super::purifier::{parse_purify, purify_name};
 
-/// A name of a list with its values.
+/// A name in a list with its values.
 pub(super) type Named = (String, Vec<(String, String)>);
 
-/// `a,b:x=1,y=2,c` as names with their values: an item with `=` first belongs to the name before it.
+/// Parses `a,b:x=1,y=2,c` into names with their values: an item with `=` belongs to the name before it.
 pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
     let mut list: Vec<Named> = Vec::new();
     for item in typed.split(',').map(str::trim).filter(|item| !item.is_empty()) {
@@ -235,7 +235,7 @@ pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
     Ok(list)
 }
 
-/// The algorithm of that name, or what else may be meant.
+/// Returns the algorithm with this name, or an error with suggestions.
 fn member(name: &str) -> Result<&'static dyn Algorithm> {
     let algorithms = ALGORITHMS.iter().map(|one| one.name());
     match nearest(name, PRESETS.iter().map(|preset| preset.name)) {
@@ -255,7 +255,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let (label, preset) = (take("as"), take("preset"));
     let specs = specs(algorithm);
     for short in algorithm.facts().shorthands {
-        // A shorthand that is mistyped is nearer than what Params::check knows.
+        // A mistyped shorthand is closer than any name that Params::check suggests.
         let unknown = values.iter().find(|(name, _)| name != short.name && specs.iter().all(|spec| spec.name != name));
         if let Some((name, _)) = unknown.filter(|(name, _)| nearest(name, [short.name]).is_some()) {
             let hint = did_you_mean(name, [short.name]);
@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(list.len(), 3);
         assert!(list[0].starts_with("three_plus_five:chain=neighbours"));
         assert!(list[1].starts_with("minhash:bands=20,") && list[1].ends_with("verify=lcs:0.85,as=minhash_loose"));
-        // What is printed can be typed again.
+        // The printed list can be typed again.
         assert_eq!(parse(&list.join(",")).unwrap(), list);
         assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
         assert!(

@@ -1,19 +1,19 @@
-//! Which of its kept partners a document may be removed for (`--remove-if`).
+//! The condition under which a document is removed in favor of a kept partner (`--remove-if`).
 //!
-//! A pair says that two documents are alike. That is no reason to lose one of them: two forms of one notice are alike and say
-//! different things. So a document goes only for a kept one in which its own text stands: at least a share of its distinct
-//! 3-grams, and a share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy always goes.
+//! A pair means that two documents are similar. That alone is no reason to lose one of them: two notices with the same template are
+//! similar and state different facts. So a document is removed only in favor of a kept one that contains its text: at least a share of
+//! its distinct 3-grams, and a share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy is always removed.
 //!
-//! The direction matters. Of a text and the same text with an addition the smaller one may go and the larger one may not.
+//! The direction matters. If one text is another one with an addition, only the smaller one may be removed.
 //!
-//! Source: containment is Broder 1997; that removal should ask for it, and pairing need not, is a rule of ours.
+//! Source: containment is Broder 1997; requiring it for removal but not for pairing is our own rule.
 
 use std::fmt;
 
 use crate::measure::Contained;
 use dupsift_core::error::{Error, Result};
 
-/// A document is held against so many of its kept partners, the most similar ones first.
+/// The number of kept partners that a document is compared with, the most similar ones first.
 pub const MOST_LOOKED_AT: usize = 20;
 
 /// The rule.
@@ -21,11 +21,11 @@ pub const MOST_LOOKED_AT: usize = 20;
 pub enum RemoveIf {
     /// A pair is enough.
     Pair,
-    /// The document is contained in the kept one.
+    /// The kept document contains the other one.
     Contained(Bounds),
 }
 
-/// What must stand in the kept document at least.
+/// The minimum that the kept document must contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The share of the distinct 3-grams.
@@ -34,19 +34,19 @@ pub struct Bounds {
     pub numbers: f64,
 }
 
-/// Why a document stays beside a kept document that it forms a pair with.
+/// Why a document is kept although it forms a pair with a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stays {
-    /// Too few of its 3-grams stand in any of them.
+    /// None of them contains enough of its 3-grams.
     OwnText,
-    /// One of them is contained in it, and not the other way round.
+    /// It contains one of them, but not the other way round.
     Larger,
-    /// Its 3-grams stand in one of them, but too few of its numbers.
+    /// One of them contains its 3-grams, but too few of its numbers.
     OwnNumbers,
 }
 
 impl Stays {
-    /// As run.json counts it.
+    /// Returns the name in run.json.
     pub fn name(self) -> &'static str {
         match self {
             Stays::OwnText => "unique text",
@@ -57,10 +57,10 @@ impl Stays {
 }
 
 impl Bounds {
-    /// The share of numbers where none is given.
+    /// The default share of numbers.
     pub const NUMBERS: f64 = 0.9;
 
-    /// Whether a document of which this stands in another one may be removed for it. A text without words is in no other.
+    /// Returns whether a document of which another contains this much may be removed. A text without words is contained in no other.
     pub fn hold(self, contained: Contained) -> bool {
         self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }
@@ -69,7 +69,8 @@ impl Bounds {
         contained.grams.share().is_some_and(|share| share >= self.grams)
     }
 
-    /// Why a document stays beside a kept one; none where it need not: how much of it stands there, and the other way round.
+    /// Returns why a document is kept despite a kept one, given how much of it that one contains and vice versa; `None` if it may be
+    /// removed.
     pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
         match () {
             () if self.hold(of_it) => None,
@@ -84,7 +85,7 @@ impl RemoveIf {
     /// Parses `pair` or `contained:T[:N]`.
     ///
     /// # Errors
-    /// Anything else.
+    /// Returns an error for anything else.
     pub fn parse(typed: &str) -> Result<RemoveIf> {
         let wrong = |why: String| {
             Error::wrong_value(
@@ -117,7 +118,7 @@ impl RemoveIf {
         }
     }
 
-    /// The bounds of `contained`.
+    /// Returns the bounds of `contained`.
     pub fn bounds(self) -> Option<Bounds> {
         match self {
             RemoveIf::Pair => None,
@@ -172,7 +173,7 @@ mod tests {
         assert!(
             !bounds.hold(contained((0, 0), (0, 0))) && !Bounds { grams: 0.0, numbers: 0.0 }.hold(Contained::default())
         );
-        // A share is what it is written as: 7 of 100 is 0.07.
+        // Shares are compared as written: 7 of 100 is 0.07.
         assert!(Bounds { grams: 0.07, numbers: 0.0 }.hold(contained((7, 100), (0, 0))));
     }
 }

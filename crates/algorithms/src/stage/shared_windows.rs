@@ -1,17 +1,18 @@
-//! The windows in which two documents meet, and whether being large they keep them apart.
+//! The windows that two documents share, and whether they are too large to compare the pair.
 
 use super::bound::Bound;
 
-/// The windows in which two documents meet.
+/// The windows that two documents share.
 #[derive(Clone, Debug)]
 pub struct Windows {
-    /// Position and key of each.
+    /// Position and key of each window.
     pub keys: Vec<(u32, u128)>,
     sketches: [Vec<u64>; 2],
 }
 
 impl Windows {
-    /// Why the two are not compared in any of the windows, which have so many rows; none where they are in one of them.
+    /// Returns why the two are not compared in any of the windows, which have these numbers of rows; `None` if one of them compares the
+    /// two.
     pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
         let vectors = bound.signer.vectors()?;
         let [a, b] = &self.sketches;
@@ -20,12 +21,12 @@ impl Windows {
             .iter()
             .zip(rows)
             .map(|(&(_, key), &rows)| vectors.describe_window(key, rows, a, b).map(|told| (rows, told)));
-        // The smallest one came nearest to it.
+        // The smallest window came closest to comparing them.
         let told = each.collect::<Option<Vec<_>>>()?;
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
     }
 
-    /// Of two documents with these keys in common and these sketches; none where a window compares them however large it is.
+    /// Returns the windows of two documents with these common keys and sketches; `None` if a window compares them at any size.
     pub fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
         let windows = Windows { keys, sketches };
         windows.why_not_compared(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)

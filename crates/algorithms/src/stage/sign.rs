@@ -1,4 +1,4 @@
-//! sign: the signatures of all chosen algorithms from one analysis of a document.
+//! sign: computes the signatures of all selected algorithms from one analysis of a document.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,8 +9,8 @@ use super::bound::Bound;
 use dupsift_core::row::{Row, RowLayout, Signatures};
 use dupsift_text::Analysis;
 
-/// Signs one document with every algorithm; `each` gets the algorithm's number, what it emitted, and the evidence for its
-/// check where that is taken along the way. The scratch is reused.
+/// Signs one document with every algorithm; `each` gets the algorithm's number, what it emitted, and the evidence for verification if it
+/// is recorded along the way. The scratch memory is reused.
 pub fn sign<E>(
     algorithms: &[Bound<'_>],
     document: &Analysis<'_>,
@@ -30,8 +30,8 @@ pub fn sign<E>(
     Ok(())
 }
 
-/// The bytes of each row that an algorithm emitted for a document of this scope and that `passes`; none where it has no signature. `record` is
-/// memory to write in.
+/// Encodes each row that an algorithm emitted for a document in this scope and that `passes`; none if it has no signature. `record` is a
+/// reused buffer.
 pub fn encode<E>(
     layout: RowLayout,
     (scope, doc): (Option<u64>, u64),
@@ -48,20 +48,20 @@ pub fn encode<E>(
     Ok(())
 }
 
-/// Documents of one algorithm by whether they have a signature, exact copies counted one by one. Sums over any parts of the corpus
-/// add up.
+/// The number of documents with and without a signature for one algorithm; exact copies count individually. Sums over any parts of the
+/// corpus add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
-    /// With a signature.
+    /// Documents with a signature.
     pub signed: u64,
-    /// Without one, by reason.
+    /// Documents without a signature, by reason.
     pub unsigned: BTreeMap<Cow<'static, str>, u64>,
-    /// Worth knowing about.
+    /// Flagged documents, by flag.
     pub flagged: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl Tally {
-    /// Counts what was emitted for a document that stands for so many.
+    /// Counts what was emitted for a document that represents this many.
     pub fn add(&mut self, out: &Signatures, documents: u64) {
         match out.reason() {
             Some(reason) => *self.unsigned.entry(Cow::Borrowed(reason)).or_default() += documents,
@@ -70,7 +70,7 @@ impl Tally {
         out.flags().iter().for_each(|flag| *self.flagged.entry(Cow::Borrowed(flag)).or_default() += documents);
     }
 
-    /// Adds another part of the corpus.
+    /// Adds the counts of another part of the corpus.
     pub fn merge(&mut self, other: &Tally) {
         self.signed += other.signed;
         other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason.clone()).or_default() += count);

@@ -1,99 +1,100 @@
-//! survive: which documents stay, and which kept document each removed one is a duplicate of.
+//! survive: which documents are kept, and which kept document each removed one duplicates.
 //!
-//! Documents are visited in order of preference. One that may be removed for a document kept before it goes, else it is kept:
-//! so no kept document may be removed for one that is kept before it, and each removed one has a kept partner. It may be
-//! removed for a partner, a document that it forms a pair with, and a rule chooses among these (`choose`): the best one, or
-//! the one that contains most of it. A pair counts if at least `needed` algorithms found it.
+//! Documents are visited in order of preference. A document that may be removed in favor of one kept before it is removed; otherwise it
+//! is kept. So no kept document may be removed in favor of one kept before it, and each removed one has a kept partner. Its partners are
+//! the documents that it forms a pair with, and a rule selects one of them (`choose`): the best one, or the one that contains most of
+//! it. A pair counts if at least `needed` algorithms found it.
 //!
-//! Pairs are never listed: each algorithm gives classes of equal documents and links between classes. For each class the
-//! kept documents are chained in a list, so a document looks at the lists of its own class and of the linked ones.
+//! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each
+//! class form a linked list, so a document reads the lists of its own class and of the linked ones.
 //!
-//! Where K of n algorithms must agree, a pair is known to at least one of any n - K + 1 of them. So only those with the
-//! shortest lists are looked through, and the others are asked about what was met there: a class of a hundred thousand
-//! documents that all stay costs nothing to `--decide all` if another algorithm tells them apart.
+//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only those with the shortest lists
+//! are searched, and the others only check what was found there: with `--decide all`, a class of a hundred thousand documents that are
+//! all kept costs nothing if another algorithm distinguishes them.
 
 use super::remove_if::{MOST_LOOKED_AT, RemoveIf};
 use crate::measure::Contained;
 use dupsift_core::row::{Docs, Slots};
 
-/// How many documents may be met for one document before the rest is left out and counted.
+/// The maximum number of documents found for one document; the rest is skipped and counted.
 pub const MOST_LISTED: u64 = 100_000;
 
-/// What one algorithm knows of documents.
+/// The relations of documents in one algorithm.
 pub trait Relation {
-    /// The document's class, named by its smallest document. One without a signature has a class with its copies.
+    /// Returns the document's class, named by its smallest document. One without a signature is in a class with its copies.
     fn class(&self, doc: u64) -> u64;
-    /// The classes that form pairs with this one, each with the similarity.
+    /// Calls `each` with the classes that form pairs with this one, and the similarity.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
-    /// The similarity of two documents of one class.
+    /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
 }
 
-/// What an earlier run decided about a document, or about its text.
+/// What an earlier run decided about a document or its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// It was kept.
     Kept,
     /// It was removed.
     Removed,
-    /// The document is new, and a document with the same text was removed in favor of this kept one. So it is removed as well: in favor of
-    /// the partner that the rule chooses, or else of this document.
+    /// The document is new, and a document with the same text was removed in favor of this kept one. So it is removed as well: in favor
+    /// of the partner that the rule selects, or else of this document.
     Copy(u64),
 }
 
 impl Settled {
-    /// Whether the document itself was decided about, so that the rule does not ask for it.
+    /// Returns whether the decision concerns the document itself, so that the rule does not apply.
     pub fn is_final(self) -> bool {
         !matches!(self, Settled::Copy(_))
     }
 }
 
-/// A document that goes.
+/// A removed document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The best kept document that it forms a pair with, that its chain leads to, or in favor of which its text was removed before.
+    /// The kept document: the best one that it forms a pair with, the end of its chain, or the one in favor of which its text was
+    /// removed earlier.
     pub kept: u64,
-    /// Which algorithm's similarity it is: the highest among those that found the pair. `None` if the two are no pair.
+    /// The algorithm and its similarity: the highest among those that found the pair. `None` if the two are no pair.
     pub found: Option<(usize, f32)>,
-    /// How much of it stands in the kept one, where that was looked at.
+    /// How much of it the kept one contains, if that was computed.
     pub contained: Option<Contained>,
 }
 
-/// A kept document that forms a pair with the document at hand.
+/// A kept document that forms a pair with the current document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Partner {
     /// The kept document.
     pub kept: u64,
-    /// As [`Removal::found`].
+    /// See [`Removal::found`].
     pub found: (usize, f32),
 }
 
-/// The lists of kept documents: for each algorithm a head a class and a next a document, 0 for none, n + 1 for n.
-/// Arrays as long as there are documents, all 0 at the start.
+/// The linked lists of kept documents, per algorithm: a head for each class and a next for each document; 0 means none, n + 1 means n.
+/// The arrays have one element per document, all 0 at the start.
 ///
-/// Where one algorithm is enough to make a pair and a pair is enough to remove, two documents of a class are never both listed:
-/// then the heads are all there is, and the other two stay empty.
+/// If one algorithm is enough for a pair and a pair is enough for removal, no two documents of a class are ever both listed: then only
+/// the heads are used, and the other two are empty.
 pub struct Lists<'l> {
     /// By algorithm, by class.
     pub heads: Vec<Slots<'l>>,
-    /// By algorithm, by class: how many kept documents it has, listed or not.
+    /// By algorithm, by class: the number of kept documents, listed or not.
     pub counts: Vec<Slots<'l>>,
     /// By algorithm, by document.
     pub next: Vec<Slots<'l>>,
-    /// So many kept documents of a class are listed, the first ones.
+    /// The maximum number of listed kept documents per class; the first ones are listed.
     pub longest: u64,
 }
 
 impl Lists<'_> {
-    /// Whether counts and next are needed beside the heads, where `needed` algorithms must agree.
+    /// Returns whether counts and next are needed besides the heads, if `needed` algorithms must agree.
     pub fn are_long(needed: usize, remove_if: RemoveIf) -> bool {
         needed > 1 || remove_if != RemoveIf::Pair
     }
 
-    /// [`Lists::longest`], where `needed` algorithms must agree. All of a class are equally similar, so that no more than the first
-    /// ones are ever looked at. Where several must agree, those that they agree on may stand anywhere.
+    /// Returns [`Lists::longest`] if `needed` algorithms must agree. All documents in a class are equally similar, so only the first
+    /// ones are ever compared. If several algorithms must agree, the common documents may be anywhere in the list.
     pub fn longest(needed: usize) -> u64 {
         if needed > 1 { u64::MAX } else { MOST_LOOKED_AT as u64 }
     }
@@ -108,7 +109,7 @@ impl Lists<'_> {
             }
             next.set(doc, heads.get(class));
         } else if heads.get(class) > 0 {
-            // Of documents that were kept before, several may be of one class: the best one came first.
+            // Several documents of a class may have been kept before: the best one is listed first.
             return;
         }
         heads.set(class, doc + 1);
@@ -137,25 +138,26 @@ pub struct Finder<'f, R> {
     relations: &'f [R],
     needed: usize,
     most: u64,
-    /// Comparisons left out because one document met more than `most`.
+    /// Comparisons skipped because one document found more than `most`.
     pub left_out: u64,
-    /// The relations by how many listed documents they link to the document at hand, the fewest first.
+    /// The relations by how many listed documents they link to the current document, in ascending order.
     lengths: Vec<(u64, usize)>,
     met: Vec<(u64, usize, f32)>,
     partners: Vec<Partner>,
 }
 
 impl<'f, R: Relation> Finder<'f, R> {
-    /// Pairs that `needed` of the relations found, at least one; a document is compared with at most `most` listed ones.
+    /// Returns a finder of pairs that `needed` of the relations found, at least one; a document is compared with at most `most` listed
+    /// ones.
     pub fn new(relations: &'f [R], needed: usize, most: u64) -> Finder<'f, R> {
         let (lengths, met, partners) = (Vec::new(), Vec::new(), Vec::new());
         Finder { relations, needed, most, left_out: 0, lengths, met, partners }
     }
 
-    /// Gathers the listed documents that form a pair with `doc`, each with the best similarity and its algorithm. Returns how
-    /// many kept documents it might form a pair with besides: those beyond `most`, and those that are not listed.
+    /// Gathers the listed documents that form a pair with `doc`, each with the best similarity and its algorithm. Returns how many more
+    /// kept documents it might form a pair with: those beyond `most`, and those that are not listed.
     fn gather(&mut self, lists: &Lists<'_>, doc: u64) -> u64 {
-        // Of one relation the lists are looked through in any case: then nothing has to be measured.
+        // With a single relation, its lists are searched in any case: no lengths are needed.
         if self.relations.len() == 1 && self.needed == 1 {
             self.lengths.clear();
             self.lengths.push((u64::MAX, 0));
@@ -204,7 +206,7 @@ impl<'f, R: Relation> Finder<'f, R> {
         beyond
     }
 
-    /// The kept partners of a document among those that are listed, and how many more it may have, as `choose` gets them.
+    /// Returns the listed kept partners of a document and how many more it may have, as passed to `choose`.
     pub fn partners(&mut self, lists: &Lists<'_>, doc: u64) -> (&mut [Partner], u64) {
         let beyond = self.gather(lists, doc);
         (&mut self.partners, beyond)
@@ -222,10 +224,10 @@ impl<'f, R: Relation> Finder<'f, R> {
         self.lengths.sort_unstable();
     }
 
-    /// The survivor rule. `order`: every document that may be in a pair, best first. `choose` gets a document, its kept
-    /// partners, at least one, and how many more there may be that were not gathered; it says for which of them the document
-    /// goes. Those of which it never hears count as left out. `settled` knows what was decided about documents and texts before.
-    /// The order may come in parts, one after the other.
+    /// Applies the survivor rule. `order` holds every document that may be in a pair, best first, and may be passed in consecutive
+    /// parts. `choose` gets a document, its kept partners, at least one, and how many more there may be that were not gathered; it
+    /// selects the one that the document is removed in favor of. Partners that it never gets count as skipped. `settled` returns earlier
+    /// decisions about documents and texts.
     pub fn survive<E>(
         &mut self,
         order: Docs<'_>,
@@ -261,12 +263,12 @@ impl<'f, R: Relation> Finder<'f, R> {
         Ok(())
     }
 
-    /// `union` for each pair of the relation that is needed to connect what the pairs connect.
+    /// Calls `union` for enough pairs of the relation to connect everything that its pairs connect.
     pub fn connect(&mut self, order: Docs<'_>, lists: &mut Lists<'_>, mut union: impl FnMut(u64, u64)) {
         for doc in order.iter() {
             self.left_out += self.gather(lists, doc);
             self.partners.iter().for_each(|partner| union(doc, partner.kept));
-            // One document of a class connects the whole class, where one algorithm is enough to make a pair.
+            // If one algorithm is enough for a pair, one document of a class connects the whole class.
             self.list(lists, doc, self.needed > 1);
         }
     }
@@ -280,7 +282,7 @@ impl<'f, R: Relation> Finder<'f, R> {
         }
     }
 
-    /// The similarity of two documents if they form a pair.
+    /// Returns the similarity of two documents if they form a pair.
     pub fn pair(&self, x: u64, y: u64) -> Option<(usize, f32)> {
         let found = |number| Some((number, related(&self.relations[number], x, y)?));
         let found: Vec<(usize, f32)> = (0..self.relations.len()).filter_map(found).collect();
@@ -291,7 +293,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 }
 
-/// The similarity of two documents to one relation, if they are a pair there.
+/// Returns the similarity of two documents in one relation, if they are a pair there.
 fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     let (a, b) = (relation.class(x), relation.class(y));
     if a == b {
@@ -302,7 +304,7 @@ fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     similarity
 }
 
-/// The higher of two similarities, of equal ones that of the earlier algorithm.
+/// Returns the higher of two similarities, or that of the earlier algorithm if they are equal.
 fn better(x: (usize, f32), y: (usize, f32)) -> (usize, f32) {
     if y.1 > x.1 || (y.1 == x.1 && y.0 < x.0) { y } else { x }
 }

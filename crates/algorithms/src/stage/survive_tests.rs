@@ -1,4 +1,4 @@
-//! The survivor rule against its definition, and what it does not look at.
+//! Compares the survivor rule with its definition, and tests its limits.
 
 use super::*;
 use crate::stage::choose::best;
@@ -48,7 +48,7 @@ impl Relation for Plain {
     }
 }
 
-/// Lists for so many relations; heads alone where one of them is enough.
+/// Returns lists for this many relations; only heads if one of them is enough.
 fn lists(memory: &mut [Vec<u64>], relations: usize) -> Lists<'_> {
     let (heads, rest) = memory.split_at_mut(relations);
     let (counts, next) = rest.split_at_mut(rest.len() / 2);
@@ -90,7 +90,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // The same where a document goes only for one in which it is contained.
+        // The same if a document is removed only in favor of one that contains it.
         let (mut kept, mut expected) = (Vec::new(), Vec::new());
         for &doc in &order {
             let partners = || kept.iter().copied().filter(|&other| is_pair(doc, other));
@@ -113,7 +113,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // Components over listed pairs are those over all pairs.
+        // Components over listed pairs equal those over all pairs.
         let spread = |edges: &[(u64, u64)]| {
             let mut labels: Vec<u64> = (0..8).collect();
             for _ in 0..8 {
@@ -139,8 +139,8 @@ proptest::proptest! {
     }
 }
 
-/// A hundred documents that one algorithm calls equal and the other tells apart, then a copy of each: every copy is
-/// found, although no more than ten listed documents may be looked at.
+/// A hundred documents that one algorithm finds equal and the other distinguishes, then a copy of each: every copy is found, although at
+/// most ten listed documents may be compared.
 #[test]
 fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     let docs = 200;
@@ -156,7 +156,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!(removed, (100..200).map(|doc| (doc, doc - 100)).collect::<Vec<_>>());
     assert_eq!(finder.left_out, 0);
 
-    // Where nothing tells them apart, what is left out is counted one by one.
+    // If nothing distinguishes them, skipped comparisons are counted individually.
     let relations = [Plain { class: vec![0; 200], links: vec![] }, Plain { class: vec![0; 200], links: vec![] }];
     let mut finder = Finder::new(&relations, 2, 10);
     let mut memory = vec![vec![0; 200]; 6];
@@ -164,7 +164,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     (0..30).for_each(|doc| (0..2).for_each(|relation| all.insert(relation, 0, doc)));
     assert_eq!(finder.gather(&all, 30), 20);
 
-    // So it is where one algorithm alone is asked, whose lists are not measured.
+    // The same with a single algorithm, whose lists are not measured.
     let links = (1..=30).map(|doc| (0, doc)).collect();
     let relations = [Plain { class: (0..200).collect(), links }];
     let (mut finder, mut memory) = (Finder::new(&relations, 1, 10), vec![vec![0; 200]; 1]);
@@ -173,7 +173,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!((finder.gather(&all, 0), finder.partners.len()), (20, 10));
 }
 
-/// Thirty documents of one class that all stay: the first three are listed, and the others are known to be there.
+/// Thirty documents of one class that are all kept: the first three are listed, and the others are only counted.
 #[test]
 fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     let relations = [Plain { class: vec![0; 40], links: vec![] }];
@@ -185,7 +185,7 @@ fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     assert_eq!(finder.partners.iter().map(|partner| partner.kept).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
-/// Those who go, for which kept ones; the better of two is the one that stands earlier in `ranks`.
+/// Returns the removed documents with their kept ones; the better of two is the one that is earlier in `ranks`.
 fn gone(
     relations: &[Plain],
     needed: usize,
@@ -205,7 +205,8 @@ fn gone(
 
 #[test]
 fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
-    // 1 and 3 were removed in favor of 0, with which they form no pair here. 2 is a copy of 1; 4 is one of 3, and these form a pair with 5.
+    // 1 and 3 were removed in favor of 0, with which they form no pair here. 2 is a copy of 1; 4 is a copy of 3, and these form a pair
+    // with 5.
     let relations = [Plain::new(&[0, 1, 1, 3, 3, 5, 6], &[(4, 5)])];
     let settled = |doc| match doc {
         0 | 5 => Some(Settled::Kept),
@@ -218,8 +219,8 @@ fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
 }
 
 proptest::proptest! {
-    /// What becomes of a document is known from its component alone, and from rounds that end after any of them: each removes who has
-    /// a kept better partner, then keeps who has only removed ones.
+    /// The component alone determines what happens to a document, and so do rounds that may stop after any of them: each removes
+    /// documents that have a kept better partner, then keeps documents that have only removed ones.
     #[test]
     fn components_alone_and_rounds_leave_the_same_survivors(
         labels in proptest::collection::vec(proptest::collection::vec(0u8..14, 12), 2),
@@ -232,7 +233,7 @@ proptest::proptest! {
         let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
         let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
 
-        // Components of what any relation links, which may be larger than those of the pairs.
+        // Components over links of any relation, which may be larger than those of the pairs.
         let mut components: Vec<u64> = (0..12).collect();
         for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
             let label = components[x as usize].min(components[y as usize]);

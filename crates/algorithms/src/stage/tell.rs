@@ -1,7 +1,8 @@
-//! tell: what each pair is to the rule that tells versions from forms, by all that is known of its two documents.
+//! tell: classifies each pair with the rule that distinguishes versions from pages with the same template, using all that is known about
+//! its two documents.
 //!
-//! It comes after the check of candidates, for the next best partner of a document is sought among pairs that were judged, and
-//! before the last check, which can only take pairs away.
+//! It runs after the check of candidates, because the next best partner of a document is chosen among judged pairs, and before the last
+//! check, which can only remove pairs.
 
 use std::borrow::Cow;
 
@@ -10,24 +11,24 @@ use crate::algorithm::TermVectors;
 use crate::measure::{Both, Contained, FirstLine, TitleDifference, Versions};
 use dupsift_core::row::{Pair, RelationKind};
 
-/// What the driver knows of documents.
+/// What the driver knows about documents.
 pub trait Known {
-    /// What the method's check recorded of one.
+    /// Returns the evidence that the method's check recorded for a document.
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]>;
 
     /// Returns how much of each is contained in the other one, and how their titles differ. `None` for copies.
     fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)>;
 
-    /// What their first lines say.
+    /// Compares their first lines.
     fn first_lines(&self, a: u64, b: u64) -> FirstLine;
 }
 
-/// From which similarity on two documents are near: a similarity is a Float32, so the bound is one too.
+/// Returns the similarity from which two documents are near: a similarity is a Float32, so the bound is one too.
 pub fn near(rule: &Versions) -> f32 {
     rule.near as f32
 }
 
-/// The pair with what it is; `next_best` is what [`next_best`](super::next_best::next_best()) found.
+/// Returns the classified pair; `next_best` is the result of [`next_best`](super::next_best::next_best()).
 pub fn tell(
     (rule, relating): (&Versions, &dyn TermVectors),
     pair: Pair,
@@ -51,7 +52,7 @@ pub fn tell(
     Pair { told: Some(told), ..pair }
 }
 
-/// Whether a pair that was told is reported: forms that are too far apart are not.
+/// Returns whether a classified pair is reported: pages with the same template that are too dissimilar are not.
 pub fn is_reported(rule: &Versions, pair: &Pair) -> bool {
     !pair.is_template() || f64::from(pair.score.similarity) >= rule.templates
 }

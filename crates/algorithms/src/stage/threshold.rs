@@ -1,4 +1,4 @@
-//! `--threshold T`: the threshold of the one algorithm that is asked for, put where it could be typed.
+//! `--threshold T`: sets the threshold of the only algorithm given.
 //!
 //! ```text
 //! minhash, 0.8 -> minhash:threshold=0.8;  exact,shingles:unit=char, 0.9 -> exact,shingles:unit=char,threshold=0.9
@@ -11,15 +11,15 @@ use dupsift_core::error::{Error, Result};
 
 /// The parameter.
 const THRESHOLD: &str = "threshold";
-/// What a bound of another sense is called.
+/// Names of bounds with another meaning.
 const OTHERS: [&str; 2] = ["distance", "ratio"];
-/// May stand beside the one algorithm: equal texts know no threshold.
+/// An algorithm that may accompany the only one with a threshold: equal texts need none.
 const BESIDE: &str = "exact";
 
-/// The list of algorithms with the threshold where it belongs; `list` is none where no algorithm was named.
+/// Adds the threshold to the list of algorithms; `list` is `None` if no algorithm was given.
 ///
 /// # Errors
-/// No algorithm, several, or one without such a parameter, with what could be typed instead.
+/// Returns an error for no algorithm, several, or one without such a parameter, with what to type instead.
 pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     let wrong = |why: String| Error::wrong_value(THRESHOLD, threshold, why);
     let known = || {
@@ -64,8 +64,8 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     Ok(typed(&named))
 }
 
-/// Where the threshold counts with one value of another parameter alone, as its help says (`of mode=overlap: ...`), and these values
-/// have another: that parameter, the value, the other one.
+/// Returns the parameter, the required value and the actual one if the threshold only applies with one value of another parameter, as
+/// its help states (`of mode=overlap: ...`), and these values have a different one.
 fn not_in_force<'v>(
     algorithm: &dyn Algorithm,
     values: &'v [(String, String)],
@@ -78,7 +78,7 @@ fn not_in_force<'v>(
     (given != value).then_some((name, value, given))
 }
 
-/// Whether it has a parameter of that name that is a similarity.
+/// Returns whether it has a parameter with this name that is a similarity.
 fn has_threshold(algorithm: &dyn Algorithm) -> bool {
     let is_similarity =
         |name: &str, kind: Kind| name == THRESHOLD && matches!(kind, Kind::Real(_, high) if high <= 1.0);
@@ -86,7 +86,7 @@ fn has_threshold(algorithm: &dyn Algorithm) -> bool {
         || algorithm.facts().shorthands.iter().any(|short| is_similarity(short.name, short.kind))
 }
 
-/// As it could be typed.
+/// Formats the list as it could be typed.
 fn typed(named: &[Named]) -> String {
     let one = |(name, values): &Named| {
         let values: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,37 +1,37 @@
-//! versions: what two texts by themselves tell of whether they are one text in two versions, or one holds the other.
+//! versions: decides from two texts alone whether they are versions of one text, or one contains the other.
 //!
-//! Three sentences, all of which must hold; docs/versions.md has the corpora that the shares were measured on:
+//! Three conditions must all hold; docs/versions.md has the corpora that the shares were measured on:
 //!
-//! 1. The texts share enough: at least the share T of the distinct 3-grams of one stands in the other.
-//! 2. The facts agree: at least `NUMBERS` of the distinct numbers of the text that has fewer stand in the other, or at least
-//!    `GRAMS` of the 3-grams of each text do.
-//! 3. No single word tells them apart: in the text that is contained the better no word stands so much oftener than in the
-//!    other that the surplus is more than `SURPLUS` of its words.
+//! 1. The texts share enough: one contains at least the share T of the distinct 3-grams of the other.
+//! 2. The facts agree: the other text contains at least `NUMBERS` of the distinct numbers of the text that has fewer, or at least
+//!    `GRAMS` of the 3-grams of each text are in the other.
+//! 3. No single word distinguishes them: in the text that is contained better, no word occurs so much more often than in the other that
+//!    the surplus is more than `SURPLUS` of its words.
 //!
-//! Not for: what only the corpus tells, such as that another page of the template is as near; short texts of which a word was
-//! changed, for one word of less than fifty is more than that share.
+//! Not covered: what only the corpus shows, such as another page from the same template that is equally similar; and short texts in
+//! which one word was changed, because one of fewer than fifty words is more than that share.
 
 use crate::measure::{
     Contained, Versions, contained, grams_of, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
 };
 use dupsift_text::Analysis;
 
-/// T where none is typed.
+/// The default of T.
 pub const ENOUGH: f64 = 0.8;
-/// The share of the numbers of the text that has fewer, from which on facts agree.
+/// The share of the numbers, in the text that has fewer, from which facts agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
-/// The share of the 3-grams of each text, from which on facts agree, with any numbers.
+/// The share of the 3-grams of each text from which facts agree, whatever the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
-/// The largest share of a text's words that one of them may stand there more often than in the other text.
+/// The maximum share of a text's words by which one word may be more frequent than in the other text.
 const SURPLUS: f64 = Versions::DEFAULT.word;
 
-/// Appends what has to be known of one text.
+/// Appends the evidence of one text.
 pub fn write_evidence(document: &Analysis<'_>, out: &mut Vec<u64>) {
     write_word_counts(document, out);
     write_contents(document, out);
 }
 
-/// The larger share of 3-grams, where the three sentences hold of two texts.
+/// Returns the larger share of 3-grams if all three conditions hold for two texts.
 pub fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
     let ((words_a, a), (words_b, b)) = (split_word_counts(a), split_word_counts(b));
     let both = contained(a, b);
@@ -40,13 +40,13 @@ pub fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
     if shared < enough || !facts_agree(&both) {
         return None;
     }
-    // Of two texts that are contained as well as each other either may pass.
+    // If both texts are equally contained in each other, either may pass.
     let passes =
         of_a >= of_b && surplus(words_a, words_b) <= SURPLUS || of_b >= of_a && surplus(words_b, words_a) <= SURPLUS;
     passes.then_some(shared)
 }
 
-/// Whether the facts of two texts may agree, by their numbers and by how many 3-grams each has; costs next to nothing.
+/// Returns whether the facts of two texts may agree, from their numbers and their 3-gram counts only, which is cheap.
 pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     let (a, b) = (split_word_counts(a).1, split_word_counts(b).1);
     let ([x, y], common) = numbers_of(a, b);
@@ -54,12 +54,12 @@ pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     if few == 0 || common as f64 / few as f64 >= NUMBERS {
         return true;
     }
-    // The smaller number of 3-grams over the larger one bounds one of the shares.
+    // The smaller number of 3-grams divided by the larger one bounds one of the shares.
     let (x, y) = (grams_of(a), grams_of(b));
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
 
-/// The second sentence. The text with fewer numbers has the larger share; where one has none, nothing can disagree.
+/// Checks the second condition. The text with fewer numbers has the larger share; if one text has none, nothing can disagree.
 fn facts_agree(both: &[Contained; 2]) -> bool {
     let shares = both.iter().filter_map(|one| one.numbers.share());
     let agree = both.iter().any(|one| one.numbers.all == 0) || shares.fold(0.0, f64::max) >= NUMBERS;
@@ -89,7 +89,7 @@ mod tests {
         found
     }
 
-    /// So many different words.
+    /// Returns a text of this many different words.
     fn words(count: usize) -> String {
         (0..count)
             .map(|n| format!("w{} ", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][n % 10].repeat(1 + n / 10)))
@@ -99,11 +99,11 @@ mod tests {
     #[test]
     fn texts_share_enough() {
         let text = words(102);
-        // A hundred 3-grams, the last of which is another one: one word of 102 tells them apart, and may.
+        // A hundred 3-grams, of which the last differs: one word in 102 distinguishes the texts, which is allowed.
         let other = text.replace(text.split(' ').nth(101).expect("102 words"), "last");
         assert_eq!(of(&text, &other, 0.99), Some(0.99));
         assert_eq!(of(&text, &other, 0.995), None);
-        // One holds the other.
+        // One contains the other.
         assert_eq!(of(&text, &format!("{text} and what more there is to say about it"), 0.8), Some(1.0));
         assert_eq!(of(&text, &words(60), 0.8), Some(1.0));
         assert_eq!(of("今天下雨了吗", "今天下雨了吗？没有。", 0.8), Some(1.0));
@@ -118,7 +118,7 @@ mod tests {
             parts.concat()
         };
         let (first, other) = (form([1, 3, 5, 7]), form([1, 3, 9, 11]));
-        // Two of four numbers, and of the 3-grams those that hold none of the others.
+        // Two of four numbers, and the 3-grams without the others.
         assert!(
             contained(split_word_counts(&evidence(&first)).1, split_word_counts(&evidence(&other)).1)[0].numbers.common
                 == 2

@@ -1,4 +1,4 @@
-//! view: a document as algorithms see it: its text, what stands beside it, and what earlier passes learnt of it.
+//! view: a document as algorithms see it: its text, its fields, and what earlier passes learned about it.
 
 use super::copies::Copies;
 use crate::corpus::CorpusStats;
@@ -20,18 +20,18 @@ impl<C> Clone for View<'_, C> {
 impl<C> Copy for View<'_, C> {}
 
 impl<'v, C: Copies> View<'v, C> {
-    /// Of a pass that knows nothing yet.
+    /// Returns the view of a pass without earlier results.
     pub fn first(pipeline: &'v Pipeline) -> View<'v, C> {
         View { pipeline, stats: None, copies: None }
     }
 
-    /// Of a pass after the count: the frequencies of words are known.
+    /// Returns the view of a pass after counting: word frequencies are known.
     pub fn after_count(pipeline: &'v Pipeline, stats: &'v CorpusStats) -> View<'v, C> {
         View { pipeline, stats: Some(stats), copies: None }
     }
 
-    /// Of a pass that knows the copies. Where these count in the statistics, each document knows how often the counts hold its
-    /// text.
+    /// Returns the view of a pass after copies were found. If copies count in the statistics, each document knows how often its text is
+    /// counted.
     pub fn with_copies<'w>(self, copies: Option<&'w C>, count_copies: bool) -> View<'w, C>
     where
         'v: 'w,
@@ -39,8 +39,8 @@ impl<'v, C: Copies> View<'v, C> {
         View { copies: copies.filter(|_| count_copies), ..self }
     }
 
-    /// One document, with the values of its fields and its scope. `starts` says where its Chinese words begin, where an earlier pass
-    /// has noted that.
+    /// Returns a document with the values of its fields and its scope. `starts` holds the beginnings of its Chinese words, if an earlier
+    /// pass recorded them.
     pub fn document<'d>(
         &'d self,
         doc: u64,
@@ -58,14 +58,14 @@ impl<'v, C: Copies> View<'v, C> {
         document
     }
 
-    /// One document of which only the words are known.
+    /// Returns a document of which only the words are known.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>, scope: Option<u64>) -> Analysis<'d> {
         let mut document = self.pipeline.read_back(words);
         document.stands(FieldValues::default(), None, self.times(doc), scope);
         document
     }
 
-    /// How often the counts hold the text of a document; a note of what is learnt counts as often.
+    /// Returns how often the counts include the text of a document; a note for learning counts as often.
     pub fn times(&self, doc: u64) -> u64 {
         self.copies.map_or(1, |copies| copies.count(doc))
     }

@@ -1,27 +1,26 @@
-//! In which encoding bytes are that do not say it: by their shape, then a guess, which is Firefox's (chardetng).
+//! Detects the encoding of bytes that do not declare one: by their shape, then by the guess of chardetng, Firefox's detector.
 //!
-//! Text in UTF-8 is known by its bytes: in no other encoding do letters beyond ASCII come out as sequences of that shape by
-//! chance more than a few times.
+//! UTF-8 is recognized from the bytes: in other encodings, letters beyond ASCII rarely form valid UTF-8 sequences by chance.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
     Encoding, IBM866, ISO_2022_JP, KOI8_R, KOI8_U, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, X_MAC_CYRILLIC,
 };
 
-/// Where UTF-16 must show that no mark tells.
+/// Bytes within which UTF-16 without a byte order mark must show.
 const WIDE_WITHIN: usize = 256;
-/// How many bytes are looked at to compare encodings, and how many the detector is given.
+/// How many bytes are read to compare encodings, and how many bytes the detector gets.
 const LOOKED_AT: usize = 1 << 20;
 const FED: usize = 64 << 10;
-/// The detector needs pairs of neighbours, not ASCII far from any other byte: it is fed the blocks that hold some.
+/// The detector needs pairs of neighboring bytes, but no ASCII far from other bytes: it gets only blocks with bytes beyond ASCII.
 const BLOCK: usize = 256;
-/// So many sequences of UTF-8 must stand beside each error for the bytes to be UTF-8.
+/// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences for each error.
 pub const SEQUENCES_AN_ERROR: usize = 10;
 
 /// Returns the encoding of a text.
 ///
 /// # Errors
-/// The name of an encoding that is not read.
+/// Returns the name of an encoding that is not supported.
 pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf32(bytes) {
         return Err("UTF-32");
@@ -41,7 +40,7 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf8 {
         return Ok(UTF_8);
     }
-    // A line in UTF-8 says nothing of the others, and has bytes that no text in their encoding has.
+    // A line in UTF-8 tells nothing about the others, and contains bytes that are invalid in their encoding.
     let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
     let others = others.collect::<Vec<_>>().concat();
     let encoding = guessed(&others, None);
@@ -49,8 +48,8 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     Ok(if may_be_mac { X_MAC_CYRILLIC } else { encoding })
 }
 
-/// Returns whether a line or record of a text whose encoding was guessed is in UTF-8 all the same. In most encodings no letters beyond
-/// ASCII look like that by chance; in those of several bytes a character, and KOI8, a few may.
+/// Returns whether a line or record is UTF-8 although another encoding was guessed for the file. In most encodings, letters beyond ASCII
+/// do not look like UTF-8 by chance; in multi-byte encodings and KOI8, a few may.
 pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     if bytes.is_ascii() {
         return true;
@@ -58,7 +57,7 @@ pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     let Ok(text) = simdutf8::basic::from_utf8(bytes) else { return false };
     let beyond = || text.chars().filter(|letter| !letter.is_ascii());
     let many = |least: usize| beyond().nth(least - 1).is_some();
-    // A letter and a mark behind it may be two bytes of another letter, which the encoding then has not.
+    // A letter and the punctuation after it may be the two UTF-8 bytes of another letter, which the guessed encoding then lacks.
     let has = |letter: char| {
         let (_, _, is_missing) = encoding.encode(letter.encode_utf8(&mut [0; 4]));
         !is_missing || letter.len_utf8() > 2
@@ -70,7 +69,7 @@ pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     }
 }
 
-/// UTF-32, with a mark or without: no character has a value of 2^21 or more.
+/// Returns whether the bytes are UTF-32, with or without a byte order mark: no character has a value of 2^21 or more.
 fn is_utf32(bytes: &[u8]) -> bool {
     let looked_at = &bytes[..bytes.len().min(WIDE_WITHIN) / 4 * 4];
     let zeros_at = |high: [usize; 2]| {
@@ -81,7 +80,7 @@ fn is_utf32(bytes: &[u8]) -> bool {
     zeros_at([0, 1]) || zeros_at([3, 2])
 }
 
-/// Encodings that write other characters as ASCII behind an escape sequence.
+/// Detects encodings that write other characters as ASCII after an escape sequence.
 pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> {
     const ESCAPE: u8 = 0x1B;
     if !bytes.is_ascii() {
@@ -92,21 +91,21 @@ pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> 
         [_, b'$', b'B' | b'@', ..] | [_, b'(', b'I' | b'J', ..] => Some(Ok(ISO_2022_JP)),
         [_, b'$', b')', b'C'] => Some(Err("ISO-2022-KR")),
         [_, b'$', b')', b'A' | b'G'] => Some(Err("ISO-2022-CN")),
-        // Colors of a terminal, for example.
+        // Terminal colors, for example.
         _ => None,
     })
 }
 
-/// Cyrillic of the Macintosh, which the detector does not know and takes for another one. Its small letters but я are those of Windows;
-/// я is there the capital Я, which stands behind no small letter; capitals are marks there.
+/// Returns whether the bytes are Mac Cyrillic, which the detector does not know. Its small letters except я equal those of Windows-1251;
+/// the byte for я is the capital Я there, which never follows a small letter; its capitals are punctuation there.
 fn is_mac_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| (0xE0..=0xFE).contains(&byte);
     let after_small = |wanted: u8| bytes.windows(2).filter(|pair| is_small(pair[0]) && pair[1] == wanted).count();
     after_small(0xDF) > 2 * after_small(0xFF)
 }
 
-/// UTF-16 without a mark: no other text has zeros. Line ends, blanks, quotes and commas tell which of the two it is, for read
-/// in the wrong order they are no letters of any text.
+/// Detects UTF-16 without a byte order mark: no other text contains zeros. Line breaks, spaces, quotes and commas determine the byte
+/// order; read in the wrong order, they are not letters of any script.
 fn wide_text(bytes: &[u8]) -> Option<&'static Encoding> {
     if !bytes.contains(&0) {
         return None;
@@ -124,8 +123,8 @@ fn wide_text(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// UTF-16 without a mark: a page begins with markup, in which every second byte is 0; an eighth is enough, for a title of Chinese
-/// characters may stand in it.
+/// Detects UTF-16 without a byte order mark in a page. A page begins with markup, in which every second byte is 0; an eighth is enough
+/// because the markup may include a Chinese title.
 pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     let pairs = bytes[..bytes.len().min(WIDE_WITHIN)].chunks_exact(2);
     let (mut all, mut first, mut second) = (0, 0, 0);
@@ -142,24 +141,24 @@ pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// The part of a page that charsets are told by: from its first byte that is not ASCII on.
+/// Returns the part of a page that determines its charset: everything from its first byte beyond ASCII.
 pub fn beyond_ascii(bytes: &[u8]) -> &[u8] {
     let start = bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
     let rest = &bytes[start.min(bytes.len())..];
     &rest[..rest.len().min(LOOKED_AT)]
 }
 
-/// How bytes look when read as UTF-8.
+/// Counts of valid and invalid sequences in bytes read as UTF-8.
 #[derive(Default)]
 pub struct Utf8Shape {
     /// Characters of more than one byte.
     pub sequences: usize,
-    /// Bytes that are none.
+    /// Invalid bytes.
     pub errors: usize,
 }
 
 impl Utf8Shape {
-    /// Of these bytes.
+    /// Counts the sequences and errors in these bytes.
     pub fn of(bytes: &[u8]) -> Utf8Shape {
         let mut shape = Utf8Shape::default();
         let mut rest = bytes;
@@ -168,9 +167,9 @@ impl Utf8Shape {
                 Ok(text) => (text.len(), None),
                 Err(error) => (error.valid_up_to(), Some(error)),
             };
-            // Each character of more than one byte has one byte of this shape.
+            // Each character of more than one byte has exactly one such byte.
             shape.sequences += rest[..valid].iter().filter(|byte| **byte >= 0xC0).count();
-            // A character cut off at the end says nothing.
+            // A character cut off at the end does not count.
             let Some(wrong) = error.and_then(|error| error.error_len()) else { return shape };
             shape.errors += 1;
             rest = &rest[valid + wrong..];
@@ -178,14 +177,14 @@ impl Utf8Shape {
     }
 }
 
-/// chardetng's guess from the parts of the bytes that are not ASCII, with the last label of a host name in small letters where
-/// one is known; UTF-8 was ruled out before.
+/// Returns chardetng's guess from the parts of the bytes that are not ASCII. `domain` is the last label of the host name in lowercase,
+/// if known. UTF-8 must be ruled out before.
 pub fn guessed(bytes: &[u8], domain: Option<&[u8]>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let mut fed = 0;
     let mut inside = false;
     for block in bytes.chunks(BLOCK) {
-        // A character may have begun with the last byte of the block before.
+        // A character may begin with the last byte of the previous block.
         if !inside && block.is_ascii() {
             continue;
         }
@@ -245,11 +244,11 @@ mod tests {
     fn a_line_in_utf8_is_one_in_a_file_of_another_encoding() {
         assert!(is_utf8_after_all("мост".as_bytes(), WINDOWS_1251) && is_utf8_after_all(b"bridge", WINDOWS_1251));
         assert!(!is_utf8_after_all(&WINDOWS_1251.encode(RUSSIAN).0, WINDOWS_1251));
-        // The KOI8 bytes of "её", and two characters in GBK, are UTF-8 of other letters.
+        // The KOI8 bytes of "её" and two GBK characters are also valid UTF-8.
         assert!(!is_utf8_after_all(&KOI8_R.encode("её").0, KOI8_R));
         assert!(!is_utf8_after_all(b"\xC4\xA3\xCA\xBD", encoding_rs::GBK));
         assert!(is_utf8_after_all("中文字符编码".as_bytes(), encoding_rs::GBK));
-        // A letter and the mark behind it are two bytes of a letter of other scripts.
+        // A letter and the punctuation after it form a UTF-8 letter of another script.
         for line in ["Ich weiß… nicht", "BEYONCÉ’S NEW ALBUM", "PUBLICITÉ\u{A0}: café", "weiß–blau"] {
             assert!(!is_utf8_after_all(&encoding_rs::WINDOWS_1252.encode(line).0, encoding_rs::WINDOWS_1252), "{line}");
             assert!(is_utf8_after_all(line.as_bytes(), encoding_rs::WINDOWS_1252), "{line}");

@@ -1,22 +1,22 @@
-//! In which encoding the bytes of a text file are.
+//! Parses and detects the encoding of text files.
 
 pub mod detect;
 
 use crate::error::{Error, Result, did_you_mean};
 
-/// The encoding of files that do not say it themselves.
+/// The encoding of files that do not declare one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8; what is not is a broken row.
+    /// UTF-8; rows that are not valid UTF-8 are rejected.
     #[default]
     Utf8,
-    /// Found out for each file, from its bytes.
+    /// Detected from the bytes of each file.
     Auto,
-    /// This one.
+    /// The given encoding.
     Named(&'static encoding_rs::Encoding),
 }
 
-/// Names for a did-you-mean; every label of the WHATWG Encoding Standard is read.
+/// Names for spelling suggestions; every label of the WHATWG Encoding Standard is accepted.
 const USUAL: [&str; 12] = [
     "utf-8",
     "auto",
@@ -36,7 +36,7 @@ impl Encoding {
     /// Parses `utf-8`, `auto` or a label of the WHATWG Encoding Standard, such as `gbk`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for another name.
+    /// Returns [`Error::Usage`] for an unknown name.
     pub fn parse(typed: &str) -> Result<Encoding> {
         let label = typed.trim().to_ascii_lowercase();
         if label == "auto" {

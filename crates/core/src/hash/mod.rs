@@ -1,7 +1,7 @@
 //! Hash functions with a fixed definition: the same value on every machine, in every version.
 //!
-//! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finaliser of
-//! SplitMix64. CRC32 and MD5 are the faithful digests of the 2007 study, SHA-1 that of I-Match. Nothing here may ever change: signatures are stored.
+//! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finalizer of SplitMix64. CRC32 and MD5
+//! are the digests of the 2007 study, SHA-1 that of I-Match. Signatures are stored, so nothing here may ever change.
 
 mod strings;
 
@@ -10,32 +10,32 @@ pub use strings::{StringHash, StringHasher, scalar_hash};
 use md5::Digest as _;
 use xxhash_rust::xxh3;
 
-/// XXH3-64 of the bytes, seed 0.
+/// Returns the XXH3-64 of the bytes, seed 0.
 #[inline]
 pub fn hash64(bytes: &[u8]) -> u64 {
     xxh3::xxh3_64(bytes)
 }
 
-/// [`hash64`] of bytes that come one stretch after the other.
+/// Computes [`hash64`] incrementally.
 #[derive(Clone, Default)]
 pub struct Hash64(xxh3::Xxh3);
 
 impl Hash64 {
-    /// Adds a stretch.
+    /// Adds bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The hash of all of them.
+    /// Returns the hash of all bytes added.
     pub fn value(&self) -> u64 {
         self.0.digest()
     }
 }
 
-/// [`hash64`] of three bytes, which is what a Chinese character has: the same value without a look at the length.
+/// Returns [`hash64`] of three bytes, the length of most Chinese characters, without a branch on the length.
 #[inline]
 pub const fn hash64_of_3(bytes: [u8; 3]) -> u64 {
-    // The first eight bytes of the default secret of XXH3, one half over the other.
+    // The first eight bytes of the default secret of XXH3: one half xor the other.
     const FLIP: u64 = 0x8727_5A9B;
     let [first, second, third] = bytes;
     let combined = (first as u32) << 16 | (second as u32) << 24 | third as u32 | 3 << 8;
@@ -45,45 +45,45 @@ pub const fn hash64_of_3(bytes: [u8; 3]) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// XXH3-128 of the bytes, seed 0.
+/// Returns the XXH3-128 of the bytes, seed 0.
 #[inline]
 pub fn hash128(bytes: &[u8]) -> u128 {
     xxh3::xxh3_128(bytes)
 }
 
-/// [`hash128`] of bytes that come one stretch after the other.
+/// Computes [`hash128`] incrementally.
 #[derive(Clone, Default)]
 pub struct Hash128(xxh3::Xxh3);
 
 impl Hash128 {
-    /// Adds a stretch.
+    /// Adds bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The hash of all of them.
+    /// Returns the hash of all bytes added.
     pub fn value(&self) -> u128 {
         self.0.digest128()
     }
 }
 
-/// CRC32 (IEEE, reflected polynomial EDB88320, initial and final xor FFFFFFFF).
+/// Returns the CRC32 (IEEE, reflected polynomial EDB88320, initial and final xor FFFFFFFF).
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// MD5, read as a big-endian number, so that its hexadecimal form is the usual one.
+/// Returns the MD5 as a big-endian number, so that its hexadecimal form is the usual one.
 pub fn md5(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(md5::Md5::digest(bytes).into())
 }
 
-/// The first 128 bits of SHA-1, read as a big-endian number.
+/// Returns the first 128 bits of SHA-1 as a big-endian number.
 pub fn sha1(bytes: &[u8]) -> u128 {
     let digest: [u8; 20] = sha1::Sha1::digest(bytes).into();
     digest[..16].iter().fold(0, |value, &byte| value << 8 | u128::from(byte))
 }
 
-/// A bijective mixer of 64 bits: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+/// Mixes 64 bits bijectively: the finalizer of SplitMix64 (Steele, Lea, Flood 2014).
 #[inline]
 pub const fn mix64(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -91,22 +91,22 @@ pub const fn mix64(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Two hashes in order as one: `combine(a, b) != combine(b, a)`.
+/// Combines two hashes into one; the order matters: `combine(a, b) != combine(b, a)`.
 #[inline]
 pub const fn combine(a: u64, b: u64) -> u64 {
     mix64(a.rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b)
 }
 
-/// The generator SplitMix64: the `n`-th value (from 0) of the stream that starts at `seed`.
+/// Returns the `n`-th value (from 0) of the SplitMix64 stream that starts at `seed`.
 #[inline]
 pub const fn splitmix64(seed: u64, n: u64) -> u64 {
     mix64(seed.wrapping_add((n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)))
 }
 
-/// How a signature string becomes a key (parameter `digest`).
+/// The function that turns a signature string into a key (parameter `digest`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// CRC32, 32 bits: the faithful digest of the 2007 study.
+    /// CRC32, 32 bits: the digest of the 2007 study.
     Crc32,
     /// XXH3-64.
     Xxh64,
@@ -119,10 +119,10 @@ pub enum Digest {
 }
 
 impl Digest {
-    /// The names that the parameter takes where the method's source names no digest beyond these.
+    /// The values of the parameter `digest`, unless the source of the method names another one.
     pub const NAMES: &'static [&'static str] = &["xxh3_64", "xxh3_128", "md5", "crc32"];
 
-    /// The digest of that name: `sha1`, or one of [`Digest::NAMES`].
+    /// Returns the digest with this name: `sha1`, or one of [`Digest::NAMES`].
     pub fn by_name(name: &str) -> Option<Digest> {
         Some(match name {
             "crc32" => Digest::Crc32,
@@ -134,7 +134,7 @@ impl Digest {
         })
     }
 
-    /// Bits of the digest: what the number of expected chance collisions depends on.
+    /// Returns the bits of the digest, which determine the expected number of chance collisions.
     pub const fn bits(self) -> u32 {
         match self {
             Digest::Crc32 => 32,
@@ -143,7 +143,7 @@ impl Digest {
         }
     }
 
-    /// The digest of the bytes, in the low [`Digest::bits`] bits.
+    /// Returns the digest of the bytes, in the low [`Digest::bits`] bits.
     pub fn of(self, bytes: &[u8]) -> u128 {
         match self {
             Digest::Crc32 => crc32(bytes).into(),
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(format!("{:032x}", sha1(b"abc")), "a9993e364706816aba3e25717850c26c");
     }
 
-    /// Pinned values: an index that was written yesterday must be readable tomorrow.
+    /// Pinned values: an existing index must remain readable.
     #[test]
     fn values_are_pinned() {
         assert_eq!(hash64(b""), 0x2D06_8005_38D3_94C2);

@@ -1,13 +1,13 @@
 //! Eight classic hash functions of strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
 //!
-//! Source: the collection of general-purpose hash functions of Arash Partow; a Chinese survey of page deduplication compares
-//! them. Cost: one to three operations a byte. They are kept for comparison, not for quality: none spreads its values as
+//! Source: the collection of general-purpose hash functions of Arash Partow; a Chinese survey of page deduplication compares them. Cost:
+//! one to three operations per byte. They are included for comparison, not for quality: none distributes its values as well as
 //! [`hash64`](super::hash64) does, and PJW and ELF leave the four highest bits at 0 and are the same function.
 //!
-//! What circulates under these names differs: AP has had another start and other brackets since 2010, many ports cut the
-//! highest bit off at the end, and where a `char` of C is signed, bytes from 80 on come in as negative numbers.
+//! Implementations under these names differ: AP has had another initial value and other parentheses since 2010, many ports clear the
+//! highest bit at the end, and where `char` is signed in C, bytes from 80 on are negative numbers.
 
-/// Which of the functions.
+/// A string hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StringHash {
     /// Robert Sedgewick's: a factor that changes with every byte.
@@ -16,13 +16,13 @@ pub enum StringHash {
     Js,
     /// Peter J. Weinberger's.
     Pjw,
-    /// Of the Unix object format; PJW in other words.
+    /// From the Unix object format (ELF); equivalent to PJW.
     Elf,
-    /// Brian Kernighan's and Dennis Ritchie's: times 131.
+    /// Brian Kernighan's and Dennis Ritchie's: multiplies by 131.
     Bkdr,
-    /// Of the data base sdbm: times 65599.
+    /// From the database library sdbm: multiplies by 65599.
     Sdbm,
-    /// Daniel J. Bernstein's: times 33.
+    /// Daniel J. Bernstein's: multiplies by 33.
     Djb,
     /// Arash Partow's, as it was until 2010.
     Ap,
@@ -31,10 +31,10 @@ pub enum StringHash {
 }
 
 impl StringHash {
-    /// The names that [`StringHash::by_name`] knows; `ap` is the classic version.
+    /// The names that [`StringHash::by_name`] accepts; `ap` is the classic version.
     pub const NAMES: &'static [&'static str] = &["rs", "js", "pjw", "elf", "bkdr", "sdbm", "djb", "ap"];
 
-    /// The function of that name, one of [`StringHash::NAMES`].
+    /// Returns the function with this name, one of [`StringHash::NAMES`].
     pub fn by_name(name: &str) -> Option<StringHash> {
         Some(match name {
             "rs" => StringHash::Rs,
@@ -50,19 +50,19 @@ impl StringHash {
     }
 }
 
-/// One of the functions with the habits of its ports.
+/// A string hash function with the variations of its ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StringHasher {
-    /// Which function.
+    /// The function.
     pub hash: StringHash,
-    /// The highest bit is cut off at the end.
+    /// Whether the highest bit is cleared at the end.
     pub mask31: bool,
-    /// Bytes from 80 on are negative numbers.
+    /// Whether bytes from 80 on are negative numbers.
     pub signed_char: bool,
 }
 
 impl StringHasher {
-    /// The hash of the bytes.
+    /// Returns the hash of the bytes.
     pub fn of(&self, bytes: &[u8]) -> u32 {
         let value = if self.signed_char {
             self.hash.of_units(bytes.iter().map(|&byte| i32::from(byte as i8) as u32))
@@ -74,7 +74,7 @@ impl StringHasher {
 }
 
 impl StringHash {
-    /// The hash of bytes that have become numbers already.
+    /// Returns the hash of bytes converted to numbers.
     fn of_units(self, mut units: impl Iterator<Item = u32>) -> u32 {
         match self {
             StringHash::Rs => {
@@ -125,9 +125,9 @@ impl StringHash {
     }
 }
 
-/// The hash of strings in CPython 2, over Unicode scalars and cut to `bits` bits (1 to 128): x = first 2^7, for each scalar c
-/// x = 1000003 x xor c, in the end x xor length. The SimHash of a Chinese article is made from it. The low bits do not
-/// depend on the width; 0 for an empty string.
+/// Returns the string hash of CPython 2, over Unicode scalars and cut to `bits` bits (1 to 128): x = first 2^7, for each scalar c x =
+/// 1000003 x xor c, in the end x xor length. The SimHash of a Chinese article is based on it. The low bits do not depend on the width;
+/// an empty string has the hash 0.
 pub fn scalar_hash(text: &str, bits: u32) -> u128 {
     let Some(first) = text.chars().next() else { return 0 };
     let (hash, length) = text.chars().fold((u128::from(u32::from(first)) << 7, 0), |(hash, length), c| {
@@ -143,7 +143,7 @@ mod tests {
 
     const TEXTS: [&str; 6] = ["a", "abc", "abcdefghijklmnopqrstuvwxyz1234567890", "网页", "дубликаты", ""];
 
-    /// The values of the original program in C, and of it compiled for unsigned bytes.
+    /// The values of the original C program, also compiled for unsigned bytes.
     #[test]
     fn published_values() {
         for (hash, values) in [

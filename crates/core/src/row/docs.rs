@@ -1,14 +1,14 @@
-//! Document numbers in an array: four bytes each where all fit, else eight.
+//! Document numbers in an array: four bytes each if all fit, otherwise eight.
 //!
-//! Corpora of more than 4 billion documents are rare, and what grows with the documents is read at random, so half the
-//! bytes are half the pages.
+//! Corpora of more than 4 billion documents are rare. Arrays with an element per document are read at random, so half the bytes means
+//! half the memory pages.
 
-/// Some document numbers, to read.
+/// A read-only list of document numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Docs<'d> {
-    /// A single one.
+    /// A single number.
     One(u64),
-    /// Numbers that fit four bytes.
+    /// Numbers of four bytes.
     Narrow(&'d [u32]),
     /// Any numbers.
     Wide(&'d [u64]),
@@ -18,7 +18,7 @@ impl<'d> Docs<'d> {
     /// No documents.
     pub const NONE: Docs<'static> = Docs::Wide(&[]);
 
-    /// How many.
+    /// Returns how many documents there are.
     pub fn len(&self) -> usize {
         match self {
             Docs::One(_) => 1,
@@ -27,12 +27,12 @@ impl<'d> Docs<'d> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The document at a place below [`Docs::len`].
+    /// Returns the document at an index below [`Docs::len`].
     #[inline]
     pub fn get(&self, at: usize) -> u64 {
         match self {
@@ -42,23 +42,23 @@ impl<'d> Docs<'d> {
         }
     }
 
-    /// One after the other.
+    /// Iterates over the documents.
     pub fn iter(self) -> impl Iterator<Item = u64> + use<'d> {
         (0..self.len()).map(move |at| self.get(at))
     }
 }
 
-/// An array of numbers, to read and write; all 0 at the start as a rule.
+/// A mutable array of numbers, usually all 0 at the start.
 #[derive(Debug)]
 pub enum Slots<'s> {
-    /// Of four bytes each.
+    /// Four bytes each.
     Narrow(&'s mut [u32]),
-    /// Of eight bytes each.
+    /// Eight bytes each.
     Wide(&'s mut [u64]),
 }
 
 impl Slots<'_> {
-    /// The number at a place of the array.
+    /// Returns the number at an index.
     #[inline]
     pub fn get(&self, at: u64) -> u64 {
         match self {
@@ -67,7 +67,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Sets the number at a place; it must fit the array.
+    /// Sets the number at an index; it must fit the width of the array.
     #[inline]
     pub fn set(&mut self, at: u64, value: u64) {
         match self {

@@ -1,30 +1,30 @@
-//! Two document numbers as a row: that the second one belongs to the class, or the cluster, of the first one.
+//! A row of two document numbers: the second document belongs to the class or cluster of the first one.
 
 use super::{doc_width, number};
 
-/// How two document numbers stand in a row: four bytes each where all documents fit, else eight.
+/// The layout of two document numbers in a row: four bytes each if all documents fit, otherwise eight.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkLayout {
     doc_width: usize,
 }
 
 impl LinkLayout {
-    /// For a corpus of that many rows.
+    /// Returns the layout for a corpus with this many rows.
     pub fn new(documents: u64) -> LinkLayout {
         LinkLayout { doc_width: doc_width(documents) }
     }
 
-    /// Bytes of a row.
+    /// Returns the number of bytes in a row.
     pub fn width(&self) -> usize {
         2 * self.doc_width
     }
 
-    /// Bytes at the front that name its group: the first document.
+    /// Returns the number of bytes at the front that identify the group: the first document.
     pub fn group_width(&self) -> usize {
         self.doc_width
     }
 
-    /// The bytes of one, in an array for the longest; [`LinkLayout::width`] of them count.
+    /// Encodes a row into an array of the maximum width; only the first [`LinkLayout::width`] bytes count.
     #[inline]
     pub fn encode(&self, first: u64, second: u64) -> [u8; 16] {
         let mut row = [0; 16];
@@ -33,7 +33,7 @@ impl LinkLayout {
         row
     }
 
-    /// Reads one.
+    /// Decodes a row.
     #[inline]
     pub fn decode(&self, row: &[u8]) -> (u64, u64) {
         let (first, second) = row.split_at(self.doc_width);

@@ -1,8 +1,7 @@
 //! Plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
 //!
-//! A row on its way through the shuffle is a byte string of fixed width whose bytes compare like the tuple
-//! (position, scope, key, order, doc): big-endian numbers in that order, the sketch behind them. So the shuffle sorts bytes and
-//! needs to know nothing of algorithms.
+//! In the shuffle, a row is a byte string of fixed width whose bytes compare like the tuple (position, scope, key, order, doc):
+//! big-endian numbers in that order, followed by the sketch. So the shuffle sorts bytes and does not depend on algorithms.
 //!
 //! ```text
 //! position 0, 1 or 2 | scope 0 or 8 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
@@ -23,43 +22,43 @@ pub use sketches::Sketches;
 /// The value of the column `matched_by` for exact copies.
 pub const COPY: &str = "copy";
 
-/// Why a document has no signature, as run.json counts it: a short phrase such as `"no words"`.
+/// Why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
-/// What one algorithm's rows hold; the same for every document of a run.
+/// What the rows of one algorithm contain; the same for every document of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
-    /// How many positions (tables, bands, rules) there are: a row's position is below this number. 1 to 65,536.
+    /// The number of positions (tables, bands, rules), 1 to 65,536: a row's position is below it.
     pub positions: u32,
     /// Bits of the key that are stored: 64 or 128.
     pub key_bits: u32,
-    /// Whether rows of one key are ordered by something (a length) before the document number.
+    /// Whether rows with the same key are ordered by a value (such as a length) before the document number.
     pub ordered: bool,
-    /// Bytes of the sketch that travels with a row, at most 256.
+    /// Bytes of the sketch that is stored with a row, at most 256.
     pub sketch: usize,
 }
 
 impl RowShape {
-    /// One 64-bit key a document, nothing else: what most single-signature algorithms need.
+    /// One 64-bit key per document, nothing else: enough for most algorithms with a single signature.
     pub const KEY64: RowShape = RowShape { positions: 1, key_bits: 64, ordered: false, sketch: 0 };
 }
 
-/// One row as an algorithm sees it.
+/// A decoded row, as an algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'r> {
     /// Which of the algorithm's keys this is (table, band, rule).
     pub position: u32,
-    /// The key: documents that share position and key meet.
+    /// The key: documents that share position and key are compared.
     pub key: u128,
-    /// What rows of one key are ordered by before the document, such as a length or other keys ([`order_by`]); else 0.
+    /// The sort value of rows with the same key, before the document: such as a length or other keys ([`order_by`]); otherwise 0.
     pub order: u32,
     /// The document's global row number.
     pub doc: u64,
-    /// The algorithm's own bytes.
+    /// The sketch.
     pub sketch: &'r [u8],
 }
 
-/// Where the fields stand in the bytes of a row.
+/// The layout of the fields in the bytes of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowLayout {
     shape: RowShape,
@@ -71,7 +70,7 @@ pub struct RowLayout {
 }
 
 impl RowLayout {
-    /// The layout for a corpus of that many rows (documents are numbered below it).
+    /// Returns the layout for a corpus with this many rows; document numbers are below it.
     pub fn new(shape: RowShape, documents: u64) -> RowLayout {
         RowLayout {
             shape,
@@ -87,32 +86,32 @@ impl RowLayout {
         }
     }
 
-    /// The same, where rows of one key meet within a scope alone, if `scoped`: the scope stands before the key.
+    /// Returns the layout with a scope before the key if `scoped`: rows with the same key then match only within a scope.
     pub fn scoped(self, scoped: bool) -> RowLayout {
         RowLayout { scope_width: if scoped { 8 } else { 0 }, ..self }
     }
 
-    /// What the rows hold.
+    /// Returns what the rows contain.
     pub fn shape(&self) -> RowShape {
         self.shape
     }
 
-    /// Bytes of a row.
+    /// Returns the number of bytes in a row.
     pub fn width(&self) -> usize {
         self.group_width() + self.order_width + self.doc_width + self.shape.sketch
     }
 
-    /// Bytes at the front of a row that name its group: position, scope and key.
+    /// Returns the number of bytes at the front of a row that identify its group: position, scope and key.
     pub fn group_width(&self) -> usize {
         self.position_width + self.scope_width + self.key_width
     }
 
-    /// Appends the bytes of a row that may meet all others.
+    /// Appends the bytes of a row in scope 0.
     pub fn encode(&self, row: &Row<'_>, out: &mut Vec<u8>) {
         self.encode_in(0, row, out);
     }
 
-    /// Appends the bytes of a row of this scope, which is not written where rows have none.
+    /// Appends the bytes of a row in this scope, which is omitted if the layout has none.
     pub fn encode_in(&self, scope: u64, row: &Row<'_>, out: &mut Vec<u8>) {
         debug_assert_eq!(row.sketch.len(), self.shape.sketch);
         out.extend_from_slice(&(row.position as u16).to_be_bytes()[2 - self.position_width..]);
@@ -123,12 +122,12 @@ impl RowLayout {
         out.extend_from_slice(row.sketch);
     }
 
-    /// The scope of a row, 0 where rows have none.
+    /// Returns the scope of a row, or 0 if the layout has none.
     pub fn scope(&self, bytes: &[u8]) -> u64 {
         number(&bytes[self.position_width..self.position_width + self.scope_width])
     }
 
-    /// Reads one row back; `bytes` are [`RowLayout::width`] long.
+    /// Decodes a row; `bytes` are [`RowLayout::width`] long.
     pub fn decode<'r>(&self, bytes: &'r [u8]) -> Row<'r> {
         let (position, rest) = bytes.split_at(self.position_width);
         let (key, rest) = rest[self.scope_width..].split_at(self.key_width);
@@ -147,22 +146,22 @@ impl RowLayout {
     }
 }
 
-/// Returns an order for [`Row::order`] that brings rows of one key together whose documents have other keys in common, too: a byte of
-/// each of the next four keys, the nearest first.
+/// Returns a value for [`Row::order`] that sorts documents next to each other if they share this key and others: one byte of each of the
+/// next four keys, the nearest first.
 pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
     let bytes = next.map(|key| (key >> 56) as u32).chain(std::iter::repeat(0));
     bytes.take(4).fold(0, |order, byte| order << 8 | byte)
 }
 
-/// Bytes that a document number takes in a corpus of that many rows.
+/// Returns the number of bytes in a document number in a corpus with this many rows.
 pub fn doc_width(documents: u64) -> usize {
     if documents <= 1 << 32 { 4 } else { 8 }
 }
 
-/// A big-endian number of up to eight bytes.
+/// Reads a big-endian number of up to eight bytes.
 #[inline]
 pub fn number(bytes: &[u8]) -> u64 {
-    // The common widths in one step each.
+    // The common widths take one step each.
     if let Ok(bytes) = bytes.try_into() {
         return u32::from_be_bytes(bytes).into();
     }
@@ -172,7 +171,7 @@ pub fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// What one document emits for one algorithm: rows, or the reason why there are none, and flags.
+/// What one algorithm emits for one document: rows, or the reason why there are none, and flags.
 #[derive(Debug, Default)]
 pub struct Signatures {
     rows: Vec<(u32, u128, u32)>,
@@ -184,15 +183,15 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// An empty list to work with while a document is signed; giving it back with
-    /// [`Signatures::leave_numbers`] spares the next document making one.
+    /// Returns an empty list to use while a document is signed; returning it with [`Signatures::leave_numbers`] lets the next document
+    /// reuse its memory.
     pub fn take_numbers(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.numbers)
     }
 
     /// Takes the list back.
     pub fn leave_numbers(&mut self, mut numbers: Vec<u64>) {
-        /// A list of more bytes than these is not kept: a thread must not keep the size of its longest document.
+        /// A list of more bytes than this is dropped: a thread must not keep the memory of its longest document.
         const KEPT_BYTES: usize = 1 << 20;
         if numbers.capacity() * 8 <= KEPT_BYTES {
             numbers.clear();
@@ -200,7 +199,7 @@ impl Signatures {
         }
     }
 
-    /// Empties it for the next document; the memory is kept.
+    /// Clears everything for the next document; the memory is kept.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.sketches.clear();
@@ -209,43 +208,43 @@ impl Signatures {
         self.of_document.clear();
     }
 
-    /// One row at a position below the shape's number, with a sketch of the shape's width.
+    /// Adds a row. The position is below [`RowShape::positions`], and the sketch is as wide as the shape requires.
     pub fn push(&mut self, position: u32, key: u128, order: u32, sketch: &[u8]) {
         self.rows.push((position, key, order));
         self.sketches.extend_from_slice(sketch);
     }
 
-    /// The sketch of the document as a whole, of as many words as the method keeps of each; empty at first.
+    /// Returns the sketch of the whole document, to be filled with as many words as the method keeps per document; empty at first.
     pub fn document_sketch(&mut self) -> &mut Vec<u64> {
         &mut self.of_document
     }
 
-    /// What was written there.
+    /// Returns the sketch of the whole document.
     pub fn sketch_of_document(&self) -> &[u64] {
         &self.of_document
     }
 
-    /// The document has no signature, for that reason.
+    /// Records that the document has no signature, with the reason.
     pub fn none(&mut self, reason: Reason) {
         self.none = Some(reason);
     }
 
-    /// Something about this document is worth counting ("one sentence").
+    /// Flags something about this document that is counted ("one sentence").
     pub fn flag(&mut self, what: Reason) {
         self.flags.push(what);
     }
 
-    /// The reason for having no signature; an algorithm that emitted nothing and gave none gets a general one.
+    /// Returns why there is no signature; if nothing was emitted and no reason was given, a general one.
     pub fn reason(&self) -> Option<Reason> {
         self.none.or(if self.rows.is_empty() { Some("nothing to sign") } else { None })
     }
 
-    /// What was flagged.
+    /// Returns the flags.
     pub fn flags(&self) -> &[Reason] {
         &self.flags
     }
 
-    /// The rows of the document `doc`, none where there is a [`Signatures::reason`].
+    /// Returns the rows of the document `doc`, none if there is a [`Signatures::reason`].
     pub fn rows(&self, doc: u64) -> impl Iterator<Item = Row<'_>> {
         let count = if self.none.is_some() { 0 } else { self.rows.len() };
         let sketch = self.sketches.len().checked_div(self.rows.len()).unwrap_or(0);
@@ -259,7 +258,7 @@ impl Signatures {
     }
 }
 
-/// The rows of one (position, key), in order of (order, doc): a view, so that a group of a million rows costs nothing to hold.
+/// The rows with one (position, key), ordered by (order, doc). A window is a view, so a group of a million rows takes no memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'w> {
     layout: RowLayout,
@@ -267,29 +266,29 @@ pub struct Window<'w> {
 }
 
 impl<'w> Window<'w> {
-    /// A window over whole rows.
+    /// Returns a window over complete rows.
     pub fn new(layout: RowLayout, bytes: &'w [u8]) -> Window<'w> {
         debug_assert_eq!(bytes.len() % layout.width(), 0);
         Window { layout, bytes }
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.layout.width()
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The row at `at`, below [`Window::len`].
+    /// Returns the row at `at`, below [`Window::len`].
     pub fn row(&self, at: usize) -> Row<'w> {
         let width = self.layout.width();
         self.layout.decode(&self.bytes[at * width..(at + 1) * width])
     }
 
-    /// The rows from `from` up to `to`.
+    /// Returns the rows from `from` to `to`, exclusive.
     pub fn slice(&self, from: usize, to: usize) -> Window<'w> {
         let width = self.layout.width();
         Window { layout: self.layout, bytes: &self.bytes[from * width..to * width] }
@@ -323,7 +322,7 @@ mod tests {
                 .collect();
             assert!(bytes.is_sorted());
         }
-        // The same row in two scopes is in two groups, though its key is one.
+        // The same row in two scopes is in two groups, although the key is the same.
         let layout = RowLayout::new(shape, 10).scoped(true);
         let one = row(3, 7, 9, 3, b"abc");
         let bytes = [1, 2].map(|scope| {

@@ -1,38 +1,38 @@
-//! Pairs: what grouping finds, how alike, and how they travel through the shuffle.
+//! Pairs: what grouping finds, their similarity, and their encoding for the shuffle.
 
 use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 
-/// How alike two documents are to one method.
+/// How similar two documents are according to one method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// 0 to 1, 1 for equal signatures.
+    /// The similarity from 0 to 1; 1 for equal signatures.
     pub similarity: f32,
-    /// The method's own distance, where it has one (bits for a fingerprint).
+    /// The method's own distance, if it has one (bits for a fingerprint).
     pub distance: Option<f32>,
 }
 
 impl Score {
-    /// Equal signatures, of a method without a distance.
+    /// The score of equal signatures, for a method without a distance.
     pub const EQUAL: Score = Score { similarity: 1.0, distance: None };
 }
 
-/// Two documents that a method calls duplicates, or, before verification, a candidate.
+/// Two documents that a method reports as duplicates or, before verification, a candidate pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// The smaller document number.
     pub a: u64,
-    /// The larger one.
+    /// The larger document number.
     pub b: u64,
-    /// How alike.
+    /// Their similarity.
     pub score: Score,
-    /// One bit a rule of the method that found the pair, see `SignatureScheme::rules`.
+    /// One bit for each rule of the method that found the pair, see `SignatureScheme::rules`.
     pub matched: u16,
-    /// What the pair is, where the method tells.
+    /// The relation of the pair, if the method classifies pairs.
     pub told: Option<Related>,
 }
 
 impl Pair {
-    /// The pair of two different documents, whichever is first.
+    /// Returns the pair of two different documents, in any order.
     pub fn new(x: u64, y: u64, score: Score, matched: u16) -> Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, told: None }
     }
@@ -43,24 +43,24 @@ impl Pair {
         Pair { score: Score { similarity, ..self.score }, ..self }
     }
 
-    /// Whether the two are forms: alike, and no duplicates.
+    /// Returns whether the two documents share a template: similar, but not duplicates.
     pub fn is_template(&self) -> bool {
         self.told.is_some_and(|told| told.relation == RelationKind::Template)
     }
 
-    /// Whether a title names something that the other text is not about, so that neither is removed for the other one.
+    /// Returns whether a title names something that the other text is not about, so that neither is removed in favor of the other.
     pub fn has_other_title(&self) -> bool {
         self.told.is_some_and(|told| told.other_title)
     }
 
-    /// One pair out of two occurrences of it: the better score, all the rules.
+    /// Merges two occurrences of a pair: the better score, all the rules.
     pub fn merge(self, other: Pair) -> Pair {
         let better = if other.score.similarity > self.score.similarity { other.score } else { self.score };
         Pair { score: better, matched: self.matched | other.matched, ..self }
     }
 }
 
-/// The bytes of a pair on its way through the shuffle: they compare like (a, b).
+/// The encoding of a pair for the shuffle: the bytes compare like (a, b).
 #[derive(Clone, Copy, Debug)]
 pub struct PairLayout {
     doc_width: usize,
@@ -68,32 +68,32 @@ pub struct PairLayout {
 }
 
 impl PairLayout {
-    /// The layout for a corpus of that many rows.
+    /// Returns the layout for a corpus with this many rows.
     pub fn new(documents: u64) -> PairLayout {
         PairLayout { doc_width: doc_width(documents), tells: false }
     }
 
-    /// Whether pairs carry what the method tells of them.
+    /// Returns whether pairs include their relation.
     pub fn tells(self) -> bool {
         self.tells
     }
 
-    /// The same of pairs that carry what the method tells of them.
+    /// Returns the layout for pairs that include their relation.
     pub fn telling(self) -> PairLayout {
         PairLayout { tells: true, ..self }
     }
 
-    /// Bytes of a pair.
+    /// Returns the number of bytes in a pair.
     pub fn width(&self) -> usize {
         self.group_width() + 10 + if self.tells { Related::WIDTH } else { 0 }
     }
 
-    /// Bytes at the front that name the pair: both document numbers.
+    /// Returns the number of bytes at the front that identify the pair: both document numbers.
     pub fn group_width(&self) -> usize {
         2 * self.doc_width
     }
 
-    /// Appends one pair's bytes.
+    /// Appends the bytes of a pair.
     #[inline]
     pub fn encode(&self, pair: &Pair, out: &mut Vec<u8>) {
         out.extend_from_slice(&pair.a.to_be_bytes()[8 - self.doc_width..]);
@@ -106,7 +106,7 @@ impl PairLayout {
         }
     }
 
-    /// Reads one pair back.
+    /// Decodes a pair.
     #[inline]
     pub fn decode(&self, bytes: &[u8]) -> Pair {
         let (a, rest) = bytes.split_at(self.doc_width);
@@ -123,44 +123,44 @@ impl PairLayout {
     }
 }
 
-/// Where pairs go; what does not fit the bound on comparisons is counted here, never dropped silently.
+/// Passes pairs to a sink; comparisons that the limit excludes are counted here, never dropped silently.
 pub struct Pairs<'p> {
     sink: &'p mut dyn FnMut(Pair),
-    /// The most comparisons that one group may cost.
+    /// The maximum number of comparisons in one group.
     pub max_candidates: u64,
     /// Comparisons made.
     pub compared: u64,
-    /// Comparisons that the bound left out.
+    /// Comparisons skipped because of the limit.
     pub left_out: u64,
     /// Comparisons of rows that are not near each other in a large window.
     pub far: u64,
-    /// Of the window at hand: a word a row, and the places that a row is compared with.
+    /// For the current window: a word for each row, and the places that a row is compared with.
     words: Vec<u64>,
     places: Vec<u32>,
     sketches: Option<&'p dyn Sketches>,
 }
 
-/// Documents whose sketches stand side by side while they are compared.
+/// Documents whose sketches are loaded together while they are compared.
 const BLOCK: usize = 1 << 13;
 
-/// Rows of a window that may have their words in memory.
+/// The maximum number of rows in a window whose words are held in memory.
 const MOST_WORDS: usize = 1 << 20;
 
-/// Rows of a window in which [`Pairs::compare_nearest`] compares all with all.
+/// The maximum number of rows in a window in which [`Pairs::compare_nearest`] compares all pairs.
 pub const WHOLE: u64 = 256;
-/// Followers that each row of a large window is compared with, at least.
+/// The minimum number of following rows that each row of a large window is compared with.
 const NEAREST: u64 = 8;
-/// Documents of a large window, those with the smallest numbers, that all others are compared with: so that what is like many
-/// documents is found to be like one that is kept.
+/// How many documents of a large window, those with the smallest numbers, are compared with all others. This way, a document that is
+/// similar to many is found to be similar to one that is kept.
 pub const FIRST: usize = 4;
 
-/// Returns how many followers [`Pairs::compare_nearest`] compares each row of a window of so many rows with. A large window costs as
-/// much as one of [`WHOLE`] rows, until that is fewer than 8 comparisons a row.
+/// Returns how many following rows [`Pairs::compare_nearest`] compares each row with in a window of this many rows. A large window costs
+/// as much as one with [`WHOLE`] rows, but at least 8 comparisons per row.
 pub fn reach(rows: u64) -> u64 {
     if rows <= WHOLE { rows } else { (WHOLE * WHOLE / 2 / rows).max(NEAREST) }
 }
 
-/// Returns the places of the documents of a window with the smallest numbers, at most [`FIRST`], in order of these numbers.
+/// Returns the places of the documents with the smallest numbers in a window, at most [`FIRST`], ordered by number.
 pub fn firsts(window: &Window<'_>) -> Vec<usize> {
     let mut firsts: Vec<(u64, usize)> = Vec::with_capacity(FIRST + 1);
     for at in 0..window.len() {
@@ -175,7 +175,7 @@ pub fn firsts(window: &Window<'_>) -> Vec<usize> {
 }
 
 impl<'p> Pairs<'p> {
-    /// Pairs into a sink, under a bound on the comparisons of one group.
+    /// Passes pairs to a sink, with a limit on the comparisons in one group.
     pub fn new(max_candidates: u64, sink: &'p mut dyn FnMut(Pair)) -> Pairs<'p> {
         Pairs {
             sink,
@@ -189,25 +189,25 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// The same with the sketches of the documents, where the method keeps some.
+    /// Adds the sketches of the documents, if the method keeps any.
     pub fn with_sketches(self, sketches: Option<&'p dyn Sketches>) -> Pairs<'p> {
         Pairs { sketches, ..self }
     }
 
-    /// The sketches of the documents.
+    /// Returns the sketches of the documents.
     pub fn sketches(&self) -> Option<&'p dyn Sketches> {
         self.sketches
     }
 
-    /// One pair found. A document that met itself (two of its keys collided) is no pair.
+    /// Adds a pair. A document that matches itself (two of its keys collided) is not a pair.
     pub fn push(&mut self, pair: Pair) {
         if pair.a != pair.b {
             (self.sink)(pair);
         }
     }
 
-    /// Compares all pairs of the window by `judge`. Where that is more than `max_candidates`, each row is compared with
-    /// its nearest followers only, as many as the bound allows (at least one), and what was left out is counted.
+    /// Compares all pairs in the window with `judge`. If that is more than `max_candidates`, each row is compared with as many of the
+    /// following rows as the limit allows (at least one), and the skipped comparisons are counted.
     pub fn compare_all(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
         let reach = self.reach(window.len());
         for i in 0..window.len() {
@@ -221,9 +221,9 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// Compares the rows of a window in proportion to their number: all with all up to [`WHOLE`] rows; in a larger window each row with
-    /// its nearest followers ([`reach`]) and with the [`FIRST`] documents of the window. The order of the rows has to bring
-    /// documents together that are alike in more than this key. What is left out is counted in [`Pairs::far`].
+    /// Compares the rows of a window at a cost proportional to their number: all pairs up to [`WHOLE`] rows; in a larger window, each
+    /// row with the nearest following rows ([`reach`]) and with the [`FIRST`] documents of the window. The rows must be ordered so that
+    /// documents that share more than this key are close together. Skipped comparisons are counted in [`Pairs::far`].
     pub fn compare_nearest(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
         let rows = window.len();
         let near = reach(rows as u64);
@@ -242,7 +242,7 @@ impl<'p> Pairs<'p> {
         if reach as u64 == near {
             let firsts = if compared < all { firsts(window) } else { Vec::new() };
             for (at, &place) in firsts.iter().enumerate() {
-                // Neighbors have been compared, and so have the first documents before this one.
+                // Neighbors have been compared, and so have the first documents that precede this one.
                 let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
                 for other in others {
                     compared += 1;
@@ -258,9 +258,9 @@ impl<'p> Pairs<'p> {
         self.compared += compared;
     }
 
-    /// As [`Pairs::compare_all`], for methods that can tell by a word of eight bytes a row which rows may be a pair: `some`
-    /// appends the places of those that may be one with its first word, in order, and these alone go to `judge`. What is
-    /// compared and counted is the same, and so are the pairs, if `some` leaves out none that `judge` would take.
+    /// Like [`Pairs::compare_all`], for methods that can rule out pairs by one eight-byte word per row: `some` appends, in order, the
+    /// places of the words that may form a pair with the first one, and only these are passed to `judge`. The counts and the pairs are
+    /// the same, provided `some` omits no pair that `judge` would accept.
     pub fn compare_some(
         &mut self,
         window: &Window<'_>,
@@ -290,9 +290,9 @@ impl<'p> Pairs<'p> {
         (self.words, self.places) = (words, places);
     }
 
-    /// As [`Pairs::compare_all`] for documents that are compared by the first `N` words of their sketches, each with those behind
-    /// it up to the place `last`: those that are `near` go to `judge`. Sketches are read a block at a time, so that the memory
-    /// taken does not grow with the list.
+    /// Like [`Pairs::compare_all`], for documents that are compared by the first `N` words of their sketches, each with those after it
+    /// up to the place `last`: those that are `near` are passed to `judge`. Sketches are read in blocks, so memory does not grow with
+    /// the list.
     pub fn compare_sketches<const N: usize>(
         &mut self,
         docs: &[u64],
@@ -320,7 +320,7 @@ impl<'p> Pairs<'p> {
             let furthest = rows.clone().map(&end).max().unwrap_or(0);
             for second in (first..furthest).step_by(BLOCK) {
                 let followers = second..furthest.min(second + BLOCK);
-                // The first followers are those of the block itself.
+                // Within one block, the first followers are in the block itself.
                 let right = if second == first {
                     left
                 } else {
@@ -345,12 +345,12 @@ impl<'p> Pairs<'p> {
         self.left_out += all - compared;
     }
 
-    /// How many followers each row of a window of so many is compared with at most; counts what that leaves out.
+    /// Returns the maximum number of following rows that each row in a window of this size is compared with, and counts what that skips.
     fn reach(&mut self, rows: usize) -> usize {
         let rows = rows as u64;
         let all = rows * rows.saturating_sub(1) / 2;
         let reach = if all <= self.max_candidates { rows } else { (self.max_candidates / rows).max(1) };
-        // The last rows have fewer followers than that.
+        // The last rows have fewer following rows.
         let short = reach.min(rows.saturating_sub(1));
         let compared = rows * short - short * (short + 1) / 2;
         self.compared += compared;
@@ -358,7 +358,7 @@ impl<'p> Pairs<'p> {
         reach as usize
     }
 
-    /// Up to where the followers of row `i` go.
+    /// Returns the end of the range of rows that follow row `i`.
     fn end(&self, rows: usize, i: usize, reach: usize) -> usize {
         rows.min(i.saturating_add(1).saturating_add(reach))
     }
@@ -404,7 +404,7 @@ mod tests {
         let layout = RowLayout::new(RowShape { ordered: true, ..RowShape::KEY64 }, 1 << 20);
         let run = |rows: u64, bound: u64| {
             let mut bytes = Vec::new();
-            // The order turns the numbers of the documents round.
+            // The order reverses the document numbers.
             (0..rows).for_each(|at| {
                 let row = Row { position: 0, key: 1, order: at as u32, doc: rows - 1 - at, sketch: &[] };
                 layout.encode(&row, &mut bytes);
@@ -430,15 +430,15 @@ mod tests {
         assert!(compared <= 12 * 5_000 && far > 0);
         let [twice, ..] = run(10_000, u64::MAX).1;
         assert!(twice <= 2 * compared + 500, "{twice} for {compared}");
-        // Just above the limit nothing jumps.
+        // The cost does not jump just above the limit.
         let [above, ..] = run(WHOLE + 1, u64::MAX).1;
         assert!((WHOLE * WHOLE / 3..=WHOLE * WHOLE).contains(&above), "{above}");
-        // The bound that you give holds, and is named.
+        // A given limit is respected, and skipped comparisons are counted.
         let (_, [compared, far, left_out]) = run(5_000, 10_000);
         assert!(compared <= 10_000 && far == 0 && left_out > 0);
     }
 
-    /// Sketches of one word, the number of the document; near are those that differ by 1 or by 7.
+    /// Uses sketches of one word, the document number; documents are near if their numbers differ by 1 or by 7.
     #[test]
     fn documents_are_compared_by_sketches_in_blocks_as_one_by_one() {
         struct Numbered;
@@ -450,7 +450,7 @@ mod tests {
         let count = 2 * BLOCK + 500;
         let docs: Vec<u64> = (0..count as u64).collect();
         let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
-        // All followers of few documents; ten of each; as many as a list of its own says, of which none reaches itself.
+        // All following documents of a short list; ten each; and individual limits, some of which exclude the document itself.
         let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
         for (last, most, docs) in [
             (lasts[0], u64::MAX, &docs[..40]),
@@ -478,7 +478,7 @@ mod tests {
         }
     }
 
-    /// By a word that says of some pairs that they are none.
+    /// The word rules out some pairs.
     #[test]
     fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
         let layout = RowLayout::new(RowShape::KEY64, 1000);
@@ -513,7 +513,7 @@ mod tests {
             };
             let (all, some) = (run(false), run(true));
             assert_eq!((&all.0, all.1), (&some.0, some.1), "{rows} rows, {bound}");
-            // What is ruled out costs nothing more.
+            // Pairs that are ruled out cost nothing more.
             assert_eq!((all.2, some.2), (all.1.0, some.0.len() as u64), "{rows} rows, {bound}");
         }
     }

@@ -5,13 +5,13 @@
 pub enum RelationKind {
     /// The same text twice: reworded, corrected, in another page layout.
     Version,
-    /// One contains nearly all of the other, and adds its own text.
+    /// One text contains nearly all of the other and adds its own text.
     Contained,
-    /// One template with different facts, or two unrelated texts: no duplicates.
+    /// One template with different facts, or two unrelated texts: not duplicates.
     Template,
 }
 
-/// Why a pair is what it is.
+/// The reason for a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// The same text.
@@ -22,13 +22,13 @@ pub enum Why {
     Word,
     /// One is contained in the other.
     Contained,
-    /// Nothing else is nearly as near.
+    /// No other document is nearly as similar.
     Alone,
-    /// The titles are equal, and nothing is nearer.
+    /// The titles are equal, and no other document is more similar.
     Title,
-    /// Something else is about as near.
+    /// Another document is about as similar.
     Near,
-    /// Nothing else is near, and the two are not near enough for versions.
+    /// No other document is similar, and the two are not similar enough to be versions.
     Far,
 }
 
@@ -36,7 +36,7 @@ impl RelationKind {
     /// All of them, in the order of their numbers.
     pub const ALL: [RelationKind; 3] = [RelationKind::Version, RelationKind::Contained, RelationKind::Template];
 
-    /// As tables have it.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             RelationKind::Version => "version",
@@ -51,7 +51,7 @@ impl Why {
     pub const ALL: [Why; 8] =
         [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far];
 
-    /// As tables have it.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Why::Same => "same text",
@@ -66,32 +66,32 @@ impl Why {
     }
 }
 
-/// What a method tells of a pair beyond that it is one.
+/// The classification of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Related {
-    /// What the pair is.
+    /// The relation.
     pub relation: RelationKind,
-    /// Why.
+    /// The reason.
     pub why: Why,
-    /// The similarity of the next best partner of either document, outside of what is near to both.
+    /// The similarity of the next best partner of either document, excluding documents that are near both.
     pub next_best: f32,
-    /// Whether a title names something that the other text is not about: then neither is removed for the other one.
+    /// Whether a title names something that the other text is not about; then neither is removed in favor of the other.
     pub other_title: bool,
 }
 
-/// The bit of the first byte that says so.
+/// The bit of the first byte that stores `other_title`.
 const OTHER_TITLE: u8 = 0x80;
 
 impl Related {
-    /// The similarity of the next best partner; none for equal texts, of which it is not asked.
+    /// Returns the similarity of the next best partner; `None` for equal texts, for which it is not computed.
     pub fn next_best(self) -> Option<f32> {
         (self.why != Why::Same).then_some(self.next_best)
     }
 
-    /// Bytes on the way through work files.
+    /// Bytes in temporary files.
     pub const WIDTH: usize = 6;
 
-    /// Appends the bytes; zeros for a pair of which nothing is told.
+    /// Appends the bytes; zeros for a pair without a relation.
     pub fn encode(told: Option<Related>, out: &mut Vec<u8>) {
         let Some(told) = told else { return out.extend([0; Related::WIDTH]) };
         let other_title = if told.other_title { OTHER_TITLE } else { 0 };
@@ -99,7 +99,7 @@ impl Related {
         out.extend(told.next_best.to_be_bytes());
     }
 
-    /// Reads the bytes back.
+    /// Decodes the bytes.
     pub fn decode(bytes: &[u8]) -> Option<Related> {
         let [relation, why, next @ ..] = bytes else { return None };
         let (other_title, relation) = (relation & OTHER_TITLE != 0, relation & !OTHER_TITLE);

@@ -1,13 +1,13 @@
-//! Sketches of documents: a few words of eight bytes that a method keeps of each document once, beside its rows, and by which
-//! it judges documents that meet before they are a candidate pair.
+//! Sketches of documents: a few eight-byte words that a method keeps once per document, separate from its rows, to filter pairs before
+//! they become candidates.
 
 /// The sketches of all documents that have one.
 pub trait Sketches {
-    /// Copies the first words of the sketch of a document; zeros for a document without one.
+    /// Copies the first words of a document's sketch to `to`; zeros for a document without a sketch.
     fn copy(&self, doc: u64, to: &mut [u64]);
 }
 
-/// Sketches in memory, for a few documents: each with its number.
+/// Sketches of a few documents in memory, each with the document number.
 impl Sketches for [(u64, &[u64])] {
     fn copy(&self, doc: u64, to: &mut [u64]) {
         to.fill(0);

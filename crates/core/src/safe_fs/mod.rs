@@ -1,10 +1,10 @@
-//! How files of ours are made and opened, so that a name that another user prepared leads nowhere else.
+//! Creates and opens files so that a name prepared by another user cannot redirect them.
 //!
-//! A name in a folder that others may write can be a link to a file of somebody's. So nothing here that writes follows a link at the end
-//! of a path: a new file is made exclusively (`O_EXCL`), in place of what stood under its name, and a file that is opened has to be a
-//! regular one. Readers of results and indexes follow links ([`open_behind_link`]).
-//! Work folders are ours alone besides: [`private`] has every call that a file of theirs goes through. Clippy refuses the calls of the
-//! standard library that open what they find (`clippy.toml`).
+//! In a folder that others may write, a name can be a link to somebody's file. So functions that write never follow a link at the end of
+//! a path: a new file is created exclusively (`O_EXCL`) and replaces whatever had its name, and a file that is opened must be a regular
+//! one. Functions that read results and indexes follow links ([`open_behind_link`]).
+//! Temporary folders belong to this user alone: [`private`] has every call for their files. Clippy rejects the calls of the standard
+//! library that open whatever they find (`clippy.toml`).
 
 pub mod private;
 
@@ -17,13 +17,13 @@ use rustix::fs::OFlags;
 
 use crate::error::{self, Error};
 
-/// Bytes of a record, a manifest or a ledger, at most: such files are read into memory as a whole.
+/// The maximum size of a record, a manifest or a ledger: such files are read into memory at once.
 pub const MOST_JSON: u64 = 1 << 30;
 
-/// Makes a new file for reading and writing, in place of a file or link under that name.
+/// Creates a new file for reading and writing, replacing a file or link with the same name.
 ///
 /// # Errors
-/// Returns the error of the system, or an error for a folder under that name.
+/// Returns the error of the system, or an error if the name is a folder.
 pub fn create(path: &Path) -> io::Result<File> {
     loop {
         match create_new(path) {
@@ -36,26 +36,27 @@ pub fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Makes a new file for reading and writing.
+/// Creates a new file for reading and writing.
 ///
 /// # Errors
-/// Returns the error of the system, or an error for anything under that name, a dangling link too.
+/// Returns the error of the system, or an error if the name exists, even as a dangling link.
 pub fn create_new(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create_new(true).open(path)
 }
 
-/// Writes a whole new file, in place of a file or link under that name.
+/// Writes a complete new file, replacing a file or link with the same name.
 ///
 /// # Errors
-/// As [`create`].
+/// Returns the same errors as [`create`].
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     io::Write::write_all(&mut create(path)?, bytes)
 }
 
-/// Writes a whole new file, in place of a file or link under that name, and makes it durable; its name is durable by [`sync_folder`].
+/// Writes a complete new file, replacing a file or link with the same name, and makes its content durable; [`sync_folder`] makes the
+/// name durable.
 ///
 /// # Errors
-/// As [`create`].
+/// Returns the same errors as [`create`].
 pub fn write_durably(path: &Path, bytes: &[u8]) -> error::Result<()> {
     let mut file = create(path).map_err(Error::io("create", path))?;
     io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
@@ -73,10 +74,10 @@ pub fn sync_folder(folder: &Path) -> error::Result<()> {
     }
 }
 
-/// Copies a file with its permissions to a new one, in place of a file or link under that name; returns its bytes.
+/// Copies a file and its permissions to a new file, replacing a file or link with the same name; returns the bytes copied.
 ///
 /// # Errors
-/// As [`create`].
+/// Returns the same errors as [`create`].
 pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
     let mut file = File::open(from)?;
     let mut new = create(to)?;
@@ -85,7 +86,7 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// Opens a regular file for reading. A link is not followed, and a pipe is not waited for.
+/// Opens a regular file for reading. Does not follow a link and does not wait for a pipe.
 ///
 /// # Errors
 /// Returns the error of the system, or an error for anything but a regular file.
@@ -94,8 +95,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     private::regular(File::options().read(true).custom_flags(flags).open(path)?)
 }
 
-/// Opens a regular file for reading, also behind a link: readers of a result or an index may have it as links, as caches of datasets do. A
-/// pipe is not waited for.
+/// Opens a regular file for reading and follows links: the files of a result or an index may be links, as in dataset caches. Does not
+/// wait for a pipe.
 ///
 /// # Errors
 /// Returns the error of the system, or an error for anything but a regular file.
@@ -103,45 +104,45 @@ pub fn open_behind_link(path: &Path) -> io::Result<File> {
     private::regular(File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?)
 }
 
-/// Opens a regular file for reading and writing, or makes it. A link is not followed.
+/// Opens a regular file for reading and writing, or creates it. Does not follow a link.
 ///
 /// # Errors
-/// As [`open`].
+/// Returns the same errors as [`open`].
 pub fn open_or_create(path: &Path) -> io::Result<File> {
     let flags = (OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     private::regular(File::options().read(true).write(true).custom_flags(flags).open(path)?)
 }
 
-/// Reads a whole regular file, which has to be no longer than `most`; a link is followed.
+/// Reads a complete regular file of at most `most` bytes, and follows links.
 ///
 /// # Errors
-/// As [`open_behind_link`]; a longer file.
+/// Returns the same errors as [`open_behind_link`], or an error for a longer file.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     all_of(&open_behind_link(path)?, most)
 }
 
-/// Reads the beginning of a regular file, `most` bytes of it; a link is followed.
+/// Reads the first `most` bytes of a regular file, and follows links.
 ///
 /// # Errors
-/// As [`open_behind_link`].
+/// Returns the same errors as [`open_behind_link`].
 pub fn read_beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_behind_link(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The same of a text in UTF-8.
+/// Like [`read`], for UTF-8 text.
 ///
 /// # Errors
-/// As [`read`]; bytes that are no text.
+/// Returns the same errors as [`read`], or an error if the bytes are not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
 }
 
-/// Reads a whole open file, which has to be no longer than `most`.
+/// Reads a complete open file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`read`].
+/// Returns the same errors as [`read`].
 pub fn all_of(file: &File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let too_long =
@@ -150,12 +151,12 @@ pub fn all_of(file: &File, most: u64) -> io::Result<Vec<u8>> {
         return Err(too_long(length));
     }
     let mut bytes = Vec::new();
-    // It may have grown since.
+    // The file may have grown in the meantime.
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_long(bytes.len() as u64)) } else { Ok(bytes) }
 }
 
-/// Makes a folder and those above it, where it is not there; a new one is not writable for everybody, whatever the umask says.
+/// Creates a folder and its parents if they do not exist; a new folder is not world-writable, whatever the umask.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -164,17 +165,17 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mode = folder.metadata()?.mode() & 0o7777;
     if is_new && mode & 0o002 != 0 {
-        // A file system that keeps no modes refuses.
+        // File systems without permissions refuse this.
         let _ = fs::set_permissions(folder, fs::Permissions::from_mode(mode & !0o002));
     }
     Ok(())
 }
 
-/// Gives a folder that was this user's alone, and the files and folders below it, the rights that the folder above has; folders that it
-/// makes belong to the group that the folder above names, if that says so.
+/// Gives a private folder, and the files and folders in it, the permissions of the parent folder. Folders also get its
+/// setgid bit, which assigns their content to the parent's group.
 ///
 /// # Errors
-/// What the system says of the folders; a file system that keeps no modes may refuse to change them.
+/// Returns the error of the system; a file system without permissions may refuse to change them.
 pub fn share(folder: &Path) -> io::Result<()> {
     let above = folder.parent().map_or(Ok(0), |above| Ok::<u32, io::Error>(above.metadata()?.mode() & 0o2777))?;
     share_as(folder, above)
@@ -195,8 +196,8 @@ fn share_as(folder: &Path, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Why a folder that is to be written may not be: everybody may write it, so what lies in it may be anybody's. `None` if it may, and on
-/// a file system that keeps no permissions.
+/// Returns why a folder must not be written to: everybody may write to it, so its content may be anybody's. Returns `None` if it may be
+/// written, and on file systems without permissions.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -252,7 +253,7 @@ mod tests {
         assert!(open(&at("file")).is_ok() && open(&at("link")).is_err() && open(&at("pipe")).is_err());
         assert!(open(folder.path()).is_err());
         assert!(open_behind_link(&at("link")).is_ok() && open_behind_link(folder.path()).is_err());
-        // A pipe is waited for by nobody, also by way of a link.
+        // Nothing waits for a pipe, even behind a link.
         symlink(at("pipe"), at("to-pipe")).expect("a link");
         for name in ["pipe", "to-pipe"] {
             assert!(open_behind_link(&at(name)).is_err() && read(&at(name), 4).is_err(), "{name}");
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(read_beginning(&at("link"), 3).expect("read"), b"123");
         assert_eq!(read(&at("link"), 4).expect("read"), b"1234");
         assert!(read(&at("file"), 3).expect_err("too long").to_string().contains("4 bytes; expected at most 3"));
-        // A file without blocks says that it is a terabyte.
+        // A sparse file reports a size of a terabyte.
         File::options().write(true).open(at("file")).and_then(|file| file.set_len(1 << 40)).expect("made longer");
         assert!(read(&at("file"), MOST_JSON).is_err());
     }

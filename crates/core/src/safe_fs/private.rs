@@ -1,11 +1,11 @@
-//! The files of a folder that is ours alone: its owner is this user, and nobody else may write in it.
+//! The files of a private folder: this user owns it, and nobody else may write to it.
 //!
-//! A folder is made with mode 0700. Each call opens it without following a link, looks at its owner and mode by the handle, and makes,
-//! opens, renames or removes the file by that handle. So a folder that another user prepared, or put in the place of ours meanwhile, is
-//! refused, and a link that lies in ours is not followed. The folder above may be writable for others, as `/tmp` is.
+//! A folder is created with mode 0700. Each call opens it without following a link, checks owner and mode through the handle, and
+//! creates, opens, renames or removes the file through that handle. So a folder that another user prepared or swapped in is refused, and
+//! a link inside our folder is not followed. The parent folder may be writable for others, like `/tmp`.
 //!
-//! Some file systems keep no owners and modes, or give every file to one user (exFAT, NFS with `all_squash`). What a file gets there
-//! that was just made is what a folder of ours has.
+//! Some file systems have no owners and modes, or assign every file to one user (exFAT, NFS with `all_squash`). There, a folder is
+//! accepted if it has the owner and mode that a newly created folder gets.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,28 +20,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::process::geteuid;
 
-/// Rights to write of others than the owner.
+/// Write permissions for anyone but the owner.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// Folders that are ours on a file system that does not say so, by device and number.
+/// Private folders on a file system that does not record owners, by device and inode number.
 static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
 
 fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a folder that nobody else may look into.
+/// Creates a folder that nobody else may read.
 ///
 /// # Errors
-/// What the system says; anything under that name.
+/// Returns the error of the system, or an error if the name exists.
 pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Why a folder is not ours alone: another owner, rights of others to write, a link. `None` if it is.
+/// Returns why a folder is not private: another owner, write permission for others, or a link. Returns `None` if it is private.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the error of the system.
 pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     let handle = match open_folder(folder) {
         Ok(handle) => handle,
@@ -62,25 +62,25 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     Ok(Some(why))
 }
 
-/// Whether the file system gives a new folder more rights than were asked for, so that modes say nothing.
+/// Returns whether the file system gives a new folder more permissions than requested, so that modes mean nothing.
 pub(super) fn keeps_no_rights(folder: &Path) -> io::Result<bool> {
     let handle = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(made_in(&handle).is_some_and(|made| others_write(&made)))
 }
 
-/// Makes a new file for reading and writing.
+/// Creates a new file for reading and writing.
 ///
 /// # Errors
-/// What the system says; a folder that is not ours alone; anything under that name.
+/// Returns the error of the system, or an error if the folder is not private or the name exists.
 pub fn create_new(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     Ok(openat(&folder, name, NEW, OWNER)?.into())
 }
 
-/// Makes a new file for reading and writing, in place of a file or link under that name.
+/// Creates a new file for reading and writing, replacing a file or link with the same name.
 ///
 /// # Errors
-/// As [`create_new`]; a folder under that name.
+/// Returns the same errors as [`create_new`], or an error if the name is a folder.
 pub fn create(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     loop {
@@ -94,10 +94,10 @@ pub fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Makes a new file that loses its name at once: however the process ends, nothing of it is left.
+/// Creates a new file and removes its name at once: however the process ends, nothing of it is left.
 ///
 /// # Errors
-/// As [`create`].
+/// Returns the same errors as [`create`].
 pub fn create_nameless(path: &Path) -> io::Result<File> {
     let file = create(path)?;
     remove(path)?;
@@ -107,16 +107,16 @@ pub fn create_nameless(path: &Path) -> io::Result<File> {
 /// Opens a file for reading.
 ///
 /// # Errors
-/// What the system says; a folder that is not ours alone; anything but a regular file.
+/// Returns the error of the system, or an error if the folder is not private or the file is not a regular one.
 pub fn open(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     regular(openat(&folder, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?.into())
 }
 
-/// Opens a file for reading and writing, or makes it. A file that has another name as well is refused: it may be one of the user's.
+/// Opens a file for reading and writing, or creates it. Refuses a file with a second name (hard link): it may be one of the user's.
 ///
 /// # Errors
-/// As [`open`].
+/// Returns the same errors as [`open`].
 pub fn open_or_create(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     let file = regular(openat(&folder, name, OFlags::RDWR | OFlags::CREATE | AS_IT_IS, OWNER)?.into())?;
@@ -126,10 +126,10 @@ pub fn open_or_create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Gives a file another name in its folder; a file of that name is replaced.
+/// Renames a file within its folder; a file with the new name is replaced.
 ///
 /// # Errors
-/// As [`create_new`].
+/// Returns the same errors as [`create_new`].
 pub fn rename(path: &Path, name: &OsStr) -> io::Result<()> {
     let (folder, old) = folder_of(path)?;
     Ok(renameat(&folder, old, &folder, name)?)
@@ -138,13 +138,13 @@ pub fn rename(path: &Path, name: &OsStr) -> io::Result<()> {
 /// Removes a file or link.
 ///
 /// # Errors
-/// As [`create_new`]; a folder.
+/// Returns the same errors as [`create_new`], or an error for a folder.
 pub fn remove(path: &Path) -> io::Result<()> {
     let (folder, name) = folder_of(path)?;
     Ok(unlinkat(&folder, name, AtFlags::empty())?)
 }
 
-/// The file, if it is a regular one.
+/// Returns the file if it is a regular one.
 pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
@@ -155,14 +155,14 @@ pub(super) fn regular(file: File) -> io::Result<File> {
 const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
 const NEW: OFlags =
     OFlags::RDWR.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Not by way of a link, and without waiting for who writes to a pipe.
+/// Does not follow a link, and does not wait for the writer of a pipe.
 const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 fn open_folder(folder: &Path) -> rustix::io::Result<OwnedFd> {
     openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// The handle of a file's folder, which is ours alone, and the file's name in it.
+/// Returns the handle of a file's folder, which must be private, and the file's name in it.
 fn folder_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -185,7 +185,7 @@ fn others_write(there: &Stat) -> bool {
     Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
 }
 
-/// What tells that a folder is not ours alone.
+/// Returns why a folder is not private.
 fn unfit(there: &Stat) -> Option<String> {
     if there.st_uid != geteuid().as_raw() {
         Some(format!("it belongs to another user (number {})", there.st_uid))
@@ -196,7 +196,7 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Whether a folder has what the file system gives to whatever this user makes.
+/// Returns whether a folder has the owner that new folders get here, and is not writable for others unless new folders are too.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);
@@ -204,7 +204,7 @@ fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     })
 }
 
-/// Returns the rights that a folder gets here, by making one for a moment: a file may get other rights.
+/// Returns the owner and mode that a new folder gets here, by creating one for a moment; a file may get others.
 fn made_in(folder: impl AsFd) -> Option<Stat> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));

@@ -1,4 +1,4 @@
-//! The two loops 32 bytes at a time, for processors with AVX2; what is left at the end of a text goes the plain way.
+//! The two loops 32 bytes at a time, for processors with AVX2; plain code processes the end of a text.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ fn is(bytes: __m256i, byte: u8) -> __m256i {
     _mm256_cmpeq_epi8(bytes, all(byte))
 }
 
-/// Which bytes are `first` or one of the next, `count` in all.
+/// Returns which bytes are `first` or one of the next, `count` in total.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn within(bytes: __m256i, first: u8, count: u8) -> __m256i {
@@ -34,7 +34,7 @@ fn bits(lanes: __m256i) -> u32 {
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
 fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: the 32 bytes are there, and the load asks for no alignment.
+    // SAFETY: the 32 bytes exist, and the load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
@@ -43,7 +43,7 @@ fn load(bytes: &[u8; 32]) -> __m256i {
 #[allow(unsafe_code)]
 pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {
     let space = all(b' ');
-    // What is added to the second byte of a Cyrillic capital, by its upper four bits.
+    // The number to add to the second byte of a Cyrillic capital, by its upper four bits.
     let steps = _mm256_setr_epi8(
         0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x20, -0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x20, -0x20, 0, 0, 0,
         0, 0,
@@ -57,7 +57,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         let (here, next) = (load(here), load(next));
         let last = match place.checked_sub(1).and_then(|before| bytes[before..].first_chunk()) {
             Some(last) => load(last),
-            // The first byte of a text has none before it.
+            // The first byte of a text has no byte before it.
             None => _mm256_alignr_epi8::<15>(here, _mm256_permute2x128_si256::<0x08>(here, here)),
         };
         let d0 = is(here, 0xD0);
@@ -86,8 +86,8 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         }
         let count = (bits(stop).trailing_zeros() as usize).min(32);
         let length = out.len();
-        // SAFETY: room for 32 bytes behind what all of the text could take was reserved; `count` of them are kept, and
-        // those are bytes of the text or their small letters.
+        // SAFETY: 32 bytes were reserved beyond what the whole text could take; `count` of them are kept, and those are bytes of the
+        // text or their lowercase forms.
         unsafe {
             _mm256_storeu_si256(out.as_mut_ptr().add(length).cast(), lower);
             out.set_len(length + count);
@@ -97,7 +97,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
             return place;
         }
     }
-    // The 32 bytes may have ended within a character; the plain way takes up at its start.
+    // The 32 bytes may end within a character; plain code continues at its start.
     while place > from && bytes.get(place).is_some_and(|byte| byte & 0xC0 == 0x80) {
         place -= 1;
         out.pop();
@@ -114,7 +114,7 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
         let mut halves = [Classes::default(); 2];
         for (half, classes) in halves.iter_mut().enumerate() {
             let from = place + 32 * half;
-            // What lies behind the end reads as spaces, which are borders.
+            // Bytes beyond the end are read as spaces, which are borders.
             let mut padded = [b' '; 34];
             let window: &[u8; 34] = match bytes.get(from..).and_then(|rest| rest.first_chunk()) {
                 Some(window) => window,
@@ -139,7 +139,7 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     }
 }
 
-/// The classes of 32 bytes, which two more follow; `over` carries the last bytes of a character on to the next 32.
+/// Returns the classes of 32 bytes, which two more follow; `over` carries the last bytes of a character over to the next 32.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half_of(window: &[u8; 34], over: &mut Classes) -> Classes {

@@ -1,12 +1,12 @@
 //! Classes of 64 bytes at a time, for processors with AVX-512 (BW and DQ).
 //!
-//! Loads are masked, so that nothing outside of the text is touched; bytes behind its end read as zeros.
+//! Loads are masked, so that nothing outside the text is accessed; bytes beyond its end are read as zeros.
 
 use std::arch::x86_64::*;
 
 use super::Classes;
 
-/// The `bits` lowest bits, all 64 if there are more.
+/// Returns the `bits` lowest bits, or all 64 if there are more.
 #[inline]
 pub(super) fn low(bits: usize) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
@@ -20,13 +20,13 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     let is = |bytes: __m512i, byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     let within =
         |bytes: __m512i, first: u8, count: u8| _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(count));
-    // The last bytes of a character that reach into the next 64.
+    // The last bytes of a character that extend into the next 64.
     let mut over = Classes::default();
     let mut place = 0;
     while place < bytes.len() {
         let start = bytes.as_ptr().wrapping_add(place);
         let left = bytes.len() - place;
-        // SAFETY: masked lanes are not touched; the others lie in `bytes`.
+        // SAFETY: masked lanes are not accessed; the others are within `bytes`.
         let load = |ahead: usize| unsafe {
             _mm512_maskz_loadu_epi8(low(left.saturating_sub(ahead)), start.wrapping_add(ahead).cast())
         };

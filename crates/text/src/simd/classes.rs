@@ -1,15 +1,15 @@
-//! The classes of 64 bytes of a text, which all three kinds of code give alike.
+//! The classes of 64 bytes of a text, which are identical in all three implementations.
 
-/// What 64 bytes of a normalised text are, a bit a byte, the first byte lowest. A byte that is none of these is an ASCII
-/// mark that may stand inside a word (`'` `.` `:` `,` `;` `"`). The text ends in borders.
+/// The classes of 64 bytes of a normalized text, one bit per byte, the first byte lowest. A byte in none of them is an ASCII mark that
+/// may be inside a word (`'` `.` `:` `,` `;` `"`). The text ends in borders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// Of an ASCII letter or digit, or of a letter from U+0400 to U+047F.
+    /// Bytes of ASCII letters and digits, and of letters from U+0400 to U+047F.
     pub letter: u64,
-    /// Of an ASCII character that ends words, a quotation mark, dash or Chinese mark that does.
+    /// Bytes of ASCII characters that end words, and of quotation marks, dashes and Chinese marks that do.
     pub border: u64,
-    /// Of a character from U+4E00 to U+9FFF.
+    /// Bytes of characters from U+4E00 to U+9FFF.
     pub han: u64,
-    /// Of any other character: the reader has to look at the characters themselves.
+    /// Bytes of any other character: the reader must decode these characters.
     pub other: u64,
 }

@@ -1,10 +1,9 @@
-//! Copying text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
+//! Copies text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
 //!
-//! Of each 64 bytes it is found out up to where they can be copied; those are made small, what folds away is squeezed out, and
-//! where a `.`, `!` or `?` stands before white space a sentence is ended. Left to the caller are: control characters, blank
-//! lines, marks before what may close a quotation, and all characters but those of [`super::copy_plain`], full-width forms
-//! of ASCII (`！` and `？` end sentences and are left, too) and the commonest marks that stay as they are: `«»–—‘’“”„•、〃々〇`
-//! and U+3008 to U+3011.
+//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes what is folded away, and ends a sentence
+//! if a `.`, `!` or `?` precedes white space. Left to the caller are: control characters, blank lines, marks before possible closing
+//! quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end sentences and are also
+//! left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
 
 use std::arch::x86_64::*;
 
@@ -19,14 +18,14 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
     let is = |bytes: __m512i, byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     let within =
         |bytes: __m512i, first: u8, count: u8| _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(count));
-    // What is added to the second byte of a Cyrillic capital, by its upper four bits.
+    // The number to add to the second byte of a Cyrillic capital, by its upper four bits.
     let steps = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x20, -0x20, 0, 0, 0, 0, 0));
     let mut place = from;
     out.text.reserve(bytes.len() - from + 64);
     while place < bytes.len() {
         let start = bytes.as_ptr().wrapping_add(place);
         let left = bytes.len() - place;
-        // SAFETY: masked lanes are not touched; the others lie in `bytes`.
+        // SAFETY: masked lanes are not accessed; the others are within `bytes`.
         let load = |ahead: usize| unsafe {
             _mm512_maskz_loadu_epi8(low(left.saturating_sub(ahead)), start.wrapping_add(ahead).cast())
         };
@@ -34,9 +33,9 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
         let newline = is(here, b'\n');
         let white = is(here, b' ') | within(here, b'\t', 4);
         let mark = is(here, b'.') | is(here, b'!') | is(here, b'?');
-        // Bytes that begin a character that is not simple; behind the text there are zeros.
+        // Bytes that begin a character that is not simple; zeros follow the text.
         let mut hard = _mm512_cmplt_epu8_mask(here, all(b' ')) & !white;
-        // Bytes that must not be copied before all of their character is there.
+        // Bytes that must not be copied before the rest of their character is available.
         let mut later = 0;
         let mut dropped = white & white << 1;
         let mut lower = _mm512_mask_add_epi8(here, within(here, b'A', 26), here, all(0x20));
@@ -89,8 +88,8 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
             sentence_end = mark & white >> 1;
             later |= mark & 1 << 63;
         }
-        // White space is copied where its end is seen. It divides pieces, or may do so, where a second line ends in it or
-        // what follows a line end is not simple: an addition carries each line end to the end of its white space.
+        // White space is copied only if its end is visible. It separates pieces, or may do so, if it contains a second line break or if
+        // a character that is not simple follows a line break: an addition carries each line break to the end of its white space.
         later |= white & !low(64 - white.leading_ones() as usize);
         if newline != 0 {
             let again = newline << 1 & white;
@@ -103,14 +102,14 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
             }
         }
         let mut count = (stop.trailing_zeros().min(later.trailing_zeros()) as usize).min(left);
-        // A mark that ends a sentence goes with the space behind it.
+        // A mark that ends a sentence is processed with the space after it.
         if count > 0 && sentence_end >> (count - 1) & 1 == 1 {
             count -= 1;
         }
         let kept = low(count) & !dropped;
         let length = out.text.len();
-        // SAFETY: room for 64 bytes behind what all of the text could take was reserved, and no more bytes are written than
-        // were read. `count` bytes are kept but for those that fold away: whole characters in their normal form.
+        // SAFETY: 64 bytes were reserved beyond what the whole text could take, and no more bytes are written than were read. `count`
+        // bytes are kept except those that are folded away: whole characters in their normal form.
         unsafe {
             let squeezed = _mm512_maskz_compress_epi8(kept, lower);
             _mm512_storeu_epi8(out.text.as_mut_ptr().add(length).cast(), squeezed);

@@ -1,4 +1,4 @@
-//! The levels agree, and the plain one does what it says.
+//! All levels agree, and the plain one satisfies its definition.
 
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ proptest! {
         }
     }
 
-    /// Each bit says what the class of its character says.
+    /// Each bit matches the class of its character.
     #[test]
     fn bits_are_the_classes_of_characters(text in texts()) {
         let mut all = Vec::new();

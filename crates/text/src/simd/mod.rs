@@ -1,13 +1,12 @@
-//! Looking at many bytes at once: the two loops that every byte of a corpus goes through.
+//! Vectorized processing of text: the two loops over every byte of a corpus.
 //!
-//! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that has to be looked at by itself.
-//! * [`classify`] tells for each byte of a normalised text whether it belongs to a word, a border or a Han character, as bits
-//!   of 64-bit numbers.
+//! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that needs individual handling.
+//! * [`classify`] determines for each byte of a normalized text whether it belongs to a word, a border or a Han character, as bits of
+//!   64-bit numbers.
 //!
-//! Each exists three times: in AVX-512, in AVX2, and in plain code. The fastest one that the processor has is chosen when the
-//! program runs. Classes are the same bits in all three. How far a stretch is copied differs: in AVX-512 white space is
-//! folded on the way, sentences are ended, and full-width marks made narrow (`fold.rs`), of which the other two stop at
-//! each. The normal form is the same, which laws hold.
+//! Each has three implementations: AVX-512, AVX2, and plain code. The fastest one that the processor supports is selected at run time.
+//! Classes are the same bits in all three. How far a stretch is copied differs: the AVX-512 code also folds white space, ends sentences,
+//! and narrows full-width marks (`fold.rs`), while the other two stop at each. The normal form is the same, which property tests ensure.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,12 +24,11 @@ pub use classes::Classes;
 use super::pieces::Pieces;
 use dupsift_core::cpu::Level;
 
-/// Appends the text from `from` on in its normal form, up to the first character that is not simple; returns its place, or the
-/// length of the text. `from` is the start of a character, and so is what is returned; a piece that is at its start must
-/// not begin with white space.
+/// Appends the text from `from` in its normal form, up to the first character that is not simple; returns its place, or the length of
+/// the text. `from` and the result are character boundaries; a piece that is at its start must not begin with white space.
 ///
-/// Simple are at least: ASCII but for control characters, `.`, `!`, `?` and a space before another, before a control
-/// character or at the end; U+0400 to U+045F; U+4000 to U+9FFF.
+/// Simple are at least: ASCII except control characters, `.`, `!`, `?` and a space before another, before a control character or at the
+/// end; U+0400 to U+045F; U+4000 to U+9FFF.
 #[inline]
 #[allow(unsafe_code)]
 pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
@@ -42,7 +40,7 @@ pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> us
     copy_lower_by(level, text, from, &mut out.text)
 }
 
-/// The classes of all bytes of a normalised text, 64 bytes an entry, and two entries of borders behind them.
+/// Determines the classes of all bytes of a normalized text, 64 bytes per entry, followed by two entries of borders.
 #[inline]
 pub fn classify(text: &str, out: &mut Vec<Classes>) {
     out.clear();
@@ -51,8 +49,8 @@ pub fn classify(text: &str, out: &mut Vec<Classes>) {
     out.extend([Classes { border: u64::MAX, ..Classes::default() }; 2]);
 }
 
-/// Appends the bytes of `text` from `from` on in lower case, up to the first that does not begin a character that is simple
-/// in the narrow sense of [`copy_plain`].
+/// Appends the bytes of `text` from `from` in lowercase, up to the first that does not begin a character that is simple in the narrow
+/// sense of [`copy_plain`].
 #[inline]
 #[allow(unsafe_code)]
 fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> usize {
@@ -61,7 +59,7 @@ fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> us
         // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2::copy_lower(text.as_bytes(), from, out) },
-        // SAFETY: a processor of this level has AVX2, too.
+        // SAFETY: a processor with this level also has AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { avx2::copy_lower(text.as_bytes(), from, out) },
     }

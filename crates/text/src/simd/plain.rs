@@ -1,4 +1,4 @@
-//! The two loops in plain code: the definition that the vector code is held to.
+//! The two loops in plain code: the definition that the vector code must match.
 
 use super::Classes;
 
@@ -12,7 +12,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
             b'.' | b'!' | b'?' => break,
             b' ' if second <= b' ' => break,
             b' '..=0x7F => place += 1,
-            // Capitals from Ѐ to Џ, from А to П and from Р to Я are 80, 32 and 32 below their small letters.
+            // Capitals from Ѐ to Џ, from А to П and from Р to Я are 80, 32 and 32 below their lowercase letters.
             0xD0 => {
                 let small = match second {
                     0x80..=0x8F => [0xD1, second + 0x10],

@@ -1,24 +1,25 @@
-//! What a tokenizer is, and how the words that one has cut ahead are handed out.
+//! The interface of tokenizers, and how words that were found ahead are returned.
 
 use std::ops::Range;
 
 use super::han_words::HanWords;
 use crate::simd::Classes;
 
-/// Something that cuts a run of one script into words.
+/// Splits a run of one script into words.
 pub trait Tokenizer {
     /// Calls `out` with the byte range of each word of the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 
-    /// Cuts the run of Han characters that begins at a place of a text, or the first part of a long one, and as many runs
-    /// behind it as do well together; the classes of bytes show them. False if there is nothing to be won by that: the run is given to [`Tokenizer::cut`] then.
+    /// Splits the run of Han characters that begins at a place in a text, or the first part of a long one, and as many following runs as
+    /// are efficient together; the classes of bytes show them. Returns `false` if this has no benefit: then the run is passed to
+    /// [`Tokenizer::cut`].
     fn cut_several(&self, _text: &str, _classes: &[Classes], _from: usize, _han_words: &mut HanWords) -> bool {
         false
     }
 }
 
 impl HanWords {
-    /// Calls `out` with the byte range of each word of a run: the first after the last that was asked for, or a later one.
+    /// Calls `out` with the byte range of each word in a run: the first one after the last requested run, or a later one.
     #[inline]
     pub fn words<T: Tokenizer + ?Sized>(
         &mut self,
@@ -34,7 +35,7 @@ impl HanWords {
                 han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
                 return;
             }
-            // Runs that were not asked for are left behind.
+            // Skips runs that were not requested.
             while self.ends.get(self.next).is_some_and(|&end| end as usize <= start) {
                 self.next += 1;
             }

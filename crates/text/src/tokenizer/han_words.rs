@@ -1,51 +1,51 @@
-//! Words of Han characters, found for many runs before they are asked for.
+//! Words of Han characters, found for many runs before they are requested.
 //!
-//! Between two marks stand few characters, and a dictionary finds the words of many runs in less time than those of each.
-//! A tokenizer that can do so cuts the runs that follow too, and the words are handed out when their turn comes.
+//! Runs between two punctuation marks are short, and a dictionary is faster for many runs together than for each alone. A tokenizer with
+//! a dictionary also splits the runs that follow, and their words are returned later, in order.
 
 use std::ops::Range;
 
 use crate::pool;
 use crate::simd::Classes;
 
-/// The words of some runs of Han characters of a text.
+/// The words in some runs of Han characters in a text.
 pub struct HanWords {
-    /// Where each run, or part of a run, begins, in bytes; for the tokenizer that fills this.
+    /// The beginning of each run, or part of a run, in bytes; for the tokenizer that fills this.
     pub starts: Vec<u32>,
-    /// Where each word ends, ascending. Each begins where the one before ends or where its run begins.
+    /// The end of each word, ascending. Each begins where the previous one ends or where its run begins.
     pub ends: Vec<u32>,
-    /// All that is before this place is cut, from the run that was asked for on: it is the end of a run or of a part of one.
+    /// Everything before this place is split, from the requested run: it is the end of a run or of a part of one.
     pub until: usize,
-    /// The number of the word that is next.
+    /// The number of the next word.
     pub(super) next: usize,
 }
 
 impl HanWords {
-    /// Without any word, in the room that the last text left.
+    /// Returns an empty list, with the memory that the last text left.
     pub fn take() -> HanWords {
         let starts = pool::take(|pool| &mut pool.han_starts, 0);
         HanWords { starts, ends: pool::take(|pool| &mut pool.han_ends, 0), until: 0, next: 0 }
     }
 
-    /// Forgets all words.
+    /// Removes all words.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.ends.clear();
         (self.until, self.next) = (0, 0);
     }
 
-    /// Leaves the room for words to the next text.
+    /// Leaves the memory for the next text.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.han_starts, self.starts);
         pool::leave(|pool| &mut pool.han_ends, self.ends);
     }
 }
 
-/// The runs of Han characters that the classes of a text show, from a place on at which one begins.
+/// Returns the runs of Han characters in the classes of a text, from a place at which one begins.
 pub fn runs_of_han(classes: &[Classes], from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut block = from / 64;
     let first = classes.get(block).map_or(0, |one| one.han & u64::MAX << (from % 64));
-    // Bits of the places where a run begins, or where what is none does.
+    // The bits of the places where a run begins or ends.
     let (mut edges, mut before) = (first ^ first << 1, first >> 63);
     let mut edge = move || {
         while edges == 0 {

@@ -1,21 +1,21 @@
-//! From a normalised text to its words.
+//! From a normalized text to its words.
 //!
-//! The definition walks a text once and cuts it into stretches by script (`crates/text/src/script.rs`); each stretch goes to whom it
-//! belongs. The classes of bytes (`text/simd/`) save that walk wherever a stretch holds nothing out of the way.
+//! By definition, a text is split into stretches by script (`crates/text/src/script.rs`), and each stretch is passed to its tokenizer.
+//! The classes of bytes (`text/simd/`) avoid this scan where a stretch contains only common characters.
 //!
 //! ```text
 //! Han characters             the Tokenizer of the run: dict/mod.rs, dict/jieba.rs, bigram.rs or char.rs
 //! kana, Thai, Lao, ...       unspaced.rs
-//! everything else            spaced.rs: UAX #29 segments that hold a letter or digit
+//! everything else            spaced.rs: UAX #29 segments that contain a letter or digit
 //! ```
 //!
-//! Runs of Han characters that are cut together are in `han_words.rs`.
+//! Runs of Han characters that are split together are in `han_words.rs`.
 //!
-//! Cutting at these borders gives what UAX #29 gives, but for two things: an underscore does not join Katakana, and a mark
-//! behind a Han character belongs to no word. Spaces and most punctuation are borders too.
+//! Splitting at these borders gives the same words as UAX #29, with two exceptions: an underscore does not join Katakana, and a mark
+//! after a Han character belongs to no word. Spaces and most punctuation are borders too.
 //!
-//! Law: every letter and digit of the text lies in exactly one word (with bigrams: in at least one).
-//! One more tokenizer for Chinese is one more file with a [`Tokenizer`], and a name in `choices::TokenizerKind`.
+//! Invariant: every letter and digit of the text is in exactly one word (with bigrams: in at least one). Another tokenizer for Chinese
+//! is another file with a [`Tokenizer`], and a name in `choices::TokenizerKind`.
 
 use std::ops::Range;
 
@@ -37,10 +37,10 @@ pub use unspaced::Unspaced;
 
 use han_words::HanWords;
 
-/// Calls `out` with the byte range of each word of a normalised text, in order, and whether it is of Han characters.
+/// Calls `out` with the byte range of each word in a normalized text, in order, and whether it is of Han characters.
 ///
-/// What the classes of bytes show is cut by them: runs of ASCII and Cyrillic letters and digits, and runs of Han
-/// characters. What stands together with any other character goes to `cut_characters`, from border to border.
+/// The classes of bytes find runs of ASCII and Cyrillic letters and digits, and runs of Han characters. Anything connected to another
+/// character is passed to `cut_characters`, from border to border.
 pub fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -64,14 +64,14 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
     let mut from = 0;
-    // The start of a run that goes on in the next 64 bytes, and whether it is of letters or of Han characters.
+    // The start of a run that continues in the next 64 bytes, and whether it is of letters or of Han characters.
     let (mut open, mut letter_before, mut han_before) = (None, 0, 0);
     while let [one, after, ..] = &classes[from / 64..] {
         let base = from & !63;
         let here = u64::MAX << (from % 64);
         let (letter, others) = (one.letter & here, one.other & here);
         let han_here = one.han & here;
-        // A mark with a letter or digit on each side may join them; whether it does, the characters must say.
+        // A mark with a letter or digit on each side may join them; only the characters determine whether it does.
         let mark = !(one.letter | one.border | one.han | one.other);
         let behind = (one.letter | one.other) >> 1 | (after.letter | after.other) << 63;
         let trouble = others | mark & (letter << 1 | letter_before) & behind;
@@ -123,7 +123,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Whether the byte before a place is a mark: a combining character at that place belongs to it.
+/// Returns whether the byte before a place is a mark: a combining character at that place belongs to it.
 fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| {
         let one = &classes[before / 64];
@@ -131,7 +131,7 @@ fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     })
 }
 
-/// The first border from a place on; there is one behind the text.
+/// Returns the first border from a place; one follows the text.
 fn next_border(classes: &[Classes], from: usize) -> usize {
     let mut at = from / 64;
     let mut found = classes[at].border & u64::MAX << (from % 64);
@@ -142,7 +142,7 @@ fn next_border(classes: &[Classes], from: usize) -> usize {
     at * 64 + found.trailing_zeros() as usize
 }
 
-/// The definition of words: one character after the other.
+/// Splits words by definition: one character after the other.
 fn cut_characters<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -169,10 +169,10 @@ fn cut_characters<T: Tokenizer + ?Sized>(
     }
 }
 
-/// How much room to make for the words of a text: seldom less than they need.
+/// Returns how many words to reserve memory for: rarely fewer than the text has.
 ///
-/// A list that grows holds its old and its new place at once; in a long text that is worth a look at every character
-/// beforehand, in a short one it is not. Room that stays unused is never touched and costs no memory.
+/// A list that grows holds its old and new memory at the same time; for a long text it is worth scanning every character beforehand, for
+/// a short one it is not. Unused memory is never touched and costs nothing.
 pub fn room_for_words(text: &str) -> usize {
     const LONG: usize = 1 << 20;
     if text.len() < LONG {
@@ -193,9 +193,9 @@ pub fn room_for_words(text: &str) -> usize {
     text.chars().filter(starts_word).count()
 }
 
-/// Cuts the stretch of spaced scripts that `rest` begins with, up to the next border or other script; gives its length.
+/// Splits the stretch of spaced scripts at the start of `rest`, up to the next border or other script; returns its length.
 ///
-/// Nearly always the stretch is one word, and known to be one as soon as its end is seen.
+/// Nearly always the stretch is one word, which is known as soon as its end is reached.
 #[inline]
 fn cut_spaced(rest: &str, out: &mut impl FnMut(Range<usize>)) -> usize {
     const fn one(class: Class) -> u32 {
@@ -233,7 +233,7 @@ mod tests {
     use super::char::Char;
     use super::*;
 
-    /// Runs of Han characters as they come, so that it shows where they end.
+    /// Returns runs of Han characters unchanged, so that tests see where they end.
     struct Whole;
 
     impl Tokenizer for Whole {
@@ -312,7 +312,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Classes of bytes only save work: the words are those that the characters give.
+        /// Classes of bytes only save work: the words equal those found from the characters.
         #[test]
         fn classes_give_the_words_of_characters(
             parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60)
@@ -326,7 +326,7 @@ mod tests {
             }
         }
 
-        /// Borders and classes only save work: spaced text is cut as the library cuts the whole of it.
+        /// Borders and classes only save work: the words in spaced text equal those of the library.
         #[test]
         fn spaced_text_is_cut_as_the_library_cuts_it(
             text in "([ab]|[йё]|[01]|[_.':,;\"’ «—/*#]|[éאבغ한ÅΩ]|[\u{301}\u{308}\u{FE0F}]|[٣٫๑·😀🇷\u{FFFD}]){0,16}"

@@ -1,8 +1,8 @@
-//! Words of scripts that write spaces: the segments of UAX #29 that hold a letter or digit.
+//! Words of scripts with spaces: the segments of UAX #29 that contain a letter or digit.
 //!
-//! icu_segmenter defines the segments ([`by_library`]). Stretches of ASCII, Cyrillic letters and the commonest punctuation, which
-//! is nearly all of Russian and English text, are cut by [`by_table`], a few lines that apply the same rules to those
-//! characters several times as fast; laws hold it to the library's result.
+//! icu_segmenter defines the segments ([`by_library`]). Stretches of ASCII, Cyrillic letters and the most common punctuation, which is
+//! nearly all of Russian and English text, are split by [`by_table`], which applies the same rules to those characters several times as
+//! fast; property tests compare it with the library.
 
 use std::ops::Range;
 
@@ -15,13 +15,12 @@ use super::unspaced::segments_with_letters;
 const SEGMENTER: WordSegmenterBorrowed<'static> =
     WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default());
 
-/// The words of any stretch without unspaced scripts.
+/// Finds the words in any stretch without unspaced scripts.
 pub fn by_library(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     segments_with_letters(stretch, SEGMENTER.segment_str(stretch), out);
 }
 
-/// The words of a stretch without characters of the classes `Other`, `Han` and `Unspaced`: what [`by_library`] would
-/// give, faster.
+/// Finds the words in a stretch without characters of the classes `Other`, `Han` and `Unspaced`: the same as [`by_library`], faster.
 pub fn by_table(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     let mut characters = stretch.char_indices();
     while let Some((start, first)) = characters.next() {
@@ -99,12 +98,12 @@ mod tests {
         }
     }
 
-    /// Every plain character in every place where it could join, against the library.
+    /// Compares every plain character, in every place where it could join, with the library.
     #[test]
     fn every_plain_character() {
         for c in ('\0'..='\u{FFFF}').filter(|&c| !matches!(class(c), Class::Other | Class::Han | Class::Unspaced)) {
             for stretch in [format!("a{c}b"), format!("1{c}2"), format!("a{c}"), format!("{c}1"), format!("_{c}_")] {
-                // White space other than U+0020 does not occur in normalised text.
+                // White space other than U+0020 does not occur in normalized text.
                 if !c.is_whitespace() {
                     let (short, long) = both(&stretch);
                     assert_eq!(short, long, "{stretch:?}");

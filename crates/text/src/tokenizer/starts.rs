@@ -1,7 +1,7 @@
-//! Chinese that was cut before: the places where words begin, one bit a character.
+//! Chinese that was split before: the places where words begin, one bit per character.
 //!
-//! A dictionary takes ten times as long as all other work on a text. A job that reads texts more than once notes the cuts of the
-//! first reading (a bit for each Han character, a twenty-fourth of the text) and replays them later.
+//! A dictionary takes ten times as long as all other work on a text. A job that reads texts more than once records the words found in
+//! the first pass (a bit per Han character, 1/24 of the text) and replays them later.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::Tokenizer;
 /// Appends bits to bytes, lowest bit first; the rest of the last byte is zeros.
 pub struct StartsWriter<'o> {
     out: &'o mut Vec<u8>,
-    /// Bits of the last byte in use.
+    /// Used bits in the last byte.
     used: u32,
 }
 
@@ -21,7 +21,7 @@ impl<'o> StartsWriter<'o> {
         StartsWriter { out, used: 8 }
     }
 
-    /// One word of so many characters, at least one.
+    /// Appends one word of this many characters, at least one.
     pub fn word(&mut self, characters: usize) {
         if self.used == 8 {
             self.out.push(0);
@@ -37,7 +37,7 @@ impl<'o> StartsWriter<'o> {
     }
 }
 
-/// A tokenizer that replays what a [`StartsWriter`] noted of the same text.
+/// A tokenizer that replays what a [`StartsWriter`] recorded for the same text.
 pub struct Starts<'s> {
     bits: &'s [u8],
     /// The number of the next character.
@@ -45,17 +45,17 @@ pub struct Starts<'s> {
 }
 
 impl<'s> Starts<'s> {
-    /// Begins at the first Han character of the text.
+    /// Returns a tokenizer at the first Han character of the text.
     pub fn new(bits: &'s [u8]) -> Starts<'s> {
         Starts { bits, next: Cell::new(0) }
     }
 }
 
-/// Bits that are looked at together.
+/// Bits that are processed together.
 const AT_ONCE: usize = 56;
 
 impl Starts<'_> {
-    /// The next bits from one on, [`AT_ONCE`] at least, lowest first; zeros behind the last.
+    /// Returns the next bits from a position, at least [`AT_ONCE`], lowest first; zeros after the last.
     #[inline]
     fn bits_from(&self, at: usize) -> u64 {
         let rest = self.bits.get(at / 8..).unwrap_or_default();
@@ -66,10 +66,10 @@ impl Starts<'_> {
         bytes >> (at % 8)
     }
 
-    /// Cuts a run of so many characters of three bytes each.
+    /// Splits a run of this many characters of three bytes each.
     fn cut_threes(&self, count: usize, out: &mut dyn FnMut(Range<usize>)) {
         let first = self.next.get();
-        // A run begins with a word, also where the bits do not say so.
+        // A run begins with a word, even if the bits do not mark it.
         let (mut start, mut next) = (0, 1);
         while next < count {
             let here = (count - next).min(AT_ONCE);
@@ -89,7 +89,7 @@ impl Starts<'_> {
 
 impl Tokenizer for Starts<'_> {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
-        // Nearly always all characters have three bytes, of which the first tells.
+        // Nearly always, all characters have three bytes, which the first byte shows.
         let (threes, rest) = run.as_bytes().as_chunks::<3>();
         if rest.is_empty() && !threes.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
             return self.cut_threes(threes.len(), out);

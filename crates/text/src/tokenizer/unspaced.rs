@@ -1,7 +1,8 @@
-//! Scripts other than Chinese that write no spaces: kana, Thai, Lao, Khmer, Burmese.
+//! Scripts other than Chinese without spaces: kana, Thai, Lao, Khmer, Burmese.
 //!
-//! With `tokenizer=dict` and `jieba` the dictionaries of icu_segmenter cut them (longest match, no floating-point model, so that the
-//! result is the same on every machine; a run of Katakana is one word by UAX #29); otherwise each character with its marks (a grapheme cluster) is a word.
+//! With `tokenizer=dict` and `jieba`, the dictionaries of icu_segmenter split them (longest match, no floating-point model, so the
+//! result is the same on every machine; a run of Katakana is one word by UAX #29); otherwise each character with its marks (a grapheme
+//! cluster) is a word.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed, 
 
 use super::Tokenizer;
 
-/// How runs of unspaced scripts become words. Both ways hold tables of the program itself: making one costs nothing.
+/// How runs of unspaced scripts are split into words. Both use tables in the program itself: creating one costs nothing.
 pub enum Unspaced {
     /// By dictionary.
     Words(WordSegmenterBorrowed<'static>),
@@ -19,12 +20,12 @@ pub enum Unspaced {
 }
 
 impl Unspaced {
-    /// Words of a dictionary.
+    /// Returns the segmenter by dictionary.
     pub fn words() -> Unspaced {
         Unspaced::Words(WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()))
     }
 
-    /// Single characters.
+    /// Returns the segmenter by character.
     pub fn characters() -> Unspaced {
         Unspaced::Characters(GraphemeClusterSegmenter::new())
     }
@@ -39,14 +40,14 @@ impl Tokenizer for Unspaced {
     }
 }
 
-/// Hands on the segments between boundaries that hold a letter or digit.
+/// Passes on the segments between boundaries that contain a letter or digit.
 pub fn segments_with_letters(
     run: &str,
     boundaries: impl Iterator<Item = usize>,
     out: &mut (impl FnMut(Range<usize>) + ?Sized),
 ) {
     let mut start = 0;
-    // The first boundary is the start of the run and makes an empty segment.
+    // The first boundary is the start of the run and gives an empty segment.
     for end in boundaries {
         if run[start..end].chars().any(char::is_alphanumeric) {
             out(start..end);

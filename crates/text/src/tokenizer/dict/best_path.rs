@@ -1,11 +1,11 @@
-//! The likeliest way through a run of characters: the words of the dictionary whose frequencies have the largest product.
+//! The most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
 //!
-//! From the end of the run to its beginning, each place takes the word that weighs most together with the best way behind
-//! it; of words that weigh the same it takes the longest. Characters that stay single, several in a row, are given to the
-//! model of unknown words, but for a row that is a word of the dictionary itself.
+//! From the end of the run to its beginning, each place selects the word with the highest weight together with the best path after it;
+//! among equal weights, the longest word. Consecutive single characters are passed to the model of unknown words, unless they are a
+//! dictionary word themselves.
 //!
-//! Between two marks stand about eight characters. So many runs go through together, one kind of look-up after the other: the
-//! processor waits for memory once for many characters, and loops are long.
+//! There are about eight characters between two punctuation marks. So many runs are processed together, one kind of lookup after the
+//! other: the processor waits for memory once for many characters, and loops are long.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -20,33 +20,33 @@ use super::words::{FREQUENT, Node, Words};
 use crate::cpu::ask_for;
 use crate::float;
 
-/// Runs of characters on their way to words. Behind each run stands a character that is none of it.
+/// Runs of characters that are being split into words. Each run is followed by a separator character.
 #[derive(Default)]
 pub struct Batch {
     /// The numbers of all characters.
     letters: Vec<u16>,
-    /// Where each run begins among the characters.
+    /// The beginning of each run among the characters.
     runs: Vec<u32>,
-    /// The logarithms of the probabilities of the words of one, two and three characters from each character.
+    /// The log probabilities of the words of one, two and three characters from each character.
     ones: Vec<f64>,
     twos: Vec<f64>,
     threes: Vec<f64>,
-    /// The number of the pair that begins with each character.
+    /// The number of the pair that begins at each character.
     pairs: Vec<u32>,
-    /// Characters before a second that is not frequent, and the place of their pair.
+    /// Characters before a second one that is not frequent, and the place of their pair.
     others: Vec<(u32, u32)>,
-    /// Characters that a word of more than two may begin with, and the number of the pair, then the place of the third letter.
+    /// Characters at which a word of more than two may begin, and the number of the pair, then the place of the third letter.
     thirds: Vec<(u32, u32)>,
-    /// Characters that a word of more than three begins with or may begin with, and the node of the first four from there.
+    /// Characters at which a word of more than three begins or may begin, and the node of the first four characters.
     longer: Vec<(u32, Node)>,
-    /// By character: the weight of the best way from here to the end.
+    /// By character: the weight of the best path from here to the end.
     best: Vec<f64>,
-    /// By character: how many of them the word has that begins here.
+    /// By character: the number of characters in the word that begins here.
     lengths: Vec<u16>,
 }
 
 impl Batch {
-    /// Without any run.
+    /// Returns an empty batch.
     pub const fn new() -> Batch {
         Batch {
             letters: Vec::new(),
@@ -63,7 +63,7 @@ impl Batch {
         }
     }
 
-    /// How many characters there are, with those that stand between the runs.
+    /// Returns the number of characters, including separators between the runs.
     pub fn characters(&self) -> usize {
         self.letters.len()
     }
@@ -74,27 +74,28 @@ impl Batch {
     }
 }
 
-/// Everything that runs are cut with.
+/// The resources for splitting runs.
 pub struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
-    /// By class: the logarithm of a word's share of all frequencies; that of nothing for class 0.
+    /// By class: the logarithm of a word's share of all frequencies; negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
-    /// The same by letter, for words of one character.
+    /// By letter: the same for words of one character.
     pub(super) ones: Cow<'static, [f64]>,
-    /// The weight of a character that the dictionary does not have: as if it had been seen once.
+    /// The weight of a character that is not in the dictionary: as if it had been seen once.
     pub(super) unseen: f64,
 }
 
 impl Cutter {
-    /// A cutter for a dictionary and a model of unknown words, which has met these characters and is made for any letters.
+    /// Returns a cutter for a dictionary and a model of unknown words; the model covers these characters and can be built for any
+    /// letters.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
         model: impl FnOnce(&Letters) -> Unknown,
     ) -> Cutter {
-        // The most frequent first: they stay close to each other, and in the processor's cache.
+        // The most frequent first: they are close to each other, and in the processor's cache.
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         let mut count = 0;
         for (_, frequency) in vocabulary.words() {
@@ -122,13 +123,13 @@ impl Cutter {
         }
     }
 
-    /// A cutter with the same model and other words.
+    /// Returns a cutter with the same model and other words.
     pub fn with_words(&self, vocabulary: &Vocabulary) -> Cutter {
         let met = self.letters.known().filter(|&(_, number)| number < self.letters.covered()).map(|(c, _)| c);
         Cutter::of(vocabulary, met, |letters| self.unknown.renumbered(&self.letters, letters))
     }
 
-    /// A cutter as the tables have it.
+    /// Reads a cutter from the tables.
     pub fn read(tables: &mut Reader) -> Cutter {
         let [unseen] = tables.array();
         Cutter {
@@ -141,12 +142,12 @@ impl Cutter {
         }
     }
 
-    /// The numbers of characters.
+    /// Returns the numbers of characters.
     pub fn letters(&self) -> &Letters {
         &self.letters
     }
 
-    /// Adds a run, which has at least one character, all of them such as join others, and fewer than 65,536.
+    /// Adds a run of at least one and fewer than 65,536 characters, all of which may join others.
     #[inline]
     pub fn add(&self, run: impl Iterator<Item = u16>, batch: &mut Batch) {
         batch.runs.push(batch.letters.len() as u32);
@@ -154,14 +155,14 @@ impl Cutter {
         batch.letters.push(self.letters.alone());
     }
 
-    /// Cuts all runs of a batch and leaves it empty. Calls `out` with the number of each run and where in it a word ends.
+    /// Splits all runs of a batch and clears it. Calls `out` with the number of each run and the end of a word in it.
     pub fn cut(&self, batch: &mut Batch, mut out: impl FnMut(usize, usize)) {
         self.look_up(batch);
         self.weigh(batch);
         let Batch { letters, lengths, runs, .. } = batch;
         for (number, &first) in runs.iter().enumerate() {
             let mut at = first as usize;
-            // The character behind the run has no length.
+            // The character after the run has length 0.
             while lengths[at] != 0 {
                 let end = at + lengths[at] as usize;
                 if end == at + 1 && lengths[end] == 1 {
@@ -184,14 +185,14 @@ impl Cutter {
         batch.clear();
     }
 
-    /// Finds the words that begin with each character, and their weights.
+    /// Finds the words that begin at each character, and their weights.
     ///
-    /// Each step asks for the memory that the next one looks at, and lists are made without a branch: whether a word goes on is
-    /// as good as random, and the processor, guessing wrong, would wait for memory before it could do anything else.
+    /// Each step prefetches the memory that the next one reads, and lists are filled without a branch: whether a word continues is
+    /// unpredictable, and a wrong guess would make the processor wait for memory.
     fn look_up(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, pairs, others, thirds, longer, .. } = batch;
         let count = letters.len();
-        // No word goes on here, so that no look for the end is needed.
+        // No word continues here, so no check for the end is needed.
         let alone = self.letters.alone();
         letters.extend([alone; 2]);
         let (words, letters) = (&self.words, &letters[..]);
@@ -266,7 +267,7 @@ impl Cutter {
         let count = ones.len();
         best.resize(count, 0.0);
         lengths.resize(count, 0);
-        // The weights of the best ways from the next three characters.
+        // The weights of the best paths from the next three characters.
         let (mut one, mut two, mut three) = (0.0, 0.0, 0.0);
         for at in (0..count).rev() {
             let weights = [ones[at] + one, twos[at] + two, threes[at] + three];

@@ -1,7 +1,7 @@
-//! Chinese words as jieba-rs cuts them, from the built-in dictionary and with its hidden Markov model.
+//! Chinese words as jieba-rs splits them, with the built-in dictionary and its hidden Markov model.
 //!
-//! The dictionary is listed from the tables of the program, so the binary holds it once. jieba-rs gets each run of Han
-//! characters; letters, digits and all other scripts are cut as with every tokenizer.
+//! The dictionary is listed from the tables in the program, so the binary contains it once. jieba-rs gets each run of Han characters;
+//! letters, digits and all other scripts are split as with every tokenizer.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,17 +11,17 @@ use super::vocabulary::Vocabulary;
 use super::{Cutter, TABLES, UserWords};
 use crate::tokenizer::Tokenizer;
 
-/// The longest run, in characters, that jieba-rs gets at once, so that its working memory stays below some megabytes a thread.
+/// The longest run, in characters, that is passed to jieba-rs at once, so that its working memory stays at a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
-/// The tokenizer `jieba`; its dictionary is made when the first run of Han characters is cut.
+/// The tokenizer `jieba`; its dictionary is built when the first run of Han characters is split.
 pub struct Jieba {
     user_words: UserWords,
     jieba: OnceLock<jieba_rs::Jieba>,
 }
 
 impl Jieba {
-    /// A tokenizer with the words of the user besides those of the built-in dictionary.
+    /// Returns a tokenizer with the user's words in addition to the built-in dictionary.
     pub fn new(user_words: UserWords) -> Jieba {
         Jieba { user_words, jieba: OnceLock::new() }
     }

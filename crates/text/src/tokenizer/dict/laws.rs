@@ -1,4 +1,4 @@
-//! The words are those of jieba-rs: compared on the dictionary, on made-up runs, on real text and with user dictionaries.
+//! Checks that the words are those of jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
 
 use std::sync::LazyLock;
 
@@ -21,12 +21,12 @@ fn unpacked(packed: &[u8]) -> String {
     String::from_utf8(zstd::decode_all(packed).expect("a whole file")).expect("text")
 }
 
-/// With the dictionary of the program, which is jieba-rs's own, as its SHA-1 says.
+/// Returns jieba-rs with the dictionary of the program, which is jieba-rs's own, as its SHA-1 proves.
 fn jieba() -> Jieba {
     Jieba::with_dict(&mut TEXT.as_bytes()).expect("a dictionary")
 }
 
-/// Panics where the words of a run are not those of jieba-rs, be it cut by itself or as a text.
+/// Panics if the words of a run differ from those of jieba-rs, whether it is split alone or as a text.
 fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     let mut words = Vec::new();
     dict.cut(run, &mut |word| words.push(&run[word]));
@@ -35,14 +35,14 @@ fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     assert_eq!(han_words(dict, run), expected, "{run}");
 }
 
-/// The words of Han characters of a text.
+/// Returns the words of Han characters in a text.
 fn han_words<'t>(dict: &Dict, text: &'t str) -> Vec<&'t str> {
     let mut words = Vec::new();
     for_each_word(text, dict, &Unspaced::characters(), &mut |word, han| words.extend(han.then_some(&text[word])));
     words
 }
 
-/// The digest is that of src/data/dict.txt in jieba-rs 0.11.0.
+/// The digest of src/data/dict.txt in jieba-rs 0.11.0.
 #[test]
 fn the_dictionary_is_that_of_jieba() {
     assert_eq!(JIEBA, "0.11.0");
@@ -57,7 +57,7 @@ fn the_dictionary_is_whole_and_in_order() {
     assert!(Vocabulary::new(&TEXT).words().all(|(_, frequency)| frequency > 0));
 }
 
-/// Every other test asks the tables that the build script made; this one says that the program would make the same.
+/// Every other test uses the tables from the build script; this one proves that the program would build the same.
 #[test]
 fn tables_are_those_that_the_program_makes() {
     let model = unpacked(include_bytes!("data/hmm.model.zst"));
@@ -66,7 +66,7 @@ fn tables_are_those_that_the_program_makes() {
     assert!(made == TABLES.0);
 }
 
-/// To the last word and its frequency; so is the model, which the tables have for their own letters.
+/// Checks every word and frequency, and the model, which the tables store for their own letters.
 #[test]
 fn the_tables_list_the_dictionary_that_they_were_made_of() {
     let mut tables = Reader::new(&TABLES.0);
@@ -98,7 +98,7 @@ fn every_run_of_the_samples() {
     assert!(characters > 100_000, "{characters} characters are not the samples");
 }
 
-/// The texts of a file of the samples.
+/// Returns the texts in a sample file.
 fn samples(language: &str) -> Vec<String> {
     let path = format!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data-samples/docs/{}.parquet"), language);
     let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).expect("the samples"))
@@ -113,7 +113,7 @@ fn samples(language: &str) -> Vec<String> {
     samples
 }
 
-/// With `tokenizer=jieba` each run of Han characters has the words of the library, and all other words are those of `dict`.
+/// With `tokenizer=jieba`, each run of Han characters has the words of the library, and all other words are those of `dict`.
 #[test]
 fn the_tokenizer_jieba_has_the_words_of_the_library() {
     let pipeline = |tokenizer| Pipeline::new(&TextOptions { tokenizer, ..TextOptions::default() }).expect("options");
@@ -135,7 +135,7 @@ fn the_tokenizer_jieba_has_the_words_of_the_library() {
     }
 }
 
-/// A run longer than jieba-rs gets at once loses nothing, and words of the user are found.
+/// A run longer than the limit for jieba-rs loses nothing, and the user's words are found.
 #[test]
 fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     let words = |run: &str, user: Option<&str>| {
@@ -150,8 +150,8 @@ fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     assert_eq!(words("他来到了网易杭研大厦", Some("网易杭研")), ["他", "来到", "了", "网易杭研", "大厦"]);
 }
 
-/// A run of words, parts of words and single characters: known, unknown to the dictionary, unknown to the model of unknown
-/// words too, and such as join nothing.
+/// A run of words, parts of words and single characters: known, unknown to the dictionary, unknown to the model of unknown words too,
+/// and characters that join nothing.
 fn run(longest: usize) -> impl Strategy<Value = String> {
     let word = || any::<prop::sample::Index>().prop_map(|index| WORDS[index.index(WORDS.len())]);
     let han = |word: &str| word.chars().filter(|c| is_han(*c)).collect::<String>();
@@ -166,7 +166,7 @@ fn run(longest: usize) -> impl Strategy<Value = String> {
     proptest::collection::vec(one, 0..longest).prop_map(|parts| parts.concat())
 }
 
-/// A line of a user dictionary: a word of the language, a made-up one, or one with other characters too.
+/// A line of a user dictionary: a real word, a synthetic one, or one with other characters too.
 fn user_word() -> impl Strategy<Value = (String, Option<u64>)> {
     let mixed = "[a-cA]{0,3}[中国人的]{0,3}[+#&._%·0-9]{0,3}[语言㐀〇𠀀]{0,2}[a-c]?";
     let word = prop_oneof![3 => run(5), 1 => mixed, 1 => Just("中国".to_owned())];
@@ -188,7 +188,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Runs that are cut together are cut as each by itself.
+    /// Runs that are split together give the same words as each run alone.
     #[test]
     fn any_text(runs in proptest::collection::vec((run(8), prop::sample::select(&[" ", ", ", "。", "a", "é"])), 0..200)) {
         let (dict, jieba) = &*PLAIN;
@@ -213,14 +213,14 @@ proptest! {
             let suggested = jieba.suggest_freq(word) as u64;
             vocabulary.add(word, *frequency);
             let ours = vocabulary.frequency(word).unwrap_or_default();
-            // The logarithms of the platform may round a frequency to the next one.
+            // The platform's logarithms may round a frequency to the next one.
             let differs = frequency.map_or_else(|| ours.abs_diff(suggested).saturating_sub(1), |given| ours.abs_diff(given));
             prop_assert_eq!(differs, 0, "{}: {} and {}", word, ours, suggested);
             jieba.add_word(word, Some(ours as usize), None);
         }
         let lines = user.iter().map(|(word, frequency)| UserWord { word: word.clone(), frequency: *frequency });
         let dict = Dict::new(UserWords(lines.collect()));
-        // The user's words among others, where they meet and overlap.
+        // The user's words among others, adjacent and overlapping.
         let own = user.iter().map(|(word, _)| word.chars().filter(|c| is_han(*c)).collect::<String>());
         let own: Vec<String> = own.filter(|word| !word.is_empty()).collect();
         for (at, run) in runs.iter().enumerate() {

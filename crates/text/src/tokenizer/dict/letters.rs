@@ -1,27 +1,27 @@
-//! Numbers for characters: the commonest first, so that what is asked for often lies close together.
+//! Numbers for characters, the most common first, so that frequent data is close together in memory.
 
 use std::borrow::Cow;
 
 use super::tables::Reader;
 
-/// Characters by number, in three kinds: those that the model of unknown words covers, others that may join, and one number
-/// for all that are words of their own. The last number of each of the first two kinds stands for all of the kind that
-/// neither the dictionary nor the model knows.
+/// Characters by number, in three kinds: those that the model of unknown words covers, others that may join, and one number for all that
+/// are words on their own. The last number of each of the first two kinds represents all characters of that kind that are neither in the
+/// dictionary nor in the model.
 pub struct Letters {
-    /// By code point; [`UNKNOWN`] for characters that neither knows, but for those of [`COMMON`], which all have a number.
+    /// By code point; [`UNKNOWN`] for characters in neither, except those in [`COMMON`], which all have a number.
     pub(super) numbers: Cow<'static, [u16]>,
     pub(super) covered: u16,
     pub(super) other: u16,
 }
 
-/// No character has this number.
+/// A number that no character has.
 const UNKNOWN: u16 = 0;
 
-/// The code points that nearly all Chinese text is of, U+4E00 to U+9FFF; each has three bytes in UTF-8.
+/// The code points of nearly all Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.
 const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 
-/// Whether a Chinese character may join others to a word. All but these are words of their own: U+3005, U+3007 and what
-/// Unicode has added since the ranges were drawn.
+/// Returns whether a Chinese character may join others in a word. All others are words on their own: U+3005, U+3007 and characters that
+/// Unicode added after the ranges were defined.
 #[inline]
 pub fn joins(c: char) -> bool {
     matches!(c,
@@ -38,8 +38,7 @@ fn is_covered(c: char) -> bool {
 }
 
 impl Letters {
-    /// Numbers for characters, at most 65,000 different ones, that come with how often each is seen. Those that do not join
-    /// others are left out.
+    /// Numbers at most 65,000 different characters, given with how often each is seen. Characters that do not join others are skipped.
     pub fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
         let mut counts: Vec<Option<u64>> = Vec::new();
         for (c, count) in seen.filter(|&(c, _)| joins(c)) {
@@ -72,13 +71,13 @@ impl Letters {
         letters
     }
 
-    /// Letters as the tables have them.
+    /// Reads letters from the tables.
     pub fn read(tables: &mut Reader) -> Letters {
         let [covered, other] = tables.array();
         Letters { numbers: tables.list(), covered, other }
     }
 
-    /// The number of a character.
+    /// Returns the number of a character.
     #[inline]
     pub fn number(&self, c: char) -> u16 {
         match self.numbers.get(c as usize) {
@@ -87,7 +86,7 @@ impl Letters {
         }
     }
 
-    /// The numbers of characters from U+4E00 to U+9FFF, of which each is three bytes of UTF-8.
+    /// Returns the numbers of characters from U+4E00 to U+9FFF, each of which is three bytes of UTF-8.
     #[inline]
     pub fn of_common<'a>(&'a self, utf8: &'a [u8]) -> impl Iterator<Item = u16> + 'a {
         let numbers = self.numbers.get(COMMON).unwrap_or_default();
@@ -97,7 +96,7 @@ impl Letters {
         })
     }
 
-    /// The characters that have a number of their own, in ascending order, each with it.
+    /// Returns the characters that have their own number, in ascending order, each with the number.
     pub fn known(&self) -> impl Iterator<Item = (char, u16)> {
         let all = (0..).zip(self.numbers.iter());
         let own = all.filter(|&(_, number)| ![UNKNOWN, self.covered, self.other].contains(number));
@@ -113,13 +112,13 @@ impl Letters {
         }
     }
 
-    /// The largest number of a character that the model of unknown words covers.
+    /// Returns the largest number of a character that the model of unknown words covers.
     #[inline]
     pub fn covered(&self) -> u16 {
         self.covered
     }
 
-    /// The number of all characters that are words of their own, and the largest.
+    /// Returns the number of all characters that are words on their own, which is the largest number.
     #[inline]
     pub fn alone(&self) -> u16 {
         self.other + 1

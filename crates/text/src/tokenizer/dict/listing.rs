@@ -1,12 +1,12 @@
-//! The words that tables were made of, in the order of the dictionary.
+//! Lists the words that the tables were built from, in the order of the dictionary.
 //!
-//! No two nodes of a double array have the same base, so that a place and the letter in it give the base, and the base the
-//! node that it is a child of. From a node where a word ends, the way to the root spells it backwards.
+//! No two nodes of a double array have the same base, so a place and its letter give the base, and the base identifies the parent node.
+//! From a node where a word ends, the path to the root spells it backwards.
 
 use super::best_path::Cutter;
 use super::words::{FREQUENT, Node, Words};
 
-/// What the children of a base belong to.
+/// The owner of the children at a base.
 #[derive(Clone, Copy, Default)]
 enum Parent {
     #[default]
@@ -18,7 +18,8 @@ enum Parent {
 }
 
 impl Cutter {
-    /// The dictionary: lines of `word frequency` in ascending order. `apart` holds those that are in no table, likewise.
+    /// Returns the dictionary: lines of `word frequency` in ascending order. `apart` holds the lines that are in no table, in the same
+    /// format.
     pub fn dictionary(&self, apart: &[u8]) -> String {
         let mut list = List { letters: self.characters(), text: String::new(), lines: Vec::new() };
         for (number, &weight) in self.ones.iter().enumerate() {
@@ -42,13 +43,13 @@ impl Cutter {
         list.sorted()
     }
 
-    /// How often a word is in the dictionary that has this weight: weights are logarithms of shares, and a word that was seen once
-    /// has the share of one that was not seen.
+    /// Returns the dictionary frequency of a word with this weight: weights are logarithms of shares, and a word that was seen once has
+    /// the share of one that was not seen.
     fn frequency(&self, weight: f64) -> u64 {
         crate::float::exp(weight - self.unseen).round() as u64
     }
 
-    /// The characters by their numbers.
+    /// Returns the characters by number.
     fn characters(&self) -> Vec<char> {
         let mut characters = vec![char::REPLACEMENT_CHARACTER; self.letters.alone() as usize + 1];
         for (c, number) in self.letters.known() {
@@ -59,7 +60,7 @@ impl Cutter {
 }
 
 impl Words {
-    /// The letters of each pair by its number; those of pair 0, which is none, say nothing.
+    /// Returns the letters of each pair by its number; those of pair 0, which does not exist, have no meaning.
     fn spelled_pairs(&self) -> Vec<[u16; 2]> {
         let mut pairs = vec![[0; 2]; self.pairs.len()];
         let mut set = |number: u32, letters| {
@@ -84,7 +85,7 @@ impl Words {
         pairs
     }
 
-    /// By base, whose children stand there.
+    /// Returns, by base, the owner of the children there.
     fn parents(&self) -> Vec<Parent> {
         let mut parents = vec![Parent::Nothing; self.places.len() + 1];
         for (number, &base) in (0..).zip(self.bases.iter()) {
@@ -96,7 +97,7 @@ impl Words {
         parents
     }
 
-    /// The letters that lead to a place.
+    /// Collects the letters that lead to a place.
     fn spell(&self, mut place: usize, parents: &[Parent], pairs: &[[u16; 2]], letters: &mut Vec<u16>) {
         letters.clear();
         loop {
@@ -116,16 +117,16 @@ impl Words {
     }
 }
 
-/// Lines as they are found.
+/// Lines in the order in which they are found.
 struct List {
     letters: Vec<char>,
     text: String,
-    /// Where each line begins, and how long it is.
+    /// The beginning and the length of each line.
     lines: Vec<(usize, usize)>,
 }
 
 impl List {
-    /// Adds a word that is one: a frequency of 0 says that longer words begin so, and no more.
+    /// Adds a word unless its frequency is 0, which only means that longer words begin with it.
     fn add(&mut self, word: &[u16], frequency: u64) {
         if frequency > 0 {
             let from = self.text.len();
@@ -136,7 +137,7 @@ impl List {
         }
     }
 
-    /// All lines by their words. No character of a word is below the space that ends it.
+    /// Returns all lines sorted by word. No character of a word sorts before the space that ends it.
     fn sorted(mut self) -> String {
         let line = |&(from, length): &(usize, usize)| &self.text[from..from + length];
         self.lines.sort_unstable_by(|one, other| line(one).cmp(line(other)));

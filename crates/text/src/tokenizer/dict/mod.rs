@@ -1,28 +1,28 @@
-//! Chinese by dictionary: jieba's words, the user's, and its hidden Markov model for words that neither knows.
+//! Chinese by dictionary: jieba's words, the user's, and jieba's hidden Markov model for unknown words.
 //!
-//! [`Dict`] is our own cutter. Tests compare its words with those of jieba-rs, which takes about three times as long.
-//! [`Jieba`] calls jieba-rs itself (`tokenizer=jieba`).
+//! [`Dict`] is our own implementation. Tests compare its words with those of jieba-rs, which takes about three times as long. [`Jieba`]
+//! calls jieba-rs itself (`tokenizer=jieba`).
 //!
 //! ```text
-//! data/            the dictionary and the model, as jieba-rs has them, packed
-//! vocabulary.rs    which words, and how frequent is each?
-//! letters.rs       which number has a character?
-//! words.rs         do these characters begin a word?
-//! trie.rs          how is the tree of words made?
-//! best_path.rs     which words does a run of characters consist of, as likely as can be?
-//! unknown.rs       which of the characters that are left over belong together?
-//! jieba.rs         which words does jieba-rs cut?
-//! listing.rs       which words are in the tables?
-//! tables.rs        how do bytes of the program become all of these?
-//! parse.rs         how is the model read when the program is built?
-//! write.rs         how do these become bytes then?
+//! data/            the packed dictionary and model of jieba-rs
+//! vocabulary.rs    the words and their frequencies
+//! letters.rs       the numbers of characters
+//! words.rs         lookups in the tree of words
+//! trie.rs          construction of the tree of words
+//! best_path.rs     the most probable words of a run of characters
+//! unknown.rs       joins the remaining characters into words
+//! jieba.rs         the words of jieba-rs
+//! listing.rs       lists the words in the tables
+//! tables.rs        reads the tables in the program
+//! parse.rs         reads the model in the build script
+//! write.rs         writes the tables in the build script
 //! ```
 //!
-//! The build script of the program makes the tables from the dictionary and puts them into the program, which uses them where
-//! they stand. The dictionary itself is not in the program: if the user has words, too, it is listed from the tables, and new
-//! ones are made of both when the first run of Han characters is cut.
-//! A run of more than [`RUN_LIMIT`] characters without any other character between them is no language; it is cut into
-//! pieces of that many, so that working memory stays small and time linear.
+//! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary
+//! itself is not embedded: if the user has additional words, it is listed from the tables, and new tables are built from both when the
+//! first run of Han characters is split.
+//! A run of more than [`RUN_LIMIT`] characters without any other character is not language; it is split into pieces of that length, so
+//! that working memory stays small and time linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -58,32 +58,32 @@ use letters::joins;
 use tables::Reader;
 use vocabulary::Vocabulary;
 
-/// What begins where tables may begin.
+/// Aligns bytes for tables.
 #[repr(C, align(64))]
 struct Aligned<B: ?Sized>(B);
 
-/// The tables of dictionary and model without any word of the user.
+/// The tables of dictionary and model without the user's words.
 static TABLES: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dict.tables")));
 const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
 
-/// The version of jieba-rs that dictionary and model are of, and whose words these are.
+/// The version of jieba-rs whose dictionary, model and words these are.
 pub const JIEBA: &str = "0.11.0";
 
-/// The longest run, in characters, that is segmented as one.
+/// The longest run, in characters, that is segmented as a whole.
 pub const RUN_LIMIT: usize = 4_096;
 
-/// How many characters are cut together, at least, where there are so many.
+/// The minimum number of characters that are processed together, if there are as many.
 const BATCH: usize = 256;
 
-/// The largest frequency that a user dictionary may give a word: the sum over all words must not overflow. The smallest
-/// is 1: the logarithm of 0 would spoil the weights of everything before that word.
+/// The largest frequency of a word in a user dictionary: the sum over all words must not overflow. The smallest is 1: the logarithm of 0
+/// would ruin the weights of everything before that word.
 const FREQUENCY_LIMIT: u64 = 1_000_000_000;
 
-/// How many words a user dictionary may have, and how many different characters: the tree of words has so much room.
+/// The maximum number of words and of different characters in a user dictionary: the capacity of the tree.
 const WORD_LIMIT: usize = 500_000;
 const CHARACTER_LIMIT: usize = 40_000;
 
-/// The dictionary tokenizer; the dictionary itself comes at first use.
+/// The dictionary tokenizer; the dictionary is loaded at first use.
 pub struct Dict {
     user_words: UserWords,
     cutter: OnceLock<Cutter>,
@@ -102,7 +102,7 @@ impl UserWords {
     /// Reads the contents of a user dictionary, if there is one.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names the first line that is not `word [frequency [tag]]`, or says that there is too much.
+    /// Returns [`Error::Usage`] with the first line that is not `word [frequency [tag]]`, or if a limit is exceeded.
     pub fn parse(dictionary: Option<&str>, letters: Letters) -> Result<UserWords> {
         let contents = dictionary.unwrap_or_default();
         let contents = contents.strip_prefix('\u{FEFF}').unwrap_or(contents);
@@ -140,12 +140,12 @@ impl UserWords {
 }
 
 impl Dict {
-    /// A tokenizer with the words of the user besides those of the built-in dictionary.
+    /// Returns a tokenizer with the user's words in addition to the built-in dictionary.
     pub fn new(user_words: UserWords) -> Dict {
         Dict { user_words, cutter: OnceLock::new() }
     }
 
-    /// Whether the dictionary has been loaded.
+    /// Returns whether the dictionary was loaded.
     pub fn is_loaded(&self) -> bool {
         self.cutter.get().is_some()
     }
@@ -179,7 +179,7 @@ impl UserWord {
                 _ => return Err(format!("{field:?} is no whole number from 1 to {FREQUENCY_LIMIT}")),
             },
         };
-        // The third field says which part of speech the word is, which is not used.
+        // The third field, the part of speech, is not used.
         match fields.nth(1) {
             None => Ok(UserWord { word, frequency }),
             Some(field) => Err(format!("{field:?} is one field too many")),
@@ -196,7 +196,7 @@ impl Tokenizer for Dict {
             let rest = &run[from..];
             let mut piece = &rest[..rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)];
             while let Some(first) = piece.chars().next() {
-                // A character that is a word of its own divides the run.
+                // A character that is a word on its own splits the run.
                 let mut length = piece.find(|c| !joins(c)).unwrap_or(piece.len());
                 if length == 0 {
                     length = first.len_utf8();
@@ -289,7 +289,7 @@ mod tests {
         for_each_word(&run, &dict, &Unspaced::characters(), &mut |word, _| of_text.push(&run[word]));
         assert_eq!(words, of_text);
         assert_eq!(words.concat(), run);
-        // 4,096 is one more than a multiple of 7, so that the first piece ends in the middle of the word.
+        // 4,096 is one more than a multiple of 7, so the first piece ends in the middle of the word.
         let limit = "中".len() * RUN_LIMIT;
         let mut end = 0;
         assert!(words.iter().any(|word| {

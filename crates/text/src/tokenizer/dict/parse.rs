@@ -1,4 +1,4 @@
-//! The model of unknown words as jieba's file has it, for the build script to make tables of it.
+//! Reads the model of unknown words from jieba's file format, for the build script.
 
 use super::best_path::Cutter;
 use super::letters::Letters;
@@ -6,7 +6,7 @@ use super::unknown::{NEVER, Unknown};
 use super::vocabulary::Vocabulary;
 
 impl Cutter {
-    /// A cutter for a dictionary and a model of unknown words.
+    /// Returns a cutter for a dictionary and a model of unknown words.
     pub fn new(vocabulary: &Vocabulary, model: &str) -> Cutter {
         Cutter::of(vocabulary, Unknown::characters(model), |letters| Unknown::new(model, letters))
     }
@@ -34,7 +34,7 @@ impl Unknown {
         Unknown { first, follows, seen: seen.into() }
     }
 
-    /// The characters that the model has met.
+    /// Returns the characters that the model covers.
     fn characters(model: &str) -> impl Iterator<Item = char> {
         lines(model).skip(5).take(4).flat_map(pairs).map(|(c, _)| c)
     }

@@ -1,27 +1,27 @@
-//! Tables as bytes: what the build script put into the program is used where it stands.
+//! Tables as bytes: the program uses what the build script embedded in place.
 //!
-//! A table is the number of its bytes (64 bits), then the bytes from the next multiple of [`ALIGNMENT`] on, in the order of
-//! the machine that the program is built for. No table has a name: they are read in the order in which `write.rs` writes them.
+//! A table is its number of bytes (64 bits), then the bytes from the next multiple of [`ALIGNMENT`], in the byte order of the target
+//! machine. Tables have no names: they are read in the order in which `write.rs` writes them.
 
 use std::borrow::Cow;
 
 use bytemuck::AnyBitPattern;
 
-/// Where tables begin: where lines of the processor's cache do.
+/// The alignment of tables: that of cache lines.
 pub const ALIGNMENT: usize = 64;
 
-/// Reads tables, each as the type that it was written as.
+/// Reads tables, each as the type with which it was written.
 pub struct Reader {
     rest: &'static [u8],
 }
 
 impl Reader {
-    /// Begins at the first table. The bytes begin at a multiple of [`ALIGNMENT`].
+    /// Returns a reader at the first table. The bytes begin at a multiple of [`ALIGNMENT`].
     pub fn new(bytes: &'static [u8]) -> Reader {
         Reader { rest: bytes }
     }
 
-    /// The next table, where it stands; an empty one behind the last.
+    /// Returns the next table, in place; an empty one after the last.
     pub fn list<T: AnyBitPattern>(&mut self) -> Cow<'static, [T]> {
         let length = self.rest.first_chunk().map_or(0, |&length| u64::from_ne_bytes(length) as usize);
         let from = ALIGNMENT.min(self.rest.len());
@@ -31,7 +31,7 @@ impl Reader {
         Cow::Borrowed(bytemuck::try_cast_slice(table).unwrap_or_default())
     }
 
-    /// The next table, of so many entries.
+    /// Returns the next table, with this many entries.
     pub fn array<T: AnyBitPattern, const N: usize>(&mut self) -> [T; N] {
         self.list().first_chunk().copied().unwrap_or([T::zeroed(); N])
     }

@@ -1,4 +1,4 @@
-//! How the tree of words is made: each node's children are given places.
+//! Builds the tree of words: assigns places to the children of each node.
 
 use std::cmp::Reverse;
 
@@ -6,8 +6,8 @@ use super::letters::Letters;
 use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
-    /// The tree of `count` words in ascending order, each with its frequency and the class of it, which is not 0. Words with
-    /// a character that joins no other are left out. Beside it, by letter, the class of the word that a single letter is, or 0.
+    /// Builds the tree of `count` words in ascending order, each with its frequency and its frequency class, which is not 0. Words with
+    /// a character that joins no other are skipped. Also returns, by letter, the class of the word of that single letter, or 0.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -24,7 +24,7 @@ impl Words {
             ones[child.letter as usize] = child.class;
             nodes.extend(child.node(child.letter as usize));
         }
-        // Letters have their numbers by how frequent they are, so that frequent pairs stand close to each other.
+        // Letters are numbered by frequency, so frequent pairs are close to each other.
         nodes.sort_unstable_by_key(|node| node.parent);
         let mut next = Vec::new();
         let (mut pairs_of, mut bases_of) = (vec![0; all], vec![0; all]);
@@ -46,7 +46,7 @@ impl Words {
         }
         let others = array.finish();
 
-        // One depth of the tree after the other, the most frequent nodes first.
+        // One level of the tree after the other, the most frequent nodes first.
         let mut bases = vec![0; pairs.len()];
         let mut array = Places::new(letters.alone(), list.spelled.len() - list.classes.len());
         let mut depth = 2;
@@ -84,7 +84,7 @@ impl Words {
     }
 }
 
-/// A node that has children: where it stands and the words that begin with it and go on.
+/// A node with children: its place and the range of longer words that begin with it.
 struct Range {
     parent: usize,
     from: u32,
@@ -100,7 +100,7 @@ struct Child {
 }
 
 impl Child {
-    /// The node that it is where it has children itself.
+    /// Returns the child as a node if it has children itself.
     fn node(&self, place: usize) -> Option<Range> {
         let from = self.from + u32::from(self.class != 0);
         (from < self.to).then_some(Range { parent: place, from, to: self.to })
@@ -112,13 +112,13 @@ struct List {
     spelled: Vec<u16>,
     starts: Vec<u32>,
     classes: Vec<u32>,
-    /// The frequencies of all words before each.
+    /// The sum of the frequencies of all words before each word.
     before: Vec<u64>,
 }
 
 impl List {
     fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
-        // Lists that grow hold their old and their new place at once.
+        // Lists that grow hold their old and new memory at the same time.
         let mut list = List {
             spelled: Vec::with_capacity(3 * count),
             starts: Vec::with_capacity(count + 1),
@@ -147,7 +147,7 @@ impl List {
         self.before[node.to as usize] - self.before[node.from as usize]
     }
 
-    /// The children of the node that these words begin with.
+    /// Collects the children of the node that these words begin with.
     fn children(&self, from: u32, to: u32, depth: u32, out: &mut Vec<Child>) {
         out.clear();
         for word in from..to {
@@ -165,17 +165,17 @@ impl List {
     }
 }
 
-/// Places as they are given away.
+/// Places while they are assigned.
 struct Places<T> {
     places: Vec<T>,
-    /// A bit for each place that is free.
+    /// A bit for each free place.
     free: Vec<u64>,
-    /// A bit for each base that is free.
+    /// A bit for each free base.
     unused: Vec<u64>,
-    /// The 64 bases at which the search for room for 2^n children, but less than twice as many, begins. It never goes back:
-    /// some holes stay, and time is linear.
+    /// The 64 bases at which the search for room for 2^n children, but fewer than twice as many, begins. It never moves back: some holes
+    /// remain, and time is linear.
     from: [usize; 17],
-    /// The 64 places at which the search for room for an only child begins, which any free place will do for.
+    /// The 64 places at which the search for a single child's place begins; any free place will do.
     from_only: usize,
     largest: usize,
 }
@@ -186,12 +186,12 @@ impl<T: Copy + Default> Places<T> {
         let places = Vec::with_capacity(room + 2 * largest);
         let mut array = Places { places, free: Vec::new(), unused: Vec::new(), from: [0; 17], from_only: 0, largest };
         array.reach(0);
-        // Base 0 is for those who have no children.
+        // Base 0 is for nodes without children.
         array.unused[0] &= !1;
         array
     }
 
-    /// Makes sure that the places of all children of 64 bases are there.
+    /// Makes sure that the places for all children of 64 bases exist.
     fn reach(&mut self, block: usize) {
         let blocks = block + self.largest / 64 + 3;
         if blocks > self.free.len() {
@@ -201,7 +201,7 @@ impl<T: Copy + Default> Places<T> {
         }
     }
 
-    /// Gives places to the children of a node; returns their base.
+    /// Assigns places to the children of a node; returns their base.
     fn place(&mut self, children: &[Child]) -> usize {
         let base = match children {
             [only] => self.for_only(only.letter as usize),
@@ -233,7 +233,7 @@ impl<T: Copy + Default> Places<T> {
     }
 
     fn for_only(&mut self, letter: usize) -> usize {
-        /// How many times 64 places are looked at before the search gives up and begins at new bases.
+        /// The number of blocks of 64 places that are searched before new bases are used.
         const PATIENCE: usize = 64;
         self.reach(self.from_only);
         while self.free[self.from_only] == 0 {
@@ -255,14 +255,14 @@ impl<T: Copy + Default> Places<T> {
         self.for_all(&[Child { letter: letter as u16, class: 0, from: 0, to: 0 }])
     }
 
-    /// The bits of 64 places from any place on.
+    /// Returns the bits of 64 places from any place.
     fn free_from(&self, place: usize) -> u64 {
         let (block, shift) = (place / 64, place % 64);
-        // Two shifts, because there is none by 64.
+        // Two shifts, because a shift by 64 is not allowed.
         self.free[block] >> shift | self.free[block + 1] << 1 << (63 - shift)
     }
 
-    /// All places up to the last that is taken.
+    /// Returns all places up to the last used one.
     fn finish(mut self) -> Vec<T> {
         let last = self.free.iter().rposition(|&free| free != u64::MAX);
         self.places.truncate(last.map_or(0, |last| last * 64 + 64 - (!self.free[last]).leading_zeros() as usize));

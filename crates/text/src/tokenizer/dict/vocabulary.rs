@@ -1,4 +1,4 @@
-//! The words that the cutter knows, with their frequencies: those of the dictionary, and the user's.
+//! The words of the dictionary and of the user, with their frequencies.
 
 use crate::float;
 use std::collections::BTreeMap;
@@ -6,40 +6,40 @@ use std::iter::Peekable;
 
 use super::letters::joins;
 
-/// A dictionary with the words that were added to it.
+/// A dictionary and the words added to it.
 pub struct Vocabulary<'d> {
-    /// Lines of `word frequency tag` in ascending order of the words, none of them twice.
+    /// Lines of `word frequency tag` in ascending order of the words, without duplicates.
     dictionary: &'d str,
     added: BTreeMap<&'d str, u64>,
     total: u64,
 }
 
 impl<'d> Vocabulary<'d> {
-    /// The words of a dictionary: lines of `word frequency tag` in ascending order, none of them twice.
+    /// Returns the words of a dictionary: lines of `word frequency tag` in ascending order, without duplicates.
     pub fn new(dictionary: &'d str) -> Vocabulary<'d> {
         let total = entries(dictionary).map(|(_, frequency)| frequency).sum();
         Vocabulary { dictionary, added: BTreeMap::new(), total }
     }
 
-    /// The sum of all frequencies.
+    /// Returns the sum of all frequencies.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// All words in ascending order, each with its frequency.
+    /// Returns all words in ascending order, each with its frequency.
     pub fn words(&self) -> impl Iterator<Item = (&'d str, u64)> {
         let added = self.added.iter().map(|(word, frequency)| (*word, *frequency));
         Merged { dictionary: entries(self.dictionary).peekable(), added: added.peekable() }
     }
 
-    /// Adds a word or changes its frequency. Where none is given, it is the least with which the word would not be cut.
+    /// Adds a word or changes its frequency. The default is the lowest frequency with which the word would not be split.
     pub fn add(&mut self, word: &'d str, frequency: Option<u64>) {
         let frequency = frequency.unwrap_or_else(|| self.suggest(word));
         self.total = self.total + frequency - self.frequency(word).unwrap_or(0);
         self.added.insert(word, frequency);
     }
 
-    /// The frequency of a word, if there is such a word.
+    /// Returns the frequency of a word, if it exists.
     pub fn frequency(&self, word: &str) -> Option<u64> {
         self.added.get(word).copied().or_else(|| {
             let (found, frequency) = entries(self.from(word)).next()?;
@@ -47,16 +47,16 @@ impl<'d> Vocabulary<'d> {
         })
     }
 
-    /// Whether there is a word that begins so.
+    /// Returns whether a word begins with this string.
     fn begins(&self, start: &str) -> bool {
         let added = self.added.range(start..).next().is_some_and(|(word, _)| word.starts_with(start));
         added || self.from(start).starts_with(start)
     }
 
-    /// The lines of the dictionary from a word on.
+    /// Returns the lines of the dictionary from a word.
     fn from(&self, word: &str) -> &'d str {
         let lines = self.dictionary;
-        // The line wanted begins in this range, or ends where it ends.
+        // The line begins within this range or at its end.
         let (mut low, mut high) = (0, lines.len());
         while low < high {
             let middle = lines.floor_char_boundary(low.midpoint(high));
@@ -70,7 +70,7 @@ impl<'d> Vocabulary<'d> {
         &lines[low..]
     }
 
-    /// The frequency that makes a word as likely as the words that it would be cut into, and a little more.
+    /// Returns the frequency that makes a word slightly more probable than the words that it would be split into.
     fn suggest(&self, word: &str) -> u64 {
         let total = float::ln(self.total as f64);
         let sum = self.cut(word).iter().fold(0.0, |sum, part| {
@@ -80,14 +80,14 @@ impl<'d> Vocabulary<'d> {
         (float::exp(sum + total) as u64 + 1).max(self.frequency(word).unwrap_or(1))
     }
 
-    /// The likeliest words of a word, without a model of unknown ones. Letters and digits that stay single are joined.
+    /// Returns the most probable words within a word, without a model of unknown ones. Single letters and digits are joined.
     fn cut<'w>(&self, word: &'w str) -> Vec<&'w str> {
         let places: Vec<(usize, char)> = word.char_indices().collect();
         let place = |at: usize| places.get(at).map_or(word.len(), |&(place, _)| place);
         let is_mark = |c: char| c.is_ascii_alphanumeric() || "+#&._%-".contains(c);
         let goes_on = |at: usize| places.get(at).is_some_and(|&(_, c)| joins(c) || is_mark(c));
         let total = float::ln(self.total as f64);
-        // By character: the weight of the best way from here to the end, and where its first word ends.
+        // By character: the weight of the best path from here to the end, and where its first word ends.
         let mut ways = vec![(0.0, 0); places.len() + 1];
         for at in (0..places.len()).rev() {
             let mut best = (f64::NEG_INFINITY, at + 1);
@@ -122,7 +122,7 @@ impl<'d> Vocabulary<'d> {
     }
 }
 
-/// The words of lines, each with its frequency.
+/// Returns the words of lines, each with its frequency.
 fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     lines.lines().filter_map(|line| {
         let (word, rest) = line.split_once(' ')?;
@@ -131,7 +131,7 @@ fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// Two ascending lists as one; of a word that both have, what was added counts.
+/// Merges two ascending lists; if both have a word, the added one counts.
 struct Merged<D: Iterator, A: Iterator> {
     dictionary: Peekable<D>,
     added: Peekable<A>,

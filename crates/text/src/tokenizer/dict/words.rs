@@ -1,14 +1,14 @@
-//! The words of the dictionary as a tree of characters: do these characters begin a word, and are they one?
+//! The words of the dictionary as a tree of characters, for looking up words and their beginnings.
 //!
-//! Each two neighbouring characters of a text are looked up, and nearly half of these pairs begin no word. What that costs is
-//! memory, so the tables are made to be small where most look-ups go:
+//! Each pair of neighboring characters in a text is looked up, and nearly half of these pairs begin no word. The cost is memory access,
+//! so the tables are compact where most lookups occur:
 //!
-//! * Pairs with a frequent second letter are bits, a row for each first letter; 48 bits and the number of pairs before them are
-//!   one number of 64 bits. So it is known at one look whether there is a pair and which it is.
-//! * Other pairs, and words of more letters, stand in double arrays (Aoe 1989): the child of a node by a letter stands at the base
-//!   of the node + the letter. No two nodes have the same base, so that the letter in a place says whose child it is.
-//! * What is known of a pair has 32 bits: the class of its word, and which third letters are impossible, by their remainder. Two
-//!   of three look-ups of a third letter need not be made.
+//! * Pairs with a frequent second letter are bits, in a row for each first letter; 48 bits and the number of pairs before them form one
+//!   64-bit number. So one access determines whether a pair exists and which it is.
+//! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node by a letter is at the base of the node
+//!   plus the letter. No two nodes have the same base, so the letter in a place identifies the parent of the child.
+//! * Each pair has 32 bits: the class of its word, and which third letters are possible, by their remainder. This avoids two of three
+//!   lookups of a third letter.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -16,7 +16,7 @@ use std::hint::select_unpredictable;
 use super::tables::Reader;
 use crate::cpu::ask_for;
 
-/// A node of three or more letters: the letter that leads to it, the base of its children, the class of its word.
+/// A node of three or more letters: the last letter, the base of its children, and the class of its word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node(pub u64);
 
@@ -24,77 +24,77 @@ pub struct Node(pub u64);
 const BASE_BITS: u32 = 28;
 
 impl Node {
-    /// No node: it has no word and no children. Base 0 belongs to none.
+    /// No node: it has no word and no children. No node has base 0.
     pub const NONE: Node = Node(0);
 
-    /// A node without children.
+    /// Returns a node without children.
     pub fn new(class: u32, letter: u16) -> Node {
         Node(u64::from(class) << (16 + BASE_BITS) | u64::from(letter))
     }
 
-    /// The node with the base of its children, of which it had none.
+    /// Returns the node with the base of its children; it must have none before.
     pub fn with_base(self, base: usize) -> Node {
         Node(self.0 | (base as u64) << 16)
     }
 
-    /// The base of its children, 0 where it has none.
+    /// Returns the base of its children, 0 if it has none.
     #[inline]
     pub fn base(self) -> u32 {
         (self.0 >> 16) as u32 & ((1 << BASE_BITS) - 1)
     }
 
-    /// Whether longer words begin with this one.
+    /// Returns whether longer words begin with this one.
     #[inline]
     pub fn has_children(self) -> bool {
         self.base() != 0
     }
 
-    /// The class of the frequency of the word that ends here, 0 if none does.
+    /// Returns the frequency class of the word that ends here, 0 if none does.
     #[inline]
     pub fn class(self) -> usize {
         (self.0 >> (16 + BASE_BITS)) as usize
     }
 }
 
-/// What is known of a pair of letters: the class of its word, and below that a set that its third letters are in.
+/// A pair of letters: the class of its word, and below that a set that includes its third letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair(pub u32);
 
-/// A third letter is known by its remainder.
+/// A third letter is represented by its remainder.
 const THIRDS: u16 = 12;
 
 impl Pair {
-    /// A pair that no longer word begins with.
+    /// Returns a pair with which no longer word begins.
     pub fn new(class: u32) -> Pair {
         Pair(class << THIRDS)
     }
 
-    /// The pair with one more letter that may follow.
+    /// Returns the pair with one more letter that may follow.
     pub fn with_third(self, letter: u16) -> Pair {
         Pair(self.0 | 1 << (letter % THIRDS))
     }
 
-    /// Whether words may begin with the pair and this letter.
+    /// Returns whether words may begin with the pair and this letter.
     #[inline]
     pub fn may_have(self, letter: u16) -> bool {
         self.0 >> (letter % THIRDS) & 1 == 1
     }
 
-    /// The class of the frequency of the word that it is, 0 if it is none.
+    /// Returns the frequency class of its word, 0 if it is none.
     #[inline]
     pub fn class(self) -> usize {
         (self.0 >> THIRDS) as usize
     }
 }
 
-/// The bits of an entry of a row, which are above the number of pairs before it, and the entries of a row.
+/// The bits in an entry of a row, above the number of pairs before it, and the entries in a row.
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
 /// The letters below this one are frequent: they have bits in the rows.
 pub const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
 
-/// Where the bit of a pair is: the entry and the bit in it. Of a second letter that is not frequent there is none, and entry
-/// 0 is empty.
+/// Returns the location of the bit of a pair: the entry and the bit in it. A second letter that is not frequent has none, and maps to
+/// entry 0, which is empty.
 #[inline]
 fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
     let entry = first as usize * ROW + second as usize / ROW_BITS;
@@ -102,18 +102,18 @@ fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
     (select_unpredictable(second < FREQUENT, entry, 0), bit as u32)
 }
 
-/// The tree, but for what is known of single letters. Pairs have numbers, by their first letter and those with a frequent
-/// second letter first; pair 0 is none.
+/// The tree, without single letters. Pairs are numbered by their first letter, those with a frequent second letter first; pair 0 does
+/// not exist.
 pub struct Words {
     /// By first letter: the number of its first pair.
     pub(super) pairs_of: Cow<'static, [u32]>,
-    /// By first letter, [`ROW`] entries each.
+    /// By first letter: [`ROW`] entries each.
     pub(super) rows: Cow<'static, [u64]>,
     /// By first letter: the base of its pairs with other letters.
     pub(super) bases_of: Cow<'static, [u32]>,
-    /// The places of these pairs: the second letter, and above these 16 bits the number of the pair among those of its first.
+    /// The places of these pairs: the second letter, and above its 16 bits the number of the pair among those of its first letter.
     pub(super) others: Cow<'static, [u32]>,
-    /// By number of a pair.
+    /// The pairs by number.
     pub(super) pairs: Cow<'static, [u32]>,
     /// By number of a pair: the base of its children.
     pub(super) bases: Cow<'static, [u32]>,
@@ -122,7 +122,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Words as the tables have them.
+    /// Reads words from the tables.
     pub fn read(tables: &mut Reader) -> Words {
         Words {
             pairs_of: tables.list(),
@@ -135,16 +135,16 @@ impl Words {
         }
     }
 
-    /// Asks for what [`Words::frequent_pair`] will look at.
+    /// Prefetches what [`Words::frequent_pair`] will read.
     #[inline]
     pub fn ask_for_pair(&self, first: u16, second: u16) {
         ask_for(&self.rows, bit_of_pair(first, second).0);
     }
 
-    /// The number of a pair with a frequent second letter, 0 if no word begins with it.
+    /// Returns the number of a pair with a frequent second letter, 0 if no word begins with it.
     ///
-    /// Whether there is one is as good as random, so that nothing is made to depend on it but the place of the next look:
-    /// the processor would guess wrong and wait. So it is with all look-ups here.
+    /// Whether there is one is unpredictable, so only the place of the next access depends on it: after a wrong guess, the processor
+    /// would wait. This applies to all lookups here.
     #[inline]
     pub fn frequent_pair(&self, first: u16, second: u16) -> u32 {
         let (entry, bit) = bit_of_pair(first, second);
@@ -155,13 +155,13 @@ impl Words {
         select_unpredictable(row >> bit & 1 == 1, number, 0)
     }
 
-    /// The place where a pair with another second letter stands, if there is one.
+    /// Returns the possible place of a pair with another second letter.
     #[inline]
     pub fn place_of_other(&self, first: u16, second: u16) -> u32 {
         self.bases_of.get(first as usize).copied().unwrap_or_default() + u32::from(second)
     }
 
-    /// The number of such a pair.
+    /// Returns the number of such a pair.
     #[inline]
     pub fn other_pair(&self, place: u32, first: u16, second: u16) -> u32 {
         let place = self.others.get(place as usize).copied().unwrap_or_default();
@@ -169,38 +169,38 @@ impl Words {
         select_unpredictable(place as u16 == second, from + (place >> 16), 0)
     }
 
-    /// What is known of a pair.
+    /// Returns a pair by its number.
     #[inline]
     pub fn pair(&self, number: u32) -> Pair {
         Pair(self.pairs.get(number as usize).copied().unwrap_or_default())
     }
 
-    /// The place where the child of a pair by a letter stands, if there is one.
+    /// Returns the possible place of the child of a pair by a letter.
     #[inline]
     pub fn place_of_third(&self, number: u32, letter: u16) -> u32 {
         self.bases.get(number as usize).copied().unwrap_or_default() + u32::from(letter)
     }
 
-    /// The node at a place, if it is one of that letter.
+    /// Returns the node at a place if it belongs to that letter.
     #[inline]
     pub fn at_place(&self, place: u32, letter: u16) -> Node {
         let node = self.places.get(place as usize).copied().unwrap_or_default();
         Node(select_unpredictable(node as u16 == letter, node, 0))
     }
 
-    /// The child of a node, [`Node::NONE`] where there is none.
+    /// Returns the child of a node, [`Node::NONE`] if there is none.
     #[inline]
     pub fn child(&self, node: Node, letter: u16) -> Node {
         self.at_place(node.base() + u32::from(letter), letter)
     }
 
-    /// Asks for what [`Words::child`] will look at.
+    /// Prefetches what [`Words::child`] will read.
     #[inline]
     pub fn ask_for_child(&self, node: Node, letter: u16) {
         ask_for(&self.places, (node.base() + u32::from(letter)) as usize);
     }
 
-    /// The class of the word that two or more letters are, 0 if they are none.
+    /// Returns the frequency class of the word of two or more letters, 0 if they are none.
     pub fn class(&self, letters: &[u16]) -> usize {
         let &[first, second, ref rest @ ..] = letters else { return 0 };
         let number = if second < FREQUENT {
@@ -215,16 +215,16 @@ impl Words {
     }
 }
 
-/// The rows of pairs, as they are filled.
+/// The rows of pairs while they are filled.
 pub struct Rows(Vec<u64>);
 
 impl Rows {
-    /// Without any pair.
+    /// Returns rows without pairs.
     pub fn new() -> Rows {
         Rows(vec![0; ROW])
     }
 
-    /// Adds the pairs of a letter with these frequent ones, which ascend; letters come as they ascend, too.
+    /// Adds the pairs of a letter with these frequent ones, in ascending order; letters must also be added in ascending order.
     pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
         self.0.resize((first as usize + 1) * ROW, 0);
         let row = &mut self.0[first as usize * ROW..];
@@ -240,7 +240,7 @@ impl Rows {
         }
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub fn finish(self) -> Vec<u64> {
         self.0
     }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn words_and_what_they_begin_with_are_found_and_nothing_else() {
-        // So many letters that some are not frequent.
+        // So many different letters that some are not frequent.
         let many: Vec<char> = ('\u{4E00}'..).take(2 * FREQUENT as usize).collect();
         let one = |at: usize| many[at % many.len()];
         let mut words: Vec<String> = vec![format!("{}", one(7)), format!("{}〇", one(8))];
@@ -270,7 +270,7 @@ mod tests {
         let numbers = |word: &str| word.chars().map(|c| letters.number(c)).collect::<Vec<u16>>();
         let class = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).map_or(0, |at| at + 1);
         for word in words.iter().filter(|word| word.chars().count() > 1) {
-            // A word with a character that joins nothing is not there.
+            // Words with a character that joins nothing are skipped.
             let expected = if word.contains('〇') { 0 } else { class(word) };
             assert_eq!(tree.class(&numbers(word)), expected, "{word}");
             let other: String = word.chars().rev().collect();
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(ones[numbers(&words[0])[0] as usize] != 0, words[0].chars().count() == 1);
     }
 
-    /// Some number that a word has.
+    /// Returns a number derived from a word.
     fn at_of(word: &str) -> usize {
         word.chars().map(|c| c as usize).sum()
     }

@@ -1,4 +1,4 @@
-//! The tables of a cutter as bytes, for the build script to put them into the program.
+//! Writes the tables of a cutter as bytes, for the build script to embed in the program.
 
 use bytemuck::NoUninit;
 
@@ -9,7 +9,7 @@ use super::unknown::Unknown;
 use super::vocabulary::Vocabulary;
 use super::words::Words;
 
-/// Writes tables as `tables.rs` reads them.
+/// Writes tables in the format that `tables.rs` reads.
 #[derive(Default)]
 struct Writer {
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ impl Writer {
 }
 
 impl Cutter {
-    /// The tables of the cutter, and behind them the lines of the dictionary whose words it cannot have.
+    /// Returns the tables of the cutter, followed by the lines of the dictionary whose words are in no table.
     pub fn write(&self, dictionary: &str) -> Vec<u8> {
         let mut tables = Writer::default();
         tables.list(&[self.unseen]);
@@ -44,7 +44,7 @@ impl Cutter {
     }
 }
 
-/// The lines of words with a character that joins no other, without what follows the frequency.
+/// Returns the lines of words with a character that joins no other, without what follows the frequency.
 fn apart(dictionary: &str) -> String {
     let vocabulary = Vocabulary::new(dictionary);
     let words = vocabulary.words().filter(|(word, _)| !word.chars().all(joins));
