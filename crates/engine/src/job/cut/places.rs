@@ -1,4 +1,4 @@
-//! The places that are cut, of each document.
+//! Records which places are cut from each document.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
 /// Bytes of a saved passage.
 const SAVED: usize = 32;
-/// Bytes before the passages of a document: how many there are, and the characters that are left.
+/// Bytes before a document's passages: the number of passages and the characters that are left.
 const HEAD: usize = 8;
 
-/// What is cut.
+/// Holds everything that is cut.
 pub struct Cuts {
-    /// Where the passages of a document begin, plus one; 0 if it has none.
+    /// The offset of each document's passages plus one; 0 if it has none.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
-    /// Documents with the first copy of something that is cut.
+    /// Documents with the first copy of a passage that is cut elsewhere.
     firsts: AtomicBits,
 }
 
-/// What is cut out of one document.
+/// Holds what is cut from one document.
 #[derive(Clone, Copy)]
 pub struct DocCuts<'c> {
     /// The characters that are left.
@@ -51,7 +51,7 @@ impl<'c> DocCuts<'c> {
         })
     }
 
-    /// Returns the share of characters that are cut out of a document of so many.
+    /// Returns the share of characters that are cut from a document with this many characters.
     pub fn share(self, characters: u32) -> f32 {
         let cut: u64 = self.passages().map(|one| u64::from(one.end - one.start)).sum();
         (cut as f64 / f64::from(characters.max(1))) as f32
@@ -66,12 +66,12 @@ impl<'c> DocCuts<'c> {
 }
 
 impl Cuts {
-    /// Returns whether something is cut out of a document.
+    /// Returns whether anything is cut from a document.
     pub fn has(&self, doc: u64) -> bool {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns what is cut out of a document; `None` if that is nothing.
+    /// Returns what is cut from a document; `None` if that is nothing.
     pub fn of(&self, doc: u64) -> Option<DocCuts<'_>> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);
@@ -79,7 +79,7 @@ impl Cuts {
         Some(DocCuts { left, saved: self.heap.get(begin + HEAD as u64, count * SAVED) })
     }
 
-    /// Returns the same with the characters that are left of each document.
+    /// Returns the same cuts with the characters that are left in each document.
     fn measured(self, session: &Session<'_>) -> Result<Cuts> {
         let (name, engine, documents) = ("read cut documents", session.engine, self.begins.len());
         let running = engine.clock.stage(name);
