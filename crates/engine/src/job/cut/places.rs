@@ -110,18 +110,19 @@ impl Cuts {
         Ok(Cuts { begins, heap: heap.freeze()?, firsts: self.firsts })
     }
 
-    /// Calls `each` with all documents of which something is cut, in order.
+    /// Calls `each` in order with every document from which something is cut.
     ///
     /// # Errors
-    /// What `each` returns.
+    /// Returns any error from `each`.
     pub fn each(&self, mut each: impl FnMut(u64, DocCuts<'_>) -> Result<()>) -> Result<()> {
         (0..self.begins.len() as u64).try_for_each(|doc| self.of(doc).map_or(Ok(()), |cuts| each(doc, cuts)))
     }
 
-    /// Returns the documents that are removed because too little is left, each with the one that has the first copy of its largest passage.
+    /// Returns the documents that are removed because too little text is left; see [`Cuts::largest_from`] for the document that is kept
+    /// instead.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn emptied(&self, session: &Session<'_>) -> Result<Emptied> {
         let documents = AtomicBits::new(session.engine.dir, "emptied", self.begins.len())?;
         let is_emptied =
@@ -142,28 +143,28 @@ impl Cuts {
     }
 }
 
-/// Documents of which too little is left.
+/// Holds the documents with too little text left.
 pub struct Emptied {
     documents: AtomicBits,
 }
 
 impl Emptied {
-    /// Returns how many there are.
+    /// Returns the number of documents.
     pub fn count(&self) -> u64 {
         self.documents.count()
     }
 
-    /// Returns them, in order.
+    /// Returns the documents in order.
     pub fn documents(&self) -> impl Iterator<Item = u64> + '_ {
         self.documents.iter().map(|doc| doc as u64)
     }
 }
 
-/// Returns what a finished run cut, from the rows of its `passages/`, which are in order of documents. The characters that are left are
-/// counted only if `measures`: the documents are read for that.
+/// Returns what a finished run cut, from the rows of its `passages/`, which are in document order. The characters that are left are counted
+/// only if `measures` is set, because the documents have to be read for it.
 ///
 /// # Errors
-/// What `rows` returns; a damaged file, a full disk, an interruption.
+/// Returns any error from `rows`, and an error for a damaged file, a full disk or an interruption.
 pub fn read_back(
     session: &Session<'_>,
     rows: impl Iterator<Item = Result<PassageFound>>,
@@ -198,10 +199,10 @@ pub fn read_back(
     if measures { cuts.measured(session) } else { Ok(cuts) }
 }
 
-/// Reads the documents that have repeats, and returns what is cut out of them, with the passages that cost most.
+/// Reads the documents that have repeats, and returns what is cut from them and the costliest passages.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts, Vec<Costly>)> {
     let (name, engine, documents) = ("read repeats", session.engine, session.documents() as usize);
     let running = engine.clock.stage(name);

@@ -1,7 +1,7 @@
-//! The order of preference (`--keep`): which of two documents is the better one.
+//! The order of preference (`--keep`): which of two documents is better.
 //!
-//! Length alone needs four bytes a document. If columns of the corpus take part, what was noted of their values
-//! ([`crate::reading::keep_column`]) is kept in a work file. Whether a column compares as numbers or as texts is known when all rows are read.
+//! Length alone takes four bytes per document. If corpus columns take part, their recorded values ([`crate::reading::keep_column`]) are
+//! kept in a temporary file. Whether a column compares as numbers or as text is known only after all rows are read.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -24,11 +24,11 @@ use dupsift_files::tables::read_as::portions;
 use dupsift_files::tables::{Documents, LostValues};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 
-/// How columns compare, in run.json.
+/// How columns compare, as recorded in run.json.
 const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
-/// Records what the order needs of each document, from many threads.
+/// Records what the order needs from each document, from many threads.
 pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
@@ -36,20 +36,20 @@ pub struct KeepRecorder<'j> {
 }
 
 struct Columns {
-    /// Their names, in the order of the keys.
+    /// The column names, in the order of the keys.
     names: Vec<String>,
     heap: Heap,
-    /// Where the values of a document begin, plus one; 0: it was not read.
+    /// The offset of each document's values plus one; 0 if the document was not read.
     begins: AtomicCells<u64>,
-    /// What the values of each column are so far.
+    /// The tally of each column's values so far.
     tallies: Vec<Tallying>,
 }
 
-/// Bytes of values that are noted at a time.
+/// Bytes of values that are recorded at a time.
 const PORTION_BYTES: usize = 4 << 20;
 
 impl Columns {
-    /// Records some rows of a batch. Rows in succession with the same values share them.
+    /// Records some rows of a batch. Consecutive rows with the same values share them.
     fn record(&self, batch: &Documents, arrays: &[Option<&ArrayRef>], rows: Range<usize>) -> Result<()> {
         let mut values = Vec::with_capacity(self.names.len());
         for ((name, tally), array) in self.names.iter().zip(&self.tallies).zip(arrays) {
@@ -92,10 +92,10 @@ impl Recorder for KeepRecorder<'_> {
 }
 
 impl<'j> KeepRecorder<'j> {
-    /// For all documents of the job.
+    /// Returns a recorder for all documents of the job.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn new(session: &'j Session<'_>) -> Result<KeepRecorder<'j>> {
         let keep = &session.options.keep;
         let documents = session.documents() as usize;
@@ -113,7 +113,7 @@ impl<'j> KeepRecorder<'j> {
         Ok(KeepRecorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
     }
 
-    /// The columns that it needs beside what `want` asks for.
+    /// Adds the columns that the order needs to `want`.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
         let mut want = want;
         let (fields, keep) = (session.field_columns(), session.options.keep.columns());
@@ -123,7 +123,7 @@ impl<'j> KeepRecorder<'j> {
         want
     }
 
-    /// Records a batch; `lengths` are the characters of its texts, 0 for rejected rows.
+    /// Records a batch; `lengths` holds the characters of its texts, 0 for rejected rows.
     pub fn record(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
         for (row, &length) in lengths.iter().enumerate() {
             self.lengths.store(batch.doc(row) as usize, length);
@@ -131,23 +131,23 @@ impl<'j> KeepRecorder<'j> {
         let Some(columns) = &self.columns else { return Ok(()) };
         let arrays: Vec<Option<&ArrayRef>> = columns.names.iter().map(|name| batch.column(name)).collect();
         let there: Vec<&ArrayRef> = arrays.iter().copied().flatten().collect();
-        // A dictionary may have a long value that all rows refer to.
+        // A dictionary may hold one long value that all rows refer to.
         let portions = portions(&there, batch.len(), PORTION_BYTES).map_err(Error::columns("read a column"))?;
         portions.into_iter().try_for_each(|rows| columns.record(batch, &arrays, rows))
     }
 
-    /// Returns what the values of each column are, if columns take part.
+    /// Returns the tally of each column's values, if columns take part.
     pub fn tallies(&self) -> Vec<Tally> {
         self.columns.iter().flat_map(|columns| columns.tallies.iter().map(Tallying::sum)).collect()
     }
 
-    /// Adds what [`KeepRecorder::tallies`] says of another part of the corpus.
+    /// Adds the tallies from [`KeepRecorder::tallies`] for another part of the corpus.
     pub fn add_tallies(&self, tallies: &[Tally]) {
         let known = self.columns.iter().flat_map(|columns| &columns.tallies);
         known.zip(tallies).for_each(|(known, more)| known.add(*more));
     }
 
-    /// Records a document by what [`KeepOrder::put_part`] says of it.
+    /// Records a document from the output of [`KeepOrder::put_part`].
     pub fn take_part(&self, doc: u64, bytes: &mut Bytes<'_>) -> Result<()> {
         self.lengths.store(doc as usize, bytes.short()?);
         let Some(columns) = &self.columns else { return Ok(()) };
@@ -157,12 +157,12 @@ impl<'j> KeepRecorder<'j> {
         Ok(())
     }
 
-    /// Ends the recording; each column compares as most of its values.
+    /// Ends the recording; each column compares as most of its values do.
     pub fn finish(self) -> Result<KeepOrder> {
         self.finish_as(&BTreeMap::new())
     }
 
-    /// Ends the recording of some documents of a corpus; columns compare as they did in its run, which [`KeepOrder::compared_as`] said.
+    /// Ends the recording for some documents of a corpus; columns compare as they did in its run, according to [`KeepOrder::compared_as`].
     pub fn finish_as(self, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
         let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
