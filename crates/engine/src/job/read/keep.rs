@@ -204,7 +204,7 @@ impl<'j> KeepRecorder<'j> {
     }
 }
 
-/// The order itself.
+/// Holds the order.
 pub struct KeepOrder {
     lengths: AtomicCells<u32>,
     length_descending: Option<bool>,
@@ -212,19 +212,20 @@ pub struct KeepOrder {
     columns: Option<Values>,
     lost: LostValues,
     warnings: Vec<String>,
-    /// The numbers of the first guest of each night, then of the first document of the corpus; none without guests.
+    /// The number of the first indexed document of each earlier batch, then of the first document of the corpus; empty if no indexed
+    /// documents take part.
     nights: Vec<u64>,
 }
 
-/// The values of the columns.
+/// Holds the values of the columns.
 struct Values {
-    /// What compares, in order of weight, and whether larger values come first.
+    /// The keys in order of weight, and whether larger values come first.
     keys: Vec<(Compared, bool)>,
     values: FrozenHeap,
     begins: AtomicCells<u64>,
 }
 
-/// What a key compares.
+/// Names what a key compares.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Compared {
     Length,
@@ -233,7 +234,7 @@ enum Compared {
 }
 
 impl Values {
-    /// The bytes of a document, for each column what [`parts`] reads.
+    /// Returns a document's bytes: for each column, what [`parts`] reads.
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];
@@ -243,12 +244,12 @@ impl Values {
 }
 
 impl KeepOrder {
-    /// The characters of a document, as they were recorded.
+    /// Returns a document's recorded length in characters.
     pub fn length(&self, doc: u64) -> u32 {
         self.lengths.load(doc as usize)
     }
 
-    /// Appends what is known of a document.
+    /// Appends what is recorded for a document.
     pub fn put_part(&self, doc: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.length(doc).to_le_bytes());
         if let Some(columns) = &self.columns {
@@ -256,7 +257,7 @@ impl KeepOrder {
         }
     }
 
-    /// Returns for each column whether it compares as numbers or as text, as run.json says it.
+    /// Returns for each column whether it compares as numbers or as text, as recorded in run.json.
     pub fn compared_as(&self) -> BTreeMap<String, String> {
         let keys = self.columns.iter().flat_map(|columns| &columns.keys);
         let of = |(key, _): &(Compared, bool)| match key {
@@ -268,23 +269,23 @@ impl KeepOrder {
         keys.filter_map(of).collect()
     }
 
-    /// Returns the values of columns that count as null, and why.
+    /// Returns the column values that count as null, and why.
     pub fn lost(&self) -> &LostValues {
         &self.lost
     }
 
-    /// Returns what a reader of the result should know of how columns compare.
+    /// Returns warnings about how columns compare.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the
-    /// first document of the corpus.
+    /// Prefers indexed documents to new ones, and earlier batches to later ones: `nights` holds the number of the first document of each
+    /// batch, then that of the first document of the corpus.
     pub fn by_nights(&mut self, nights: Vec<u64>) {
         self.nights = nights;
     }
 
-    /// Puts it down.
+    /// Saves the order to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         let keys = self.columns.as_ref().map(|columns| &columns.keys);
         to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost, &self.warnings))?;
@@ -294,7 +295,7 @@ impl KeepOrder {
         to.cells(begins)
     }
 
-    /// Takes it up.
+    /// Restores the order from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<KeepOrder> {
         let (length_descending, doc_descending, keys, lost, warnings) = from.plain::<(_, _, Option<Vec<_>>, _, _)>()?;
         let lengths = from.cells()?;
@@ -303,12 +304,12 @@ impl KeepOrder {
         Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, warnings, nights: Vec::new() })
     }
 
-    /// Whether `a` is preferred to `b`; a total order, for the document number decides last.
+    /// Returns whether `a` is preferred to `b`. The order is total because the document number decides last.
     pub fn better(&self, a: u64, b: u64) -> bool {
         self.compare(a, b).is_lt()
     }
 
-    /// The order of preference, the best first.
+    /// Compares two documents by preference, best first.
     pub fn compare(&self, a: u64, b: u64) -> Ordering {
         let night = |doc: u64| self.nights.partition_point(|&first| first <= doc);
         if !self.nights.is_empty() && night(a) != night(b) {
@@ -328,7 +329,7 @@ impl KeepOrder {
         order.then_with(|| if self.doc_descending { b.cmp(&a) } else { a.cmp(&b) })
     }
 
-    /// By the keys in their order. A document without a value comes last in either direction.
+    /// Compares by the keys in order. A document without a value comes last in either direction.
     fn by_columns(&self, columns: &Values, a: u64, b: u64) -> Ordering {
         let (mut of_a, mut of_b) = (columns.of(a), columns.of(b));
         let turned = |order: Ordering, turn: bool| if turn { order.reverse() } else { order };
@@ -351,7 +352,7 @@ impl KeepOrder {
         Ordering::Equal
     }
 
-    /// Sorts documents by preference, the best first, on all threads.
+    /// Sorts documents by preference, best first, on all threads.
     pub fn sort(&self, engine: &Engine<'_>, mut documents: Slots<'_>) -> Result<()> {
         if let (Slots::Narrow(documents), None, true) = (&mut documents, &self.columns, self.nights.is_empty()) {
             return self.sort_by_length(engine, documents);
@@ -363,7 +364,7 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// Length and document side by side are one number that compares like the key: the lengths are looked up once.
+    /// Length and document together form a number that compares like the key, so that each length is looked up once.
     fn sort_by_length(&self, engine: &Engine<'_>, documents: &mut [u32]) -> Result<()> {
         let turned = |value: u32, turn: bool| if turn { !value } else { value };
         let mut keys: Mapped<u64> = Mapped::new(engine.dir, "order-keys", documents.len())?;
@@ -381,7 +382,7 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// The best of some documents; 0 for none.
+    /// Returns the best of some documents; 0 if there are none.
     pub fn best(&self, documents: Docs<'_>) -> u64 {
         documents.iter().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap_or(0)
     }
