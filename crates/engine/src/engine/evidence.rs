@@ -1,5 +1,5 @@
-//! What comparisons need of documents, recorded once in a memory-mapped work file: so that a document in a thousand pairs is
-//! read and cut once, and memory does not grow with the pairs.
+//! Data that comparisons need from documents, recorded once in a memory-mapped temporary file: a document in a thousand pairs is read and
+//! cut once, and memory does not grow with the pairs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
-/// Evidence that is being taken, by many threads.
+/// Records evidence from many threads.
 pub struct Taking {
     heap: Heap,
     met: Option<Ranks>,
@@ -23,13 +23,13 @@ impl Recorder for Taking {
 }
 
 impl Taking {
-    /// For any of so many documents.
+    /// Starts recording evidence for any of this many documents.
     pub fn of_all(dir: &Path, name: &str, documents: u64) -> Result<Taking> {
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), documents as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
     }
 
-    /// For the documents of these bits, in files of the folder; `name` stands in messages.
+    /// Starts recording evidence for the documents with these bits, in files in the folder; `name` appears in messages.
     pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
         let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;
