@@ -36,7 +36,7 @@ impl Taking {
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: Some(met), begins })
     }
 
-    /// Keeps what `write` appends for a document that takes part; `numbers` is a list to write in, for the thread to keep.
+    /// Stores what `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, numbers: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         numbers.clear();
@@ -48,7 +48,7 @@ impl Taking {
         Ok(())
     }
 
-    /// Keeps the numbers of a document that takes part.
+    /// Stores the numbers of a participating document.
     pub fn take_all(&self, doc: u64, numbers: &[u64]) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         let length = [numbers.len() as u64];
@@ -57,37 +57,37 @@ impl Taking {
         Ok(())
     }
 
-    /// Ends the taking.
+    /// Ends the recording.
     pub fn end(self) -> Result<Evidence> {
         Ok(Evidence { numbers: self.heap.freeze()?, met: self.met, begins: self.begins })
     }
 }
 
-/// A list of more bytes is not kept for the next document.
+/// Larger lists are not kept for the next document.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Frees a list that a long document has made long.
+/// Frees a list that a long document has enlarged.
 pub fn let_go<T>(list: &mut Vec<T>) {
     if list.capacity() * size_of::<T>() > KEPT_BYTES {
         *list = Vec::new();
     }
 }
 
-/// The number of a document among those that take part.
+/// Returns a document's position among those that take part.
 fn place(met: &Option<Ranks>, doc: u64) -> Option<usize> {
     met.as_ref().map_or(Some(doc as usize), |met| met.rank(doc as usize))
 }
 
-/// The evidence of one check.
+/// Holds the evidence of one check.
 pub struct Evidence {
     numbers: FrozenHeap,
     met: Option<Ranks>,
-    /// For each document in `met`, or each of all, where its evidence begins, plus one.
+    /// For each document in `met`, or for each document, the offset of its evidence plus one.
     begins: AtomicCells<u64>,
 }
 
 impl Evidence {
-    /// The numbers of a document; none if it was not read. Every entry is a whole number of words, so nothing is copied.
+    /// Returns a document's numbers; empty if it was not read. Every entry is a whole number of words, so nothing is copied.
     pub fn of(&self, doc: u64) -> Cow<'_, [u64]> {
         let begin = place(&self.met, doc).and_then(|rank| self.begins.load(rank).checked_sub(1));
         let Some(begin) = begin else { return Cow::Borrowed(&[]) };
@@ -102,7 +102,7 @@ impl Evidence {
         words(begin + 8, length)
     }
 
-    /// Puts it down.
+    /// Saves the evidence to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.met.is_some())?;
         self.met.as_ref().map_or(Ok(()), |met| to.ranks(met))?;
@@ -110,13 +110,13 @@ impl Evidence {
         to.cells(&self.begins)
     }
 
-    /// Takes it up.
+    /// Restores the evidence from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Evidence> {
         let met = if from.plain()? { Some(from.ranks()?) } else { None };
         Ok(Evidence { met, numbers: from.heap()?, begins: from.cells()? })
     }
 
-    /// Bytes of the work file.
+    /// Returns the bytes of the temporary file.
     pub fn bytes(&self) -> u64 {
         self.numbers.bytes().len() as u64
     }
