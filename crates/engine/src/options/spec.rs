@@ -157,41 +157,41 @@ impl OptionSpec {
         OptionSpec { lists: true, ..self }
     }
 
-    /// With other words and defaults for some verbs; words that are empty are those of all.
+    /// Sets different help texts and defaults for some commands; an empty text keeps the common one.
     pub const fn but(self, but: &'static [(Verb, &'static str, Default)]) -> OptionSpec {
         OptionSpec { but, ..self }
     }
 
-    /// As a field of a run.
+    /// Makes the option a field of a run.
     pub const fn field(self, set: Set, get: Get) -> OptionSpec {
         OptionSpec { field: Some((set, get)), ..self }
     }
 
-    /// Returns what applies if the option is not given to this verb.
+    /// Returns what applies if the option is not given to this command.
     pub fn default_of(&self, verb: Verb) -> Default {
         self.but.iter().find(|(other, ..)| *other == verb).map_or(self.default, |(_, _, default)| *default)
     }
 
-    /// What help says of its default.
+    /// Returns the default as the help shows it.
     pub fn shown_of(&self, verb: Verb) -> Option<&'static str> {
         self.default_of(verb).shown
     }
 
-    /// What help says of it, without the default.
+    /// Returns the help text, without the default.
     pub fn help_of(&self, verb: Verb) -> &'static str {
         let own = self.but.iter().find(|(other, words, _)| *other == verb && !words.is_empty());
         own.map_or(self.help, |(_, words, _)| words)
     }
 
-    /// Whether it may be typed without a value.
+    /// Returns whether the option may be typed without a value.
     pub fn is_plain_switch(&self) -> bool {
         matches!(self.kind, Kind::Switch) && self.default.value.is_none()
     }
 
-    /// The value, checked.
+    /// Returns the checked value.
     ///
     /// # Errors
-    /// [`Error::Usage`] with what was expected and what came.
+    /// Returns [`Error::Usage`] with the expected and the given value.
     pub fn check(&self, value: &Value) -> Result<Value> {
         let joined = match value {
             Value::Texts(items) if self.lists => Some(Value::Text(items.join(","))),
