@@ -38,7 +38,7 @@ pub const PUBLIC: u64 = 100;
 /// Characters of a span, and of an item's text, that tables show.
 pub const SHOWN: usize = 500;
 
-/// A column of the evaluation set, and whether you named it.
+/// Names a column of the evaluation set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemColumn {
     /// Its name.

@@ -109,7 +109,7 @@ pub struct Reference {
     pub suites: Vec<String>,
     /// The bytes that everything takes during the search.
     pub bytes: u64,
-    /// What could not be read.
+    /// Rows and files that could not be read.
     pub losses: OtherInput,
 }
 

@@ -15,7 +15,7 @@ pub struct Taking {
     begins: AtomicCells<u64>,
 }
 
-/// Any document may take part, or there are no partial checkpoints.
+/// Partial checkpoints are saved only if any document may take part.
 impl Recorder for Taking {
     fn parts(&self) -> Vec<&dyn Recorder> {
         vec![&self.heap, &self.begins]

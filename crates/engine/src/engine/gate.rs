@@ -8,7 +8,7 @@ use dupsift_core::error::Result;
 /// How often a waiting thread checks whether the run should stop.
 pub const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// Memory above this size is returned to the system as soon as it is free.
+/// Memory of at least this many bytes is returned to the system as soon as it is free.
 const RELEASED: u64 = 2 << 20;
 
 /// Grants this many bytes at a time; a larger request is granted alone.

@@ -123,8 +123,8 @@ impl Engine<'_> {
         self.work_on(usize::MAX, count, init, each, end)
     }
 
-    /// Like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the next piece: all
-    /// before it are done.
+    /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the next piece:
+    /// all before it are done.
     pub fn work_while<S, T: Send>(
         &self,
         pieces: Range<usize>,
@@ -136,7 +136,7 @@ impl Engine<'_> {
         self.spread_out(usize::MAX, pieces, may_begin, init, each, end)
     }
 
-    /// Like [`Engine::work`], on at most this many threads.
+    /// Works like [`Engine::work`], on at most this many threads.
     pub fn work_on<S, T: Send>(
         &self,
         threads: usize,

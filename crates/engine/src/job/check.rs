@@ -19,7 +19,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
     check_all(options, false)
 }
 
-/// Like [`check`], for a dry run, which never changes anything on disk, not even briefly.
+/// Works like `check`, for a dry run, which never changes anything on disk, not even briefly.
 ///
 /// # Errors
 /// See [`check`].
@@ -65,7 +65,7 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// The folder is not created: if the name is mistyped, temporary files would fill another disk.
+/// Checks the temporary folder. It is not created: if the name is mistyped, temporary files would fill another disk.
 fn check_work(work: &Path) -> Result<()> {
     let shown = work.display();
     let wrong = |what: String| {

@@ -18,7 +18,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Stage, held_path};
 
-/// A record whose guards decide where the result of the job is published.
+/// Describes a record whose guards decide where the result of the job is published.
 pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];

@@ -50,7 +50,7 @@ pub fn run(
     })
 }
 
-/// A run over only its corpus.
+/// Describes a run over only its corpus.
 struct Alone<'f> {
     finish: &'f Finish<'f>,
 }
@@ -75,7 +75,7 @@ pub fn carry_out<R: Serialize + Guarded>(
     carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
 }
 
-/// Like [`carry_out`], but calls `before` when the output is complete and before it gets its name, unless it is held back.
+/// Works like `carry_out`, but calls `before` when the output is complete and before it gets its name, unless it is held back.
 ///
 /// # Errors
 /// See [`carry_out`]; also returns errors from `before`.

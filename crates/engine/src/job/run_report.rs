@@ -270,7 +270,7 @@ pub struct FolderReport {
     pub bytes: u64,
 }
 
-/// Document counts. `rows = used + rejected`.
+/// Counts documents. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
     /// Rows in all usable files.

@@ -84,7 +84,7 @@ pub struct RunOptions {
     pub stats: Option<PathBuf>,
     /// The index that the corpus is matched against, and added to.
     pub index: Option<PathBuf>,
-    /// The output or index that the corpus is matched against without being added to it.
+    /// The reference that the corpus is matched against without being added to it.
     pub reference: Option<PathBuf>,
     /// The name of the corpus in the index; `None` uses the name of the output.
     pub batch: Option<String>,

@@ -6,7 +6,7 @@ use super::value::{Given, Kind, Value};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::remote::{self, Use};
 
-/// The commands that have options in the table.
+/// Names the commands that have options in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// `run`

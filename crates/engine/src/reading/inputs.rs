@@ -72,7 +72,7 @@ impl Writes {
     }
 }
 
-/// Like [`look`], with a choice of what may be written.
+/// Works like [`look`], with a choice of what may be written.
 ///
 /// # Errors
 /// See [`look`].
@@ -84,7 +84,7 @@ pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes)
     })
 }
 
-/// Like [`look_and_write`], but standard input may be among the inputs.
+/// Works like `look_and_write`, but standard input may be among the inputs.
 ///
 /// # Errors
 /// See [`look`]; also returns an error if standard input is a terminal or must not be saved.

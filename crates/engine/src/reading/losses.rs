@@ -61,15 +61,15 @@ impl OtherInputReport {
 pub struct OtherInput {
     /// The counts, for the record.
     pub report: OtherInputReport,
-    /// The guards on reading it that fired.
+    /// Guards that fired while it was read.
     pub fired: Vec<Fired>,
     /// A table like `rejected/` with the rejected rows and files of this input.
     pub rejected: PathBuf,
 }
 
 impl OtherInput {
-    /// Returns an input that was read. `fired` holds the guards on reading it, and the table `rejected` lists the rows and files that could
-    /// not be used.
+    /// Returns an input that was read. `fired` holds the guards that fired while it was read, and the table `rejected` lists the rows and
+    /// files that could not be used.
     pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
         let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };
         let fired = fired.into_iter().map(guard).collect();

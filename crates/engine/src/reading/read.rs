@@ -101,7 +101,7 @@ impl Session<'_> {
         self.read_and_rest(name, want, &Restless, init, each, end)
     }
 
-    /// Like [`Session::read`], for a pass that pauses from time to time. The returned results do not include documents whose state was
+    /// Works like `read`, for a pass that pauses from time to time. The returned results do not include documents whose state was
     /// restored.
     ///
     /// # Errors

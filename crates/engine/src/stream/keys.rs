@@ -84,7 +84,7 @@ impl Sizing {
     /// Returns an empty filter for this many documents, of at most this many bytes.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the system has no memory for it.
+    /// Returns [`Error::Usage`] if the system has no memory for it.
     pub fn filter(self, documents: u64, most_bytes: usize) -> Result<CountingBloom> {
         CountingBloom::try_new(documents.saturating_mul(self.each), self.of_one(), most_bytes).ok_or_else(|| {
             let bytes = self.bytes_for(documents).min(most_bytes as u64);

@@ -67,7 +67,7 @@ pub fn remove(dir: &Path, files: &[PutDown]) {
     }
 }
 
-/// Returns the CPU seconds of the checkpoints, and their bytes.
+/// Returns the CPU seconds of the work in the checkpoints, and their bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
     ledger.products.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))

@@ -30,7 +30,7 @@ pub use complete::{CheckpointReader, CheckpointWriter};
 use ledger::Entry;
 pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
-/// A value that can be saved and restored.
+/// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
     /// Saves the value, which does not change even if saving fails. Its rows may be read from the saved files afterwards, so they come
     /// last.
@@ -68,7 +68,7 @@ pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
     /// The time between checkpoints; `None` if nothing is ever saved.
     every: Option<Duration>,
-    /// CPU seconds spent on the checkpoints of earlier processes.
+    /// CPU seconds of the work in the checkpoints of earlier processes.
     before: f64,
     state: Mutex<State>,
 }

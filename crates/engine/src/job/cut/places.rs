@@ -118,7 +118,7 @@ impl Cuts {
         (0..self.begins.len() as u64).try_for_each(|doc| self.of(doc).map_or(Ok(()), |cuts| each(doc, cuts)))
     }
 
-    /// Returns the documents that are removed because too little text is left; see [`Cuts::largest_from`] for the document that is kept
+    /// Returns the documents that are removed because too little text is left; see `largest_from` for the document that is kept
     /// instead.
     ///
     /// # Errors

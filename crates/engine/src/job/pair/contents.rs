@@ -176,7 +176,7 @@ impl Contents {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// Like [`Contents::of`], with the difference between the titles.
+    /// Works like `of`, with the difference between the titles.
     pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
         self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
     }

@@ -101,8 +101,8 @@ impl Links {
     }
 }
 
-/// An array of documents with similarities in a temporary file: the document number in one word if the largest number fits, else in two,
-/// the lower one first; then the bits of the similarity.
+/// Holds an array of documents with similarities in a temporary file: the document number in one word if the largest number fits, else in
+/// two, the lower one first; then the bits of the similarity.
 enum Linked {
     Narrow(Mapped<[u32; 2]>),
     Wide(Mapped<[u32; 3]>),

@@ -172,7 +172,7 @@ impl<'j> Intake<'j> {
         Intake::wanted(self.session, want)
     }
 
-    /// Like [`Intake::want`], without recorders.
+    /// Works like `want`, without recorders.
     pub fn wanted(session: &Session<'_>, want: Want) -> Want {
         SourceRecorder::want(session, KeepRecorder::want(session, Want { id: true, ..want }))
     }
@@ -320,7 +320,7 @@ impl<'j> Intake<'j> {
         Ok(taken)
     }
 
-    /// Like [`Intake::finish`], but does not count repeated ids; also returns the hashes of all ids.
+    /// Works like `finish`, but does not count repeated ids; also returns the hashes of all ids.
     pub fn end(self, took: Took) -> Result<(Taken, Sorted)> {
         let ids = self.ids.finish()?;
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;

@@ -34,11 +34,11 @@ type Unsigned<'c> = (usize, Bound<'c>);
 
 /// Holds the results of the first pass.
 pub struct First<'n> {
-    /// What was recorded of the rows.
+    /// The data recorded about the rows.
     pub taken: Taken,
     /// The exact copies.
     pub copies: Arc<Classes>,
-    /// What was counted, if anything was.
+    /// The counts, if anything was counted.
     pub counts: Option<Counts>,
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
@@ -101,7 +101,7 @@ pub struct Waiting<'c> {
 pub struct Passes<'p> {
     /// The session.
     pub session: &'p Session<'p>,
-    /// What earlier processes have saved.
+    /// The state that earlier processes saved.
     pub saved: &'p SavedState<'p>,
 }
 

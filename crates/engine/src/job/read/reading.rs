@@ -136,8 +136,8 @@ pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     Ok((taken, copies::fold(session, &hashes)?))
 }
 
-/// A pass with partial checkpoints: each one holds what was recorded since the previous one. The pass starts after the partial checkpoints
-/// of an earlier process.
+/// Describes a pass with partial checkpoints: each one holds what was recorded since the previous one. The pass starts after the partial
+/// checkpoints of an earlier process.
 struct Resting<'r> {
     session: &'r Session<'r>,
     asked: Asked<'r>,
@@ -155,7 +155,7 @@ struct SoFar {
     doc: u64,
     /// Whether the disk had no room for a partial checkpoint; later ones would then be useless.
     is_full: bool,
-    /// What earlier processes have done.
+    /// Results of earlier processes.
     restored: Share,
 }
 
@@ -231,7 +231,7 @@ impl Rests<Share> for Resting<'_> {
     }
 }
 
-/// The first pass. Copies and a prefilter may already be known.
+/// Holds the settings of the first pass. Copies and a prefilter may already be known.
 pub struct FirstPass<'a> {
     /// The view through which documents are read.
     pub view: &'a View<'a>,
@@ -255,9 +255,9 @@ pub struct FirstPass<'a> {
 pub struct FirstResult {
     /// The recorded rows, if they were requested.
     pub taken: Option<Taken>,
-    /// What was counted, if anything was.
+    /// The counts, if anything was counted.
     pub counted: Option<Counted>,
-    /// What was signed, by algorithm.
+    /// The signature rows by algorithm.
     pub signed: Vec<SignedRows>,
     /// The keys by which documents match their copies in an index, if there is one.
     pub copy_keys: Option<Keys>,

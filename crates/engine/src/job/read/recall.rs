@@ -159,7 +159,7 @@ struct SoFar {
     block: usize,
     /// What was signed after these blocks.
     signed: Vec<Signed>,
-    /// What earlier processes have signed.
+    /// Results of earlier processes.
     restored: SignTallies,
     /// Number of documents that earlier processes have signed.
     documents: u64,

@@ -242,7 +242,7 @@ impl<'s> Signing<'s> {
         self.finish_with(tallies, keys)
     }
 
-    /// Like [`Signing::finish`], after [`Signing::close_keys`] was called.
+    /// Works like `finish`, after [`Signing::close_keys`] was called.
     pub fn finish_with(self, tallies: SignTallies, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
         let SignTallies(mut tallies) = tallies;
         tallies.resize(self.bound.len(), SignTally::default());

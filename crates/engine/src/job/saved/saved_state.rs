@@ -294,7 +294,7 @@ impl<'j> SavedState<'j> {
         Ok(checkpoints.has(&partials.key(self.keys()?, 0)))
     }
 
-    /// Removes the partial checkpoints of a pass, starting with one.
+    /// Removes the partial checkpoints of a pass, starting with number `from`.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.

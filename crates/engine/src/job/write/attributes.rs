@@ -68,7 +68,7 @@ impl Marks {
 pub struct Known<'k> {
     /// The removal decisions.
     pub decided: &'k Decided,
-    /// What was recorded of the rows.
+    /// The data recorded about the rows.
     pub taken: &'k Taken,
     /// The exact copies.
     pub copies: &'k Classes,

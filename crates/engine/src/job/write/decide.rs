@@ -68,7 +68,7 @@ impl Deciding {
     }
 }
 
-/// Like [`decide`], for any source of pairs. `settled` returns what earlier runs decided; `look` returns how much of a document is
+/// Works like [`decide`], for any source of pairs. `settled` returns what earlier runs decided; `look` returns how much of a document is
 /// contained in a kept one, and vice versa, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
     session: &Session<'_>,

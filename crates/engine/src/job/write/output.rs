@@ -31,7 +31,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Holds what is known about the corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// What was recorded of the rows.
+    /// The data recorded about the rows.
     pub taken: &'c Taken,
     /// The exact copies.
     pub copies: &'c Arc<Classes>,
@@ -43,7 +43,7 @@ pub struct Corpus<'c> {
     pub tables: Option<Stats>,
     /// The learned model of each algorithm, empty if it learns nothing.
     pub models: &'c [Vec<u64>],
-    /// What could not be read.
+    /// Rows and files that could not be read.
     pub losses: &'c Losses<'c>,
 }
 

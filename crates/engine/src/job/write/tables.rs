@@ -48,7 +48,7 @@ pub struct Tables<'t> {
     pub compared: Option<&'t Compared>,
     /// Rejected rows.
     pub rejected: &'t Rejected,
-    /// What could not be read.
+    /// Rows and files that could not be read.
     pub losses: &'t Losses<'t>,
     /// The ids of all documents that appear in a table.
     pub ids: &'t Ids<'t>,
