@@ -118,7 +118,7 @@ pub struct ExampleReport {
     pub documents: u64,
     /// The document with the highest score.
     pub id: String,
-    /// The score.
+    /// The highest score.
     pub score: f64,
     /// Whether the answer is next to the span; `None` if the item has none.
     pub answer_found: Option<bool>,

@@ -182,7 +182,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.keep_only(|name| has_any && (name == LEDGER || state.ledger.lists(name)))
     }
 
-    /// Starts over without some input files: nothing from the previous attempt can be used.
+    /// Begins an attempt: forgets what an earlier attempt restored, and removes files that belong to no checkpoint.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.

@@ -38,7 +38,7 @@ impl Pages<'_> {
 
     fn get(&self, at: usize) -> &[u64] {
         let words = |from: u64, count: usize| bytemuck::try_cast_slice(self.numbers.get(from, count * 8));
-        // Every entry is a multiple of a word in a mapped file, so the bytes are aligned.
+        // Every entry has a whole number of words and is in a mapped file, so the bytes are aligned.
         let length = words(self.begins[at], 1).map_or(0, |length: &[u64]| length[0] as usize);
         words(self.begins[at] + 8, length).unwrap_or(&[])
     }

@@ -189,7 +189,7 @@ fn components<R: survive::Relation>(
     })
 }
 
-/// Finds kept documents, with the lists it needs.
+/// A finder of kept documents, and the lists that it needs.
 type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
 /// Removes all documents of each component of the pairs except the first one.
