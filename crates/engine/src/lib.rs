@@ -1,8 +1,8 @@
 //! Runs: the order of steps, threads, memory and saved state.
 //!
-//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+//! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod contaminated;

@@ -18,38 +18,38 @@ use dupsift_text::{Field, Pipeline};
 pub struct Session<'s> {
     /// Threads, memory, clock, progress and the folder of temporary files.
     pub engine: &'s Engine<'s>,
-    /// What was asked.
+    /// The options of the run.
     pub options: &'s RunOptions,
-    /// The files.
+    /// The input files.
     pub source: &'s Source,
-    /// From text to words.
+    /// Turns text into words.
     pub pipeline: &'s Pipeline,
-    /// Texts that the page may show.
+    /// Texts that the report page may show.
     pub kept_texts: KeptTexts,
-    /// From pages to texts.
+    /// Extracts text from HTML pages.
     pub purifier: Purifier,
-    /// What came of pages so far.
+    /// The results for the pages purified so far.
     pub pages: Pages,
     /// The scopes of documents, see `--scope`.
     pub scopes: Scopes,
-    /// Hashes of what the first pass has read of each file.
+    /// Hashes of what the first pass read from each file.
     pub contents: ContentHashes,
-    /// The columns beside the text that the algorithms read.
+    /// The columns besides the text that the algorithms read.
     pub fields: Vec<Field>,
-    /// Han characters that went through the dictionary.
+    /// Han characters segmented with the dictionary.
     pub segmented: AtomicU64,
-    /// The number of the first document of the corpus itself: guests have smaller ones.
+    /// The number of the first document of the corpus itself; indexed documents have smaller numbers.
     pub base: u64,
-    /// Documents of an index that take part.
+    /// The indexed documents that take part in the run.
     pub guests: Option<Guests>,
-    /// The pieces that are read, where this process reads a part of the corpus.
+    /// The pieces to read, if this process reads only part of the corpus.
     pub part: Option<Vec<Split>>,
-    /// No document has this number or a larger one, where not all rows take part.
+    /// If not all rows take part, all document numbers are below this one.
     limit: Option<u64>,
 }
 
 impl<'s> Session<'s> {
-    /// Returns the session of a corpus that was not read yet.
+    /// Returns the session for a corpus that has not been read yet.
     pub fn new(
         engine: &'s Engine<'s>,
         options: &'s RunOptions,
@@ -75,13 +75,13 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Of the same corpus under larger numbers, see [`Source::shifted`].
+    /// Returns a session for the same corpus with larger document numbers, see [`Source::shifted`].
     pub fn shifted(&self, source: &'s Source, by: u64) -> Session<'s> {
         let limit = self.limit.map(|limit| limit.saturating_add(by));
         Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
-    /// Of documents that stand before the corpus.
+    /// Returns a session for documents that precede the corpus.
     pub fn of_guests<'g>(&self, source: &'g Source) -> Session<'g>
     where
         's: 'g,
@@ -89,7 +89,7 @@ impl<'s> Session<'s> {
         Session { base: self.base, limit: None, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
-    /// Of the corpus with its guests, see [`Source::after`].
+    /// Returns a session for the corpus with its indexed documents, see [`Source::after`].
     pub fn joined<'g>(&self, source: &'g Source, guests: Guests) -> Session<'g>
     where
         's: 'g,
@@ -99,57 +99,57 @@ impl<'s> Session<'s> {
         Session { base: self.base, limit: self.limit, guests: Some(guests), segmented, ..new }
     }
 
-    /// Returns a session of the same corpus that reads these pieces only.
+    /// Returns a session for the same corpus that reads only these pieces.
     pub fn of_pieces(&self, pieces: Vec<Split>) -> Session<'s> {
         Session { part: Some(pieces), ..Session::new(self.engine, self.options, self.source, self.pipeline) }
     }
 
-    /// How many documents are numbered: all rows, or those within `--limit`, with what stands before them.
+    /// Returns how many documents are numbered: all rows, or those within `--limit`, plus the documents that precede them.
     pub fn documents(&self) -> u64 {
         let all = self.source.documents().max(self.base);
         self.limit.map_or(all, |limit| all.min(limit))
     }
 
-    /// Rows of the corpus itself that take part.
+    /// Returns how many rows of the corpus itself take part.
     pub fn rows(&self) -> u64 {
         self.documents() - self.base
     }
 
-    /// The number that a document has in tables: its own, or that in an index.
+    /// Returns a document's number in tables: its own number, or its number in an index.
     #[inline]
     pub fn number(&self, doc: u64) -> u64 {
         self.guests.as_ref().map_or(doc, |guests| guests.number(doc).0)
     }
 
-    /// The document that has this number in tables; none where it takes no part.
+    /// Returns the document that has this number in tables; `None` if it takes no part.
     pub fn document(&self, number: u64) -> Option<u64> {
         let here = self.guests.as_ref().map_or(Some(number), |guests| guests.here(IndexDoc(number)));
         here.filter(|&doc| doc < self.documents())
     }
 
-    /// Whether both are documents of an index: what they are to each other was told before.
+    /// Returns whether both documents are indexed; an earlier run already reported how they relate.
     #[inline]
     pub fn are_old(&self, a: u64, b: u64) -> bool {
         a < self.base && b < self.base
     }
 
-    /// Whether a document is one of the corpus itself, or has the text of one.
+    /// Returns whether a document belongs to the corpus itself or has the same text as a document that does.
     #[inline]
     pub fn is_fresh(&self, doc: u64) -> bool {
         doc >= self.base || self.guests.as_ref().is_some_and(|guests| guests.is_copied(doc))
     }
 
-    /// Files of guests, which stand first.
+    /// Returns how many files hold indexed documents; these files come first.
     pub fn guest_files(&self) -> usize {
         self.source.files.partition_point(|file| file.first_doc < self.base)
     }
 
-    /// Whether some texts are pages, which have to be purified.
+    /// Returns whether some texts are HTML pages that have to be purified.
     pub fn has_pages(&self) -> bool {
         self.source.has_pages()
     }
 
-    /// The names of the columns beside the text that a reading asks for.
+    /// Returns the names of the columns besides the text that a pass reads.
     pub fn field_columns(&self) -> Vec<String> {
         self.fields.iter().map(|&field| self.options.field_columns[field as usize].clone()).collect()
     }

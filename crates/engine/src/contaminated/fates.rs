@@ -1,4 +1,4 @@
-//! What becomes of each document: it is kept, removed, or written without its spans.
+//! Decides what happens to each document: it is kept, removed, or written without its spans.
 
 use super::ContaminatedOptions;
 use super::places::{Place, Places};
@@ -7,21 +7,21 @@ use dupsift_core::error::Result;
 use dupsift_passages::cut_out;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
-/// Bytes of a place that is cut: its first byte, and the one after the last.
+/// Bytes of a place to cut: its first byte, and the byte after its last.
 const PLACE: usize = 8;
 
-/// What becomes of each document.
+/// Holds what happens to each document.
 pub struct Fates {
-    /// Documents that are contaminated: an item has the threshold or more.
+    /// Contaminated documents: the score of an item reaches the threshold.
     pub contaminated: AtomicBits,
     /// Of these, the ones that are removed.
     pub removed: AtomicBits,
     cuts: FrozenHeap,
-    /// Where the places that are cut of a document begin, plus one.
+    /// The offset of each document's places to cut, plus one.
     begins: AtomicCells<u64>,
 }
 
-/// Returns the places of spans, as first token, token after the last, first byte and byte after the last; those that overlap are one.
+/// Returns the places of spans as first token, token after the last, first byte and byte after the last. Overlapping places are merged.
 fn joined(spans: &[&Place]) -> Vec<[u32; 4]> {
     let mut places: Vec<[u32; 4]> =
         spans.iter().map(|span| [span.tokens[0], span.tokens[1], span.bytes[0], span.bytes[1]]).collect();
@@ -37,10 +37,10 @@ fn joined(spans: &[&Place]) -> Vec<[u32; 4]> {
 }
 
 impl Fates {
-    /// Decides.
+    /// Decides what happens to each document.
     ///
     /// # Errors
-    /// A full disk, an interruption.
+    /// Returns an error for a full disk or an interruption.
     pub fn new(session: &Session<'_>, options: &ContaminatedOptions, places: &Places<'_>) -> Result<Fates> {
         let (dir, documents) = (session.engine.dir, session.documents() as usize);
         let bits = |name| AtomicBits::new(dir, name, documents);
@@ -52,7 +52,7 @@ impl Fates {
             let Some(first) = over.first() else { return Ok(()) };
             contaminated.set(doc as usize);
             let places = joined(&over);
-            // A document of which no token is left is removed.
+            // A document with no token left is removed.
             let cut: u32 = places.iter().map(|[start, end, ..]| end - start).sum();
             if !options.cut_spans || cut == first.doc_tokens {
                 removed.set(doc as usize);
@@ -69,7 +69,7 @@ impl Fates {
         Ok(Fates { contaminated, removed, cuts: heap.freeze()?, begins })
     }
 
-    /// Returns whether something is cut out of a document.
+    /// Returns whether anything is cut from a document.
     pub fn is_cut(&self, doc: u64) -> bool {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }

@@ -1,25 +1,25 @@
-//! What the search finds: a row for each span, with what it covers, in temporary files.
+//! The results of the search: a row for each span with the tokens it covers, in temporary files.
 
 use crate::session::Session;
 use dupsift_contamination::Item;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Records, Shuffle, Sorted, Writer};
 
-/// Bytes of a row: document, item, first token, where the rest is, and how long that is.
+/// Bytes of a row: document, item, first token, offset and length of the rest.
 const ROW: usize = 28;
-/// Bytes by which rows are one document and one item.
+/// Leading bytes of a row that identify document and item.
 const GROUP: usize = 12;
-/// Bytes of the numbers at the beginning of the rest.
+/// Bytes of the numbers at the start of the rest.
 const NUMBERS: usize = 8;
 
-/// A span of a document, as the search leaves it.
+/// Holds a span of a document as found by the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The first token, and the one after the last.
     pub tokens: [u32; 2],
-    /// The n-grams of the item that are in it.
+    /// The n-grams of the item in the span.
     pub grams: u32,
-    /// The tokens of the item that it covers.
+    /// The tokens of the item that the span covers.
     pub covered: Vec<u64>,
 }
 
@@ -65,27 +65,27 @@ impl Finding {
     }
 }
 
-/// All spans, by document and item.
+/// Holds all spans, by document and item.
 pub struct Found {
     rows: Sorted,
     rest: FrozenHeap,
 }
 
 impl Found {
-    /// Returns how many there are.
+    /// Returns the number of spans.
     pub fn rows(&self) -> u64 {
         self.rows.rows()
     }
 
-    /// Returns the bytes of temporary files.
+    /// Returns the bytes of the temporary files.
     pub fn bytes(&self) -> u64 {
         self.rows.spilled_bytes() + self.rest.bytes().len() as u64
     }
 
-    /// Calls `each` with the spans of a document and an item, in order of documents, then of items, then of places.
+    /// Calls `each` with the spans of each document and item, ordered by document, then item, then place.
     ///
     /// # Errors
-    /// What `each` returns, and an interruption.
+    /// Returns any error from `each`, and an error for an interruption.
     pub fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, Item, &[Span]) -> Result<()>) -> Result<()> {
         for partition in 0..self.rows.partitions() {
             session.engine.go_on()?;
@@ -111,7 +111,7 @@ impl Found {
     }
 }
 
-/// Returns a number that is written big-endian.
+/// Decodes a big-endian number.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -1,15 +1,15 @@
-//! The verb `contaminated`: which documents of a corpus contain items of an evaluation set.
+//! The command `contaminated`: which documents of a corpus contain items of an evaluation set.
 //!
 //! ```text
-//! reference The items are read and held in memory: tokens, n-grams, answers.
-//! search    One pass over the corpus: spans of items with what they cover, and in how many documents each token occurs.
-//! verdicts  Spans by document and item: the score of each, the best one of each item, items that are public.
-//! places    The places of spans that are listed, by a pass over their documents alone, which reads ids too.
-//! fates     Documents that are removed, and spans that are cut.
-//! write     Tables, the corpus without contaminated documents or spans, the record.
+//! reference Reads the items and holds them in memory: tokens, n-grams, answers.
+//! search    One pass over the corpus: finds spans of items with the tokens they cover, and counts how many documents contain each token.
+//! verdicts  Scores each item in each document, picks the best span of each item, and finds public items.
+//! places    Locates the listed spans in a pass over only their documents, which also reads ids.
+//! fates     Selects the documents that are removed and the spans that are cut.
+//! write     Writes tables, the corpus without contaminated documents or spans, and the record.
 //! ```
 //!
-//! What an n-gram, a span and a score are is defined in `dupsift_contamination`.
+//! `dupsift_contamination` defines n-grams, spans and scores.
 
 mod fates;
 mod found;
@@ -29,52 +29,52 @@ pub use reference::{Against, look};
 pub use report::{ContaminationReport, ExampleReport, SuiteReport};
 pub use run::{check, contaminated};
 
-/// The score from which on a document is listed with an item.
+/// The lowest score at which a document is listed with an item.
 pub const LISTED: f64 = 0.5;
-/// The score from which on an item counts as found nearly complete.
+/// The lowest score at which an item counts as found nearly complete.
 pub const NEARLY: f64 = 0.8;
-/// An item in more documents than these is public.
+/// An item in more documents than this is public.
 pub const PUBLIC: u64 = 100;
-/// Characters of a span, and of the text of an item, that tables show.
+/// Characters of a span, and of an item's text, that tables show.
 pub const SHOWN: usize = 500;
 
-/// A column of the evaluation set, and whether you named it.
+/// Names a column of the evaluation set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemColumn {
     /// Its name.
     pub name: String,
-    /// Whether it has to be there.
+    /// Whether it is required.
     pub required: bool,
 }
 
-/// What a search for contamination is asked to do besides what every run is.
+/// Holds the options of a search for contamination, in addition to those of every run.
 #[derive(Clone)]
 pub struct ContaminatedOptions {
-    /// Columns, resources, and the corpus.
+    /// Columns, resources and the corpus.
     pub run: RunOptions,
     /// Files, folders or globs of the evaluation set.
     pub against: Vec<String>,
-    /// The column of the texts that are searched for.
+    /// The column with the texts that are searched for.
     pub item: ItemColumn,
-    /// The column of the ids of items.
+    /// The column with the item ids.
     pub item_id: ItemColumn,
-    /// The column of answers.
+    /// The column with the answers.
     pub answer: ItemColumn,
-    /// The column of the names of evaluation sets; a row without one takes the name of its file.
+    /// The column with the names of evaluation sets; for a row without a name, the file name is used.
     pub suite: ItemColumn,
     /// Tokens of an n-gram.
     pub ngram: u32,
-    /// The score from which on a document is contaminated.
+    /// The lowest score at which a document is contaminated.
     pub threshold: f64,
-    /// Whether spans are cut, and the rest of their documents is kept.
+    /// Whether spans are cut and the rest of their documents is kept.
     pub cut_spans: bool,
 }
 
 impl ContaminatedOptions {
-    /// Returns the options that complete settings ask for.
+    /// Returns the options from complete settings.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the evaluation set is missing, and for what a run would refuse.
+    /// Returns [`Error::Usage`] if the evaluation set is missing, and for options that a run would refuse.
     pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<ContaminatedOptions> {
         let against = settings.texts("against").to_vec();
         if against.is_empty() {
@@ -113,7 +113,7 @@ impl ContaminatedOptions {
         })
     }
 
-    /// Returns whether a score, a number of 32 bits in tables, reaches the threshold.
+    /// Returns whether a score, rounded to 32 bits as in tables, reaches the threshold.
     pub fn reaches(&self, score: impl Into<f64>) -> bool {
         score.into() as f32 >= self.threshold as f32
     }
@@ -135,7 +135,7 @@ mod tests {
         given.iter().for_each(|(name, value)| settings.give_by_name(Verb::Contaminated, name, value).unwrap());
         let settings = settings.with_defaults(Verb::Contaminated).unwrap();
         let options = ContaminatedOptions::resolve(Vec::new(), &settings).unwrap();
-        // 0.7 with 32 bits is less than with 64.
+        // 0.7 in 32 bits is less than in 64.
         assert!(f64::from(0.7_f32) < 0.7 && options.reaches(0.7_f32) && options.reaches(0.7_f64));
         assert!(!options.reaches(0.699_999_9_f32) && options.reaches(0.700_000_1_f32));
     }

@@ -1,4 +1,4 @@
-//! Where the spans that are listed are in their texts: one pass over the documents that have some, which reads their ids too.
+//! Locates the listed spans in their texts in one pass over the documents that have some, which also reads their ids.
 
 use std::sync::Arc;
 
@@ -17,44 +17,44 @@ use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
-/// Characters before and after a span that are shown with it.
+/// Characters shown before and after a span.
 const BESIDE: usize = 80;
 
-/// A span of a listed document.
+/// Holds a span of a listed document.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Place {
     /// The item.
     pub item: Item,
-    /// The score of the span, as it is written.
+    /// The score of the span, as written to tables.
     pub score: f32,
-    /// Whether it is the best one of the item in the document.
+    /// Whether it is the item's best span in the document.
     pub is_best: bool,
     /// The first token, and the one after the last.
     pub tokens: [u32; 2],
-    /// The n-grams of the item that are in it.
+    /// The n-grams of the item in the span.
     pub grams: u32,
-    /// The tokens of the item that it covers.
+    /// The tokens of the item that the span covers.
     pub covered: Vec<u64>,
-    /// The tokens of its document.
+    /// The number of tokens in its document.
     pub doc_tokens: u32,
-    /// The characters at which it begins and ends.
+    /// The character positions of its start and end.
     pub characters: [u32; 2],
-    /// The same in bytes.
+    /// The same positions in bytes.
     pub bytes: [u32; 2],
-    /// Whether the answer is beside it; `None` if the item has none.
+    /// Whether the answer is next to it; `None` if the item has none.
     pub answer_found: Option<bool>,
-    /// The text before it, the beginning of its own, and the text after it.
+    /// The text before it, the beginning of the span, and the text after it.
     pub texts: [String; 3],
 }
 
-/// The spans of documents, as JSON in a temporary file.
+/// Stores the spans of documents as JSON in a temporary file.
 struct Stored {
     heap: FrozenHeap,
-    /// Where those of a document begin, plus one; 0: it has none.
+    /// The offset of each document's spans plus one; 0 if it has none.
     begins: AtomicCells<u64>,
 }
 
-/// Bytes before the spans of a document that say how many bytes they are.
+/// Bytes of the length that precedes a document's spans.
 const LENGTH: usize = 8;
 
 fn append(heap: &Heap, begins: &AtomicCells<u64>, doc: u64, spans: &[Place]) -> Result<()> {
@@ -74,12 +74,12 @@ impl Stored {
     }
 }
 
-/// The spans of all listed documents.
+/// Holds the spans of all listed documents.
 pub struct Places<'p> {
     spans: Stored,
-    /// The documents that have some.
+    /// The documents that have spans.
     pub listed: Arc<AtomicBits>,
-    /// The ids of these, and of rejected rows.
+    /// The ids of these documents and of rejected rows.
     pub ids: Ids<'p>,
 }
 
@@ -87,7 +87,7 @@ impl<'p> Places<'p> {
     /// Reads the documents that are listed with an item, and finds their spans.
     ///
     /// # Errors
-    /// A damaged file, a full disk, an interruption.
+    /// Returns an error for a damaged file, a full disk or an interruption.
     pub fn find(
         session: &Session<'p>,
         options: &ContaminatedOptions,
@@ -143,10 +143,10 @@ impl<'p> Places<'p> {
         Ok(Places { spans, listed, ids: ids.end()? })
     }
 
-    /// Calls `each` with the spans of the listed documents, in order of documents, then of items; the best span of an item is first.
+    /// Calls `each` with the spans of the listed documents, ordered by document, then item; the best span of an item comes first.
     ///
     /// # Errors
-    /// What `each` returns, and an interruption.
+    /// Returns any error from `each`, and an error for an interruption.
     pub fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, &[Place]) -> Result<()>) -> Result<()> {
         for doc in self.listed.iter() {
             session.engine.go_on()?;
@@ -156,7 +156,7 @@ impl<'p> Places<'p> {
     }
 }
 
-/// Lists the spans that are wanted of each document: the best one of each item, and all that are cut.
+/// Lists the spans that are needed from each document: the best one of each item, and all that are cut.
 fn list(
     session: &Session<'_>,
     options: &ContaminatedOptions,
@@ -197,10 +197,10 @@ fn list(
     Ok(Stored { heap: heap.freeze()?, begins })
 }
 
-/// Finds the places of spans in the text as it was written.
+/// Finds the places of spans in the original text.
 fn locate(document: &Analysis<'_>, spans: &mut [Place], reference: &Reference) {
     let (raw, tokens) = (document.raw(), document.tokens());
-    // The first and the last token of each span, in the order of the text.
+    // The first and last token of each span, in text order.
     let mut wanted: Vec<u32> = spans.iter().flat_map(|span| [span.tokens[0], span.tokens[1] - 1]).collect();
     wanted.sort_unstable();
     wanted.dedup();

@@ -1,4 +1,4 @@
-//! The evaluation set: found, read and held in memory.
+//! The evaluation set: finds and reads it, and holds it in memory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,26 +21,26 @@ use dupsift_files::io::several_texts::several;
 use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The share of the memory that the evaluation set may take: a quarter.
+/// The divisor for the memory that the evaluation set may take: a quarter.
 const SHARE: u64 = 4;
 
-/// Bytes that a name or a text takes besides its letters.
+/// Bytes that a name or text takes in addition to its characters.
 const A_TEXT: u64 = 64;
 
-/// The files of an evaluation set, opened.
+/// Holds the opened files of an evaluation set.
 pub struct Against {
     options: RunOptions,
     inputs: Inputs,
 }
 
 impl Against {
-    /// Returns the files of the evaluation set, the unreadable ones too.
+    /// Returns the files of the evaluation set, including unreadable ones.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let bad = self.inputs.bad.iter().map(|file| &*file.path);
         self.inputs.source.files.iter().map(|file| &*file.path).chain(bad)
     }
 
-    /// Returns how many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.inputs.source.documents()
     }
@@ -49,7 +49,7 @@ impl Against {
 /// Finds and opens the files of the evaluation set.
 ///
 /// # Errors
-/// Files that are not there, and columns that no file has.
+/// Returns an error for missing files, and for columns that no file has.
 pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Against> {
     let run = RunOptions {
         inputs: options.against.clone(),
@@ -60,7 +60,7 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
         id_required: false,
         other_columns: vec![options.answer.name.clone(), options.suite.name.clone()],
         page_columns_required: [false; 2],
-        // --limit is about the corpus.
+        // --limit applies only to the corpus.
         limit: None,
         report: false,
         corpus: CorpusFiles::default(),
@@ -74,7 +74,7 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
         ("suite-column", &options.suite, options.suite.required),
     ];
     let each = named.into_iter().filter(|(.., required)| *required).flat_map(|(option, column, _)| {
-        // Several columns make one text.
+        // Several columns form one text.
         let names = if option == "item-column" { several(&column.name) } else { Vec::new() };
         let names = if names.is_empty() { vec![column.name.clone()] } else { names };
         names.into_iter().map(move |column| Asked { option, column, plain: false })
@@ -88,39 +88,39 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     Ok(Against { options: run, inputs })
 }
 
-/// What is known of an item besides its tokens.
+/// Holds what is known about an item besides its tokens.
 #[derive(Debug)]
 pub struct Known {
-    /// Its id, or `FILE#ROW`.
+    /// The item's id, or `FILE#ROW`.
     pub id: String,
-    /// The number of its suite.
+    /// The number of the item's evaluation set.
     pub suite: usize,
-    /// The beginning of its text.
+    /// The beginning of the item's text.
     pub text: String,
 }
 
-/// The evaluation set in memory.
+/// Holds the evaluation set in memory.
 pub struct Reference {
-    /// What is searched for.
+    /// The items to search for.
     pub items: Items,
-    /// By item.
+    /// Data by item.
     pub known: Vec<Known>,
     /// The names of the evaluation sets, in order.
     pub suites: Vec<String>,
-    /// The bytes that all of it takes, while it is searched for.
+    /// The bytes that everything takes during the search.
     pub bytes: u64,
-    /// What could not be read.
+    /// Rows and files that could not be read.
     pub losses: OtherInput,
 }
 
 impl Reference {
-    /// Returns what is known of an item.
+    /// Returns what is known about an item.
     pub fn known(&self, item: Item) -> &Known {
         &self.known[item as usize]
     }
 }
 
-/// An item as it is read.
+/// Holds an item as it is read.
 struct Read {
     doc: u64,
     tokens: Vec<u64>,
@@ -131,7 +131,7 @@ struct Read {
 }
 
 impl Read {
-    /// Bytes besides the tokens.
+    /// Returns the bytes besides the tokens.
     fn bytes(&self) -> u64 {
         (self.id.len() + self.text.len()) as u64 + 3 * A_TEXT
     }
@@ -140,7 +140,8 @@ impl Read {
 /// Reads the evaluation set.
 ///
 /// # Errors
-/// [`Error::Usage`] if it takes more than its share of the memory, or a file of it is damaged; with `strict` the first bad row.
+/// Returns [`Error::Usage`] if the evaluation set takes more than its share of the memory or has a damaged file; with `strict`, also for
+/// the first bad row.
 pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Against) -> Result<Reference> {
     let Against { options: run, inputs } = against;
     if let (true, Some(first)) = (run.strict, inputs.bad.first()) {
@@ -176,7 +177,7 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
     Ok(Reference { items: builder.build(), known, suites, bytes, losses })
 }
 
-/// Checks that so many items, the first of `all`, are within their share of the memory.
+/// Checks that this many items, the first of `all`, are within their share of the memory.
 fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     if bytes <= memory / SHARE {
         return Ok(());
@@ -260,7 +261,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
     Ok((items, ids_seen, rejected))
 }
 
-/// Returns the name of a suite whose rows do not name it: that of its file, without folders and endings.
+/// Returns the name of an evaluation set whose rows do not name it: the file name, without folders and file extensions.
 fn name_of(inputs: &Inputs, doc: u64) -> String {
     let (file, _) = inputs.source.locate(doc);
     let name = Path::new(&file.label).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

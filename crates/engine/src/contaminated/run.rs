@@ -1,4 +1,4 @@
-//! The story of a search for contamination.
+//! Runs a search for contamination.
 
 use std::sync::atomic::AtomicBool;
 
@@ -23,21 +23,21 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::Stage;
 
-/// Checks what can be known before an input is opened.
+/// Checks what can be checked before an input is opened.
 ///
 /// # Errors
-/// As [`crate::job::check()`].
+/// See [`crate::job::check()`].
 pub fn check(options: &ContaminatedOptions, is_dry: bool) -> Result<()> {
     if is_dry { crate::job::check_dry(&options.run) } else { crate::job::check(&options.run) }
 }
 
-/// Makes the page of a record.
+/// Renders the report page from a record.
 pub type Page<'p> = dyn Fn(&ContaminationReport) -> String + 'p;
 
 /// Searches the documents of `inputs` for items.
 ///
 /// # Errors
-/// An evaluation set that is too large for the memory, and what keeps a run from its end.
+/// Returns an error if the evaluation set is too large for the memory, and any error that prevents a run from finishing.
 pub fn contaminated(
     options: &ContaminatedOptions,
     inputs: Inputs,
@@ -64,7 +64,7 @@ fn attempt(
         check_editing(session, "cut-spans")?;
     }
     let reference = reference::read(session, options, against)?;
-    // Rows make room for the items.
+    // Memory for rows is reduced to make room for the items.
     let _held = session.engine.memory.lend(reference.bytes as usize)?;
     let losses = &losses.clone().with(Some(&reference.losses));
     let searched = search(session, &reference)?;

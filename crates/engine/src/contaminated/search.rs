@@ -1,4 +1,4 @@
-//! The pass over the corpus: spans of items in each document, and document frequencies.
+//! The pass over the corpus: finds spans of items in each document, and counts document frequencies.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,17 +12,17 @@ use dupsift_files::io::Want;
 use dupsift_files::tables::{IdsSeen, LostValues};
 use dupsift_spill::shuffle::Writer;
 
-/// What the pass found.
+/// Holds the results of the pass.
 pub struct Searched {
     /// The spans that may matter.
     pub found: Found,
     /// The weight of each token.
     pub weights: Weights,
-    /// Rows that could not be used.
+    /// Rejected rows.
     pub rejected: Rejected,
-    /// Documents that were searched.
+    /// Searched documents.
     pub documents: u64,
-    /// Bytes of their texts.
+    /// Bytes of text.
     pub text_bytes: u64,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
@@ -30,7 +30,7 @@ pub struct Searched {
     pub lost: LostValues,
 }
 
-/// What one thread has.
+/// Holds the state of one thread.
 struct Thread<'t> {
     search: Search<'t>,
     spans: Writer<'t>,
@@ -42,7 +42,7 @@ struct Thread<'t> {
 /// Searches all documents.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> {
     let name = "search";
     let running = session.engine.clock.stage(name);

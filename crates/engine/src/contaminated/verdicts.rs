@@ -1,4 +1,4 @@
-//! From spans to verdicts: the score of each item in each document, public items, documents that are contaminated.
+//! Turns spans into verdicts: the score of each item in each document, public items, contaminated documents.
 
 use super::found::{Found, Span};
 use super::reference::Reference;
@@ -8,32 +8,32 @@ use crate::session::Session;
 use dupsift_contamination::{Item, Items, Weights};
 use dupsift_core::error::Result;
 
-/// What is known of an item once all documents were searched.
+/// Counts an item's occurrences after all documents were searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Documents in which its score is [`NEARLY`] or more, and [`LISTED`] or more.
+    /// Documents in which its score is at least [`NEARLY`], and at least [`LISTED`].
     pub documents: [u64; 2],
     /// Its highest score.
     pub score: f64,
 }
 
 impl Tally {
-    /// Returns whether the item is set apart, because too many documents have it.
+    /// Returns whether the item is excluded because too many documents contain it.
     pub fn is_public(&self) -> bool {
         self.documents[1] > PUBLIC
     }
 }
 
-/// The verdicts over a corpus.
+/// Holds the verdicts over a corpus.
 pub struct Verdicts<'v> {
     found: &'v Found,
     items: &'v Items,
     weights: &'v Weights,
-    /// By item.
+    /// Tallies by item.
     pub tallies: Vec<Tally>,
 }
 
-/// A document that contains an item.
+/// Holds a document that contains an item, with its score.
 pub struct Verdict<'s> {
     /// The document.
     pub doc: u64,
@@ -41,7 +41,7 @@ pub struct Verdict<'s> {
     pub item: Item,
     /// The score of the best span.
     pub score: f64,
-    /// The best span; of equal ones the first.
+    /// The best span; the first one of equal ones.
     pub best: &'s Span,
     /// All spans.
     pub spans: &'s [Span],
@@ -51,7 +51,7 @@ impl<'v> Verdicts<'v> {
     /// Scores all spans.
     ///
     /// # Errors
-    /// An interruption.
+    /// Returns an error for an interruption.
     pub fn new(session: &Session<'_>, reference: &'v Reference, searched: &'v Searched) -> Result<Verdicts<'v>> {
         let running = session.engine.clock.stage("score");
         let mut verdicts = Verdicts {
@@ -86,15 +86,15 @@ impl<'v> Verdicts<'v> {
         })
     }
 
-    /// Returns the score of a span, as it is written.
+    /// Returns the score of a span, as written to tables.
     pub fn score(&self, item: Item, span: &Span) -> f64 {
         f64::from(self.items.score(item, &span.covered, self.weights) as f32)
     }
 
-    /// Calls `each` with the documents that contain an item that is not public, in order of documents, then of items.
+    /// Calls `each` for documents that contain an item that is not public, ordered by document, then item.
     ///
     /// # Errors
-    /// What `each` returns, and an interruption.
+    /// Returns any error from `each`, and an error for an interruption.
     pub fn each(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict<'_>) -> Result<()>) -> Result<()> {
         self.each_of_all(session, &mut |verdict| {
             let is_listed = verdict.score >= LISTED && !self.tallies[verdict.item as usize].is_public();

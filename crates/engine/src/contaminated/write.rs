@@ -1,4 +1,4 @@
-//! The tables, the corpus and what the page shows.
+//! Writes the tables, the corpus and the data for the report page.
 
 use std::collections::BTreeSet;
 
@@ -22,27 +22,27 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Items of an evaluation set that the page shows.
+/// Items per evaluation set that the page shows.
 const EXAMPLES: usize = 10;
 /// Public items that the page shows.
 const PUBLIC_EXAMPLES: usize = 20;
 
-/// What the tables say.
+/// Holds what the tables contain.
 pub struct Written {
     /// Rows of `contaminated/`.
     pub found: u64,
-    /// By suite.
+    /// Counts by evaluation set.
     pub suites: Vec<SuiteReport>,
-    /// For each suite the items with the highest scores.
+    /// For each evaluation set, the items with the highest scores.
     pub examples: Vec<ExampleReport>,
-    /// The items that most documents have.
+    /// The items in the most documents.
     pub public: Vec<ExampleReport>,
 }
 
 /// Writes `contaminated/`, `items/` and `suites/`.
 ///
 /// # Errors
-/// A full disk, an interruption.
+/// Returns an error for a full disk or an interruption.
 pub fn tables(
     session: &Session<'_>,
     stage: &Stage,
@@ -56,7 +56,7 @@ pub fn tables(
     let mut builder = ContaminatedBuilder::new(places.ids.kind());
     let mut suites = suites(reference, verdicts);
     let mut examples = Examples { session, reference, verdicts, best: vec![Vec::new(); reference.suites.len()] };
-    // The suites of the document at hand, at 0.8 and at 0.5.
+    // The evaluation sets found in the current document, at 0.8 and at 0.5.
     let (mut doc, mut of_doc) = (0, [BTreeSet::new(), BTreeSet::new()]);
     let mut count = |of_doc: &mut [BTreeSet<usize>; 2]| {
         let [nearly, listed] = of_doc;
@@ -111,7 +111,7 @@ pub fn tables(
     Ok(Written { found, suites, examples: examples.best.into_iter().flatten().map(|(_, one)| one).collect(), public })
 }
 
-/// Counts the items of each suite.
+/// Counts the items of each evaluation set.
 fn suites(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<SuiteReport> {
     let new = |name: &String| SuiteReport { suite: name.clone(), ..SuiteReport::default() };
     let mut suites: Vec<SuiteReport> = reference.suites.iter().map(new).collect();
@@ -161,12 +161,12 @@ fn status(reference: &Reference, item: Item, tally: &Tally) -> &'static str {
     }
 }
 
-/// The items with the highest scores, each with the first document that has that score.
+/// Collects the items with the highest scores, each with the first document that has that score.
 struct Examples<'e> {
     session: &'e Session<'e>,
     reference: &'e Reference,
     verdicts: &'e Verdicts<'e>,
-    /// By suite, the best first.
+    /// The best items by evaluation set, best first.
     best: Vec<Vec<(Item, ExampleReport)>>,
 }
 
@@ -200,7 +200,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns the places of the covered tokens in the beginning of an item, as stretches.
+/// Returns the places of the covered tokens in an item's beginning, as ranges.
 fn covered(session: &Session<'_>, text: &str, bits: &[u64]) -> Vec<[u32; 2]> {
     let document = session.pipeline.analyse(text);
     let is_covered = |at: usize| bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);
@@ -245,10 +245,10 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
     public.into_iter().map(example).collect()
 }
 
-/// Writes the corpus without contaminated documents, or without their spans, and the documents that are removed, as asked for.
+/// Writes the corpus without contaminated documents, or without their spans, and the removed documents, as the options select.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn corpus(
     session: &Session<'_>,
     options: &ContaminatedOptions,

@@ -1,56 +1,55 @@
-//! How `--memory` is divided, the least that would do, and what a run will take.
+//! Divides `--memory`, and computes the minimum and the expected use of a run.
 //!
-//! The promise: anonymous memory stays under the budget + 150 MB (what the program is, and what the allocator keeps) + 30
-//! times the longest document, once, for any number of threads. Half of the budget holds rows before they go to disk, the rest is
-//! shared by the threads for sorting and counting. Pages of files that are read take of the half of the rows, which
-//! go to disk for them, and of 32 MiB besides. Arrays that grow with the number of documents live in memory-mapped work files
-//! and are not anonymous.
+//! The guarantee: for any number of threads, anonymous memory stays below the budget + 150 MB (the program itself, and what the allocator
+//! keeps) + 30 times the longest document, counted once. Half of the budget holds rows before they spill to disk; the threads share the
+//! rest for sorting and counting. Parquet pages being read use the half for rows, which spill to make room, and another 32 MiB. Arrays that
+//! grow with the number of documents are in memory-mapped temporary files and are not anonymous.
 
 use bytesize::ByteSize;
 
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::MAX_PARTITIONS;
 
-/// What each thread needs at the least: a batch of documents, staging of writers, a sort.
+/// What each thread needs at least: a batch of documents, write buffers, a sort.
 const LEAST_A_THREAD: u64 = 16 << 20;
-/// What the process needs at the least besides.
+/// What the process needs at least in addition.
 const LEAST: u64 = 16 << 20;
 
-/// A partition of so many bytes is sorted without many trips to memory.
+/// A partition of this many bytes is sorted mostly within the CPU cache.
 const CACHED: u64 = 2 << 20;
 
-/// What readers may hold of pages before rows have to make way for them.
+/// The bytes of pages that readers may hold before rows have to make room.
 const PAGES: u64 = 32 << 20;
 
-/// What a page that is read alone may have of the 150 MB: the rest is the program's own.
+/// The part of the 150 MB that a page read alone may use; the rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
-/// What a table of pages takes while it is made: an unfinished row group, rows not yet encoded, a batch, the tree of a page.
+/// What a table of pages takes while it is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a page.
 const A_TABLE_OF_PAGES: u64 = 32 << 20;
 
-/// How often a table holds a long value while it is made: in a batch, among the different values, in a page, as the least and
-/// the greatest.
+/// How many copies of a long value a table holds while it is written: in a batch, among the distinct values, in a page, and as minimum and
+/// maximum.
 const A_VALUE_IN_A_TABLE: u64 = 5;
 
-/// How often a very long value is held while its row is read and written: in its line, while it is unescaped, in the batch; then
-/// in the batch, in a page, and as it is packed.
+/// How many copies of a very long value exist while its row is read and written: in its line, while unescaping, in the batch; then in the
+/// batch, in a page, and compressed.
 const A_LONG_VALUE_IN_A_TABLE: u64 = 3;
 
-/// What is promised for each byte of the longest document.
+/// The guaranteed factor for each byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
-/// The shares of the budget.
+/// Holds the shares of the budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// All of it.
+    /// The complete budget.
     pub memory: u64,
     /// The threads that share it.
     pub threads: usize,
-    /// Rows waiting in memory, for all shuffles of the job together.
+    /// Bytes of rows waiting in memory, for all shuffles of the job together.
     pub rows: usize,
-    /// Sorting or counting, for each thread.
+    /// Bytes per thread for sorting or counting.
     pub a_thread: usize,
-    /// About how many bytes of text a thread decodes at a time.
+    /// Approximate bytes of text that a thread decodes at a time.
     pub batch: usize,
 }
 
@@ -58,7 +57,7 @@ impl Budget {
     /// Divides the budget.
     ///
     /// # Errors
-    /// [`Error::Memory`] with the least that would do.
+    /// Returns [`Error::Memory`] with the smallest sufficient budget.
     pub fn new(memory: u64, threads: usize) -> Result<Budget> {
         let least = least(threads);
         if memory < least {
@@ -69,43 +68,42 @@ impl Budget {
         Ok(Budget { memory, threads, rows, a_thread, batch })
     }
 
-    /// What all readers together may hold of pages; a larger page is read while no other is.
+    /// Returns how many bytes of pages all readers together may hold; a larger page is read while no other page is.
     pub fn pages(&self) -> u64 {
         self.rows as u64 + PAGES
     }
 
-    /// What a reader may hold of pages without taking it from the rows.
+    /// Returns how many bytes of pages a reader may hold without taking memory from the rows.
     pub fn free_pages(&self) -> u64 {
         PAGES / self.threads as u64
     }
 
-    /// What a piece may have of pages without a look at each.
+    /// Returns how many bytes of pages a piece may have without each page being checked.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
 
-    /// Whether a page of so many bytes can be read at all, a value of that many bytes or more being in it. It has what is
-    /// the rows' and a part of what is promised besides; its longest document is worked on when its packed bytes are
-    /// gone.
+    /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. It may use the share of the
+    /// rows and part of the other guaranteed memory; its longest document is processed after its compressed bytes are freed.
     pub fn fits(&self, bytes: u64, longest: u64) -> bool {
         bytes <= self.room_for_page(longest)
     }
 
-    /// The bytes that a page may take in which a value of that many bytes or more is.
+    /// Returns how many bytes a page may take if it contains a value of at least this many bytes.
     pub fn room_for_page(&self, longest: u64) -> u64 {
         OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT)).saturating_add(self.memory / 10 * 6)
     }
 
-    /// The least budget that would do for such a page.
+    /// Returns the smallest budget that is sufficient for such a page.
     pub fn least_for(&self, bytes: u64, longest: u64) -> u64 {
         let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
         let needed = bytes.saturating_sub(besides).div_ceil(6).saturating_mul(10) + 10;
-        // As it is written: in whole MiB.
+        // Rounded up to whole MiB, as it is displayed.
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// How many tables of pages are made at a time where a reader holds so many bytes of its file at the most, with values as
-    /// long as that: they have what the readers together leave of the budget.
+    /// Returns how many tables of pages are written at a time if a reader holds at most this many bytes of its file, with values of this
+    /// length. They share what the readers together leave of the budget.
     pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
         let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {
@@ -115,53 +113,52 @@ impl Budget {
         (2..=self.threads as u64).take_while(|&tables| fit(tables)).last().unwrap_or(1) as usize
     }
 
-    /// What is promised besides for a document of so many bytes.
+    /// Returns the memory guaranteed in addition for a document of this many bytes.
     pub fn promised_for(&self, longest: u64) -> u64 {
         longest.saturating_mul(A_DOCUMENT)
     }
 
-    /// Whether a row with so many bytes in the columns beside its page can be written to a table of pages, a reader holding `held`
-    /// bytes of its file besides: then no more than one table is made.
+    /// Returns whether a row with this many bytes in the columns besides its page can be written to a table of pages, while a reader holds
+    /// `held` bytes of its file. In that case, only one table is written at a time.
     pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
         row_in_a_table(bytes, held) <= self.memory
     }
 
-    /// The least budget that would do for such a row.
+    /// Returns the smallest budget that is sufficient for such a row.
     pub fn least_for_row(&self, bytes: u64, held: u64) -> u64 {
         let needed = row_in_a_table(bytes, held);
-        // As it is written: in whole MiB.
+        // Rounded up to whole MiB, as it is displayed.
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// Documents of more bytes than these are long: each takes some twenty times its bytes while it is worked on, and
-    /// only as many of them are at a time as [`Budget::long_documents`] says.
+    /// Returns the size above which documents count as long: each takes about twenty times its bytes during processing, and
+    /// [`Budget::long_documents`] limits how many are processed at a time.
     pub fn short_document(&self) -> u64 {
         (self.a_thread as u64 / 64).clamp(16 << 10, 1 << 20)
     }
 
-    /// Bytes of long documents that are worked on at a time; a longer one alone.
+    /// Returns how many bytes of long documents are processed at a time; a longer document is processed alone.
     pub fn long_documents(&self) -> u64 {
         (self.memory / 128).max(self.short_document())
     }
 
-    /// Partitions for about so many bytes of rows: each is sorted in memory by one thread, and where few partitions do
-    /// for that, in its cache.
+    /// Returns the number of partitions for approximately this many bytes of rows: one thread sorts each partition in memory, and in its
+    /// CPU cache if a few partitions are enough for that.
     pub fn partitions(&self, bytes: u64) -> usize {
         let cached = bytes.div_ceil(CACHED).clamp(1, 256);
-        // Half of a thread's share is for the records, half of that for those that came in larger numbers than expected.
+        // Half of a thread's share is for the records, and half of that is for more records than expected.
         let in_memory = bytes.div_ceil((self.a_thread / 4).max(1) as u64).min(MAX_PARTITIONS as u64);
         cached.max(in_memory) as usize
     }
 }
 
-/// What a long row takes of the budget while it is written. One of its values is in the reader's hands, alone or in a page of more
-/// rows.
+/// Returns what a long row takes of the budget while it is written. A reader holds one of its values, alone or in a page with more rows.
 fn row_in_a_table(bytes: u64, held: u64) -> u64 {
     let written = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE - 1);
     written.saturating_add(held.max(bytes)).saturating_sub(OF_THE_CONSTANT)
 }
 
-/// The least budget that is accepted.
+/// Returns the smallest accepted budget.
 pub fn least(threads: usize) -> u64 {
     LEAST + threads as u64 * LEAST_A_THREAD
 }
@@ -195,9 +192,9 @@ mod tests {
         let budget = |mebibytes: u64, threads| Budget::new(mebibytes << 20, threads).unwrap();
         let tables = |mebibytes, threads, a_reader| budget(mebibytes, threads).tables_of_pages(a_reader, 0);
         assert_eq!([tables(32, 1, 0), tables(160, 8, 4 << 20), tables(2048, 8, 4 << 20)], [1, 5, 8]);
-        // A page of 100 MB, beside its bytes in the file: 168 MB - (205 - 110) are two tables.
+        // A page of 100 MB in addition to its bytes in the file: 168 MB - (205 - 110) leaves two tables.
         assert_eq!([tables(160, 8, 205_000_000), tables(160, 8, 500_000_000), tables(2048, 8, 205_000_000)], [2, 1, 8]);
-        // Lines of 16 MB: two tables would hold ten of them beside what they always hold.
+        // Lines of 16 MB: two tables would hold ten of them in addition to their fixed size.
         let long = |mebibytes| budget(mebibytes, 8).tables_of_pages(64_000_000, 16_000_000);
         assert_eq!([long(144), long(2048)], [1, 8]);
     }
@@ -211,7 +208,7 @@ mod tests {
             assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes, 0), "{bytes}");
         }
         assert_eq!(budget.least_for_row(99_000_000, 0), 179 << 20);
-        // Ten of 30 MB in a page: the page, and one of them twice.
+        // Ten of 30 MB in a page: the page, and two copies of one of them.
         assert!(!budget.fits_row(30_000_000, 300_000_000) && budget.fits_row(30_000_000, 190_000_000));
         assert_eq!(budget.least_for_row(30_000_000, 300_000_000), 239 << 20);
     }

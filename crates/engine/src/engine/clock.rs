@@ -1,7 +1,6 @@
-//! What each stage cost: wall-clock and CPU seconds, and the highest anonymous memory, sampled while it ran.
+//! Measures each stage: wall-clock and CPU seconds, and the highest anonymous memory, sampled while it ran.
 //!
-//! CPU seconds and memory come from the system's own files about the process; where it has none (other systems than Linux)
-//! they are 0.
+//! CPU seconds and memory are read from `/proc`. On systems without it (other than Linux), they are 0.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,12 +17,12 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 /// The stage that the process began last.
 static AT_HAND: Mutex<Option<String>> = Mutex::new(None);
 
-/// The stage that the process is in, for who stops it; none before the first.
+/// Returns the current stage, for the message when the process is stopped; `None` before the first stage.
 pub fn stage_at_hand() -> Option<String> {
     AT_HAND.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// What one stage did.
+/// Records what one stage did.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StageReport {
     /// Its name.
@@ -32,7 +31,7 @@ pub struct StageReport {
     pub rows_in: u64,
     /// Rows out.
     pub rows_out: u64,
-    /// Bytes that went to work files.
+    /// Bytes written to temporary files.
     pub spilled_bytes: u64,
     /// Wall-clock seconds.
     pub seconds: f64,
@@ -42,18 +41,18 @@ pub struct StageReport {
     pub peak_memory_bytes: u64,
 }
 
-/// Whether stages that end are told at INFO.
+/// Whether finished stages are logged at INFO.
 static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 
-/// Seconds of a stage that is worth a line: in a small run the lines of the others would be all that is seen.
+/// Seconds from which on a stage is logged; in a small run, the lines of shorter stages would hide everything else.
 const WORTH_A_LINE: f64 = 1.0;
 
-/// From now on each stage that ends, and took a second or more, is a log line at INFO: for logs that are read the next morning.
+/// Logs each later stage that takes at least a second at INFO, for logs that are read the next morning.
 pub fn tell_stages() {
     TELLS_STAGES.store(true, Ordering::Relaxed);
 }
 
-/// The time, as RFC 3339 writes it.
+/// Returns the current time in RFC 3339 format.
 pub fn now() -> String {
     Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true)
 }
@@ -83,13 +82,13 @@ impl Sampler {
     }
 }
 
-/// A stage that is running.
+/// Measures a stage that is running.
 pub struct Running<'c> {
     clock: &'c Clock,
     name: String,
     started: Instant,
     cpu: f64,
-    /// Looked at where lines at DEBUG are wanted: of many threads it is many files.
+    /// Thread times, read only if DEBUG lines are enabled: with many threads, this reads many files.
     threads: Option<ThreadTimes>,
 }
 
@@ -98,7 +97,7 @@ impl Clock {
     pub fn start() -> Clock {
         let sampler = Arc::new(Sampler::default());
         let seen = sampler.clone();
-        // Without it memory is sampled at the ends of stages only.
+        // Without the thread, memory is sampled only at the end of each stage.
         let thread = std::thread::Builder::new().spawn(move || {
             while !seen.ended.load(Ordering::Relaxed) {
                 seen.sample();
@@ -115,7 +114,7 @@ impl Clock {
         }
     }
 
-    /// Starts a stage; stages follow one another.
+    /// Starts a stage; stages run one after the other.
     pub fn stage(&self, name: impl Into<String>) -> Running<'_> {
         self.sampler.stage_peak.store(0, Ordering::Relaxed);
         let name = name.into();
@@ -125,17 +124,17 @@ impl Clock {
         Running { clock: self, name, started: Instant::now(), cpu: cpu_seconds(), threads }
     }
 
-    /// When it was started.
+    /// Returns when the clock was started.
     pub fn began(&self) -> &str {
         &self.began
     }
 
-    /// The finished stages.
+    /// Returns the finished stages.
     pub fn stages(&self) -> Vec<StageReport> {
         self.stages.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Wall-clock seconds, CPU seconds, and the peak of anonymous memory since the start.
+    /// Returns wall-clock seconds, CPU seconds, and the peak of anonymous memory since the start.
     pub fn totals(&self) -> (f64, f64, u64) {
         self.sampler.sample();
         let peak = self.sampler.run_peak.load(Ordering::Relaxed);
@@ -151,7 +150,7 @@ impl Drop for Clock {
         self.sampler.ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A sampler that panicked has nothing to say that matters to the run.
+            // A panic of the sampler does not matter to the run.
             let _ = thread.join();
         }
     }
@@ -174,7 +173,7 @@ impl Running<'_> {
             cpu_seconds: cpu_seconds() - self.cpu,
             peak_memory_bytes: self.clock.sampler.stage_peak.load(Ordering::Relaxed),
         };
-        // A line has milliseconds, the record all that is known.
+        // Log lines are rounded to milliseconds; the record is not.
         let stage = &report.stage;
         let [seconds, cpu_seconds] = [report.seconds, report.cpu_seconds].map(|time| (time * 1e3).round() / 1e3);
         if TELLS_STAGES.load(Ordering::Relaxed) && report.seconds >= WORTH_A_LINE {
@@ -186,16 +185,16 @@ impl Running<'_> {
     }
 }
 
-/// User and system seconds of the process so far.
+/// Returns the process's user and system CPU seconds so far.
 fn cpu_seconds() -> f64 {
-    // Fields 14 and 15 of the line, in ticks of a hundredth; the command's name before them may hold spaces.
+    // Fields 14 and 15 of the line, in ticks of 10 ms; the command's name before them may contain spaces.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let ticks: f64 = after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
     ticks / 100.0
 }
 
-/// Anonymous memory of the process in bytes.
+/// Returns the process's anonymous memory in bytes.
 fn anonymous_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

@@ -1,42 +1,42 @@
-//! How far a whole job is, of whose legs is known before it starts about how much work each is.
+//! Estimates the progress of a whole job from its legs, whose approximate work is known before it starts.
 //!
-//! Stages tell in which leg a job is; a leg has about so many of them. The time that is left follows from the work that was done since
-//! the first stage began, so a job that goes on from an earlier one does not count what that one did.
+//! The current stage determines the leg; each leg has an approximate number of stages. The remaining time follows from the work done since
+//! the first stage began, so a resumed job does not count the work of the earlier run.
 
 use std::time::Duration;
 
-/// A part of a job that follows another one.
+/// Describes one of the consecutive parts of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leg {
-    /// What its stages are called, or the first words of that.
+    /// The names of its stages, or the first words of those.
     pub stages: Vec<&'static str>,
-    /// How many stages it has, about.
+    /// The approximate number of stages.
     pub count: usize,
-    /// How much work it is, in any unit that all legs share.
+    /// Its work, in a unit shared by all legs.
     pub work: f64,
 }
 
-/// How far a job is.
+/// Describes the progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Whole {
-    /// The leg it is in, counted from 1.
+    /// The current leg, counted from 1.
     pub leg: usize,
-    /// How many there are.
+    /// The number of legs.
     pub legs: usize,
-    /// Seconds that are left, once that can be told.
+    /// Remaining seconds, once they can be estimated.
     pub seconds_left: Option<f64>,
 }
 
-/// The legs of a job, and where it is.
+/// Holds the legs of a job and its current position.
 #[derive(Debug)]
 pub(super) struct Course {
     legs: Vec<Leg>,
     at: usize,
-    /// Stages that were entered in this leg.
+    /// Stages entered in this leg.
     entered: usize,
-    /// The stage at hand.
+    /// The current stage.
     stage: String,
-    /// The work before the first stage of all, and when that began.
+    /// The work before the first stage, and when that stage began.
     before: Option<(f64, Duration)>,
 }
 
@@ -45,7 +45,7 @@ impl Course {
         Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
     }
 
-    /// How far the job is when such a share of a stage is done; `now` is the time since any moment.
+    /// Returns the progress of the job when this share of a stage is done; `now` is the time since any fixed moment.
     pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;
@@ -57,7 +57,7 @@ impl Course {
         let (before, begun) = *self.before.get_or_insert((done, now));
         let seconds = now.saturating_sub(begun).as_secs_f64();
         let all: f64 = self.legs.iter().map(|leg| leg.work).sum();
-        // Before anything is done, or where a job starts again, nothing can be told.
+        // Nothing can be estimated before any work is done, or when a job starts over.
         let seconds_left = (done > before && seconds > 0.0).then(|| (all - done).max(0.0) * seconds / (done - before));
         Some(Whole { leg: self.at + 1, legs: self.legs.len(), seconds_left })
     }
@@ -72,7 +72,7 @@ impl Course {
         let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
         match later {
             Some(leg) if leg > self.at => (self.at, self.entered) = (leg, 1),
-            // The first stage of a job that starts again, without a file that is damaged.
+            // The job starts over without a damaged file; this is its first stage.
             None if self.at > 0 && self.legs.first().is_some_and(is_of) => {
                 (self.at, self.entered, self.before) = (0, 1, None);
             }
@@ -80,7 +80,7 @@ impl Course {
         }
     }
 
-    /// The work that is done.
+    /// Returns the work that is done.
     fn done(&self, share: f64) -> f64 {
         let before: f64 = self.legs.iter().take(self.at).map(|leg| leg.work).sum();
         let leg = &self.legs[self.at];
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(place(&mut job, "group exact", 0.0, 65), (2, Some(40)));
         assert_eq!(place(&mut job, "group cosine", 0.0, 70), (2, Some(28)));
         assert_eq!(place(&mut job, "verify cosine", 0.0, 85), (3, Some(20)));
-        // What belongs to no later leg leaves the job where it is.
+        // A stage that belongs to no later leg does not change the leg.
         assert_eq!(place(&mut job, "group minhash", 0.0, 90), (3, Some(15)));
         assert_eq!(place(&mut job, "another one", 0.5, 95).0, 3);
         assert_eq!(place(&mut job, "write tables", 1.0, 105), (4, Some(0)));
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(place(&mut job, "count", 0.0, 20), (1, None));
         assert_eq!(place(&mut job, "count", 1.0, 80), (1, Some(40)));
         assert_eq!(Course::new(Vec::new()).whole("count", 0.5, Duration::ZERO), None);
-        // A name that begins with another one is not that one.
+        // A name that begins with another name is a different one.
         let mut other = course();
         assert_eq!(place(&mut other, "grouping", 0.5, 1).0, 1);
     }

@@ -1,5 +1,5 @@
-//! What comparisons need of documents, recorded once in a memory-mapped work file: so that a document in a thousand pairs is
-//! read and cut once, and memory does not grow with the pairs.
+//! Data that comparisons need from documents, recorded once in a memory-mapped temporary file: a document in a thousand pairs is read and
+//! cut once, and memory does not grow with the pairs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,14 +8,14 @@ use super::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
-/// Evidence that is being taken, by many threads.
+/// Records evidence from many threads.
 pub struct Taking {
     heap: Heap,
     met: Option<Ranks>,
     begins: AtomicCells<u64>,
 }
 
-/// Any document may take part, or there are no partial checkpoints.
+/// Partial checkpoints are saved only if any document may take part.
 impl Recorder for Taking {
     fn parts(&self) -> Vec<&dyn Recorder> {
         vec![&self.heap, &self.begins]
@@ -23,20 +23,20 @@ impl Recorder for Taking {
 }
 
 impl Taking {
-    /// For any of so many documents.
+    /// Starts recording evidence for any of this many documents.
     pub fn of_all(dir: &Path, name: &str, documents: u64) -> Result<Taking> {
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), documents as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
     }
 
-    /// For the documents of these bits, in files of the folder; `name` stands in messages.
+    /// Starts recording evidence for the documents with these bits, in files in the folder; `name` appears in messages.
     pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
         let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: Some(met), begins })
     }
 
-    /// Keeps what `write` appends for a document that takes part; `numbers` is a list to write in, for the thread to keep.
+    /// Stores what `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, numbers: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         numbers.clear();
@@ -48,7 +48,7 @@ impl Taking {
         Ok(())
     }
 
-    /// Keeps the numbers of a document that takes part.
+    /// Stores the numbers of a participating document.
     pub fn take_all(&self, doc: u64, numbers: &[u64]) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         let length = [numbers.len() as u64];
@@ -57,37 +57,37 @@ impl Taking {
         Ok(())
     }
 
-    /// Ends the taking.
+    /// Ends the recording.
     pub fn end(self) -> Result<Evidence> {
         Ok(Evidence { numbers: self.heap.freeze()?, met: self.met, begins: self.begins })
     }
 }
 
-/// A list of more bytes is not kept for the next document.
+/// Larger lists are not kept for the next document.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Frees a list that a long document has made long.
+/// Frees a list that a long document has enlarged.
 pub fn let_go<T>(list: &mut Vec<T>) {
     if list.capacity() * size_of::<T>() > KEPT_BYTES {
         *list = Vec::new();
     }
 }
 
-/// The number of a document among those that take part.
+/// Returns a document's position among those that take part.
 fn place(met: &Option<Ranks>, doc: u64) -> Option<usize> {
     met.as_ref().map_or(Some(doc as usize), |met| met.rank(doc as usize))
 }
 
-/// The evidence of one check.
+/// Holds the evidence of one check.
 pub struct Evidence {
     numbers: FrozenHeap,
     met: Option<Ranks>,
-    /// For each document in `met`, or each of all, where its evidence begins, plus one.
+    /// For each document in `met`, or for each document, the offset of its evidence plus one.
     begins: AtomicCells<u64>,
 }
 
 impl Evidence {
-    /// The numbers of a document; none if it was not read. Every entry is a whole number of words, so nothing is copied.
+    /// Returns a document's numbers; empty if it was not read. Every entry is a whole number of words, so nothing is copied.
     pub fn of(&self, doc: u64) -> Cow<'_, [u64]> {
         let begin = place(&self.met, doc).and_then(|rank| self.begins.load(rank).checked_sub(1));
         let Some(begin) = begin else { return Cow::Borrowed(&[]) };
@@ -102,7 +102,7 @@ impl Evidence {
         words(begin + 8, length)
     }
 
-    /// Puts it down.
+    /// Saves the evidence to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.met.is_some())?;
         self.met.as_ref().map_or(Ok(()), |met| to.ranks(met))?;
@@ -110,13 +110,13 @@ impl Evidence {
         to.cells(&self.begins)
     }
 
-    /// Takes it up.
+    /// Restores the evidence from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Evidence> {
         let met = if from.plain()? { Some(from.ranks()?) } else { None };
         Ok(Evidence { met, numbers: from.heap()?, begins: from.cells()? })
     }
 
-    /// Bytes of the work file.
+    /// Returns the bytes of the temporary file.
     pub fn bytes(&self) -> u64 {
         self.numbers.bytes().len() as u64
     }

@@ -1,4 +1,4 @@
-//! A full disk, told so that the reader knows what to do: how much more the run asks for, and what is kept.
+//! Errors of a full disk: reports how much more space the run needs and what is saved.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use super::checkpoints::goes_on;
 use dupsift_core::error::Error;
 
-/// The disk of a folder as it was when the work began.
+/// Holds the free space of a folder's disk when the work began.
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
@@ -15,17 +15,18 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The disk of this folder now.
+    /// Returns the current state of this folder's disk.
     pub fn of(folder: &Path) -> Disk {
         Disk { free: free(folder), folder: folder.to_path_buf() }
     }
 
-    /// An error of a full disk, with how much more work that is expected to write so many bytes asks for; any other one as it is.
+    /// Adds to a full-disk error how much more space is needed, if the work is expected to write this many bytes; returns any other error
+    /// unchanged.
     pub fn tell(&self, error: Error, expected: impl FnOnce() -> Option<u64>) -> Error {
         self.tell_of(error, expected, goes_on().map(|kept| kept.to_string()))
     }
 
-    /// The same, where `kept` is what the process has saved.
+    /// Works like `tell`; `kept` describes what the process has saved.
     fn tell_of(&self, error: Error, expected: impl FnOnce() -> Option<u64>, kept: Option<String>) -> Error {
         let Some(code) = error.full() else { return error };
         let way_out = match code {
@@ -39,7 +40,7 @@ impl Disk {
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
-    /// How much more is needed, where so much is free now.
+    /// Describes how much more space is needed if this much is currently free.
     fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
         let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
         let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {
@@ -64,7 +65,7 @@ impl Disk {
     }
 }
 
-/// Bytes that this process may still write on the disk of a folder, where the system says it.
+/// Returns the bytes that this process may still write to a folder's disk, if the system reports it.
 fn free(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
@@ -101,7 +102,7 @@ mod tests {
         }
         assert!(disk.tell(of(libc::EFBIG), || None).to_string().contains("`ulimit -f`"));
         assert!(matches!(disk.tell(of(libc::EACCES), || None), Error::Io { .. }));
-        // Of something that is read it is not about where results go.
+        // An error while reading is not about the output disk.
         let read = Error::reading("read", Path::new("a"))(std::io::Error::from_raw_os_error(libc::ENOSPC));
         assert!(matches!(disk.tell(read, || None), Error::Io { .. }));
         let table = Error::table::<std::io::Error>("write b")(std::io::Error::from_raw_os_error(libc::ENOSPC));

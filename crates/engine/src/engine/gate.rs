@@ -1,17 +1,17 @@
-//! Leave to hold bytes: a counting semaphore, so that what is large is held by few threads at a time.
+//! Permits to hold bytes: a counting semaphore, so that only a few threads hold large data at a time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dupsift_core::error::Result;
 
-/// How often a thread that waits looks whether the run is to stop.
+/// How often a waiting thread checks whether the run should stop.
 pub const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// What took so many bytes is given back to the system as soon as it is free.
+/// Memory of at least this many bytes is returned to the system as soon as it is free.
 const RELEASED: u64 = 2 << 20;
 
-/// So many bytes at a time; more than all of them are given to one alone.
+/// Grants this many bytes at a time; a larger request is granted alone.
 #[derive(Debug)]
 pub struct Gate {
     most: u64,
@@ -19,7 +19,7 @@ pub struct Gate {
     freed: Condvar,
 }
 
-/// Leave to hold bytes, until it is dropped.
+/// Permits holding bytes until it is dropped.
 #[derive(Debug)]
 pub struct Permit<'g> {
     gate: &'g Gate,
@@ -27,15 +27,15 @@ pub struct Permit<'g> {
 }
 
 impl Gate {
-    /// A gate for so many bytes.
+    /// Returns a gate for this many bytes.
     pub fn new(most: u64) -> Gate {
         Gate { most, held: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until the bytes fit beside those that are held, or nothing is held.
+    /// Waits until the bytes fit next to those already held, or nothing is held.
     ///
     /// # Errors
-    /// What `go_on` returns, which is asked again and again.
+    /// Returns any error from `go_on`, which is called repeatedly.
     pub fn enter(&self, bytes: u64, go_on: impl Fn() -> Result<()>) -> Result<Permit<'_>> {
         let mut held = self.lock();
         while *held > 0 && held.saturating_add(bytes) > self.most {
@@ -53,7 +53,7 @@ impl Gate {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        // What a long document leaves lies in the heap of its thread between what is still used, and each thread has one.
+        // A long document leaves fragmented memory in its thread's heap, and each thread has its own heap.
         if self.bytes >= RELEASED {
             dupsift_core::allocator::release();
         }

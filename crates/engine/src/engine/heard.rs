@@ -1,5 +1,5 @@
-//! Work that hears a request to stop although it does not look for one itself: opening files may scan hundreds of gigabytes, or
-//! wait for a server that does not answer.
+//! Makes work interruptible that does not check for interruption itself: opening files may scan hundreds of gigabytes, or wait for a server
+//! that does not answer.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use dupsift_core::error::{Error, Result};
 
-/// How often the flag is looked at.
+/// How often the flag is checked.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Does the work on a thread of its own. When the flag is set first, the thread is left alone with work that has no effect
-/// any more, and ends with it or with the process.
+/// Does the work on a separate thread. If the flag is set before the work is done, the thread is abandoned; its work has no further effect,
+/// and it ends on its own or with the process.
 ///
 /// # Errors
-/// What the work returns; [`Error::Interrupted`].
+/// Returns any error from the work, or [`Error::Interrupted`].
 pub fn heard<T: Send + 'static>(cancel: &AtomicBool, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let (done, result) = sync_channel(1);
     let work = Arc::new(Mutex::new(Some(work)));
@@ -24,11 +24,11 @@ pub fn heard<T: Send + 'static>(cancel: &AtomicBool, work: impl FnOnce() -> Resu
     let take = move || taken.lock().unwrap_or_else(PoisonError::into_inner).take();
     let spare = take.clone();
     let thread = std::thread::Builder::new().name("heard".into()).spawn(move || {
-        // Without a receiver the result is not asked for any more.
+        // Without a receiver, nobody needs the result.
         let _ = take().map(|work| done.send(work()));
     });
     let Ok(thread) = thread else {
-        // Where no thread can be started, a request to stop waits for the work.
+        // If no thread can be started, an interruption waits for the work.
         return spare().map_or(Err(Error::Interrupted), |work| work());
     };
     loop {

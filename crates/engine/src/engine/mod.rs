@@ -1,6 +1,6 @@
-//! What any work runs on: the memory allowed, the clock of its stages, its progress, and requests to stop.
+//! The foundation for any work: the memory limit, the stage clock, progress, and requests to stop.
 //!
-//! Nothing here knows what a page, an algorithm or a report is.
+//! Nothing here depends on pages, algorithms or reports.
 
 pub(crate) mod budget;
 pub mod checkpoints;

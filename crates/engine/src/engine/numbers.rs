@@ -1,4 +1,4 @@
-//! Arrays of numbers in work files: four bytes each where the largest fits, else eight.
+//! Arrays of numbers in temporary files: four bytes each if the largest number fits, else eight.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Slots};
 use dupsift_spill::shuffle::Mapped;
 
-/// An array of numbers, all 0 at first.
+/// Holds an array of numbers, initially all 0.
 pub enum Numbers {
-    /// Of four bytes each.
+    /// Four bytes per number.
     Narrow(Mapped<u32>),
-    /// Of eight bytes each.
+    /// Eight bytes per number.
     Wide(Mapped<u64>),
 }
 
 impl Numbers {
-    /// An array of `len` numbers that are at most `most`, in a file of the folder; `name` stands in messages.
+    /// Returns an array of `len` numbers up to `most`, in a file in the folder; `name` appears in messages.
     pub fn new(dir: &Path, name: &str, len: usize, most: u64) -> Result<Numbers> {
         Ok(if most <= u32::MAX.into() {
             Numbers::Narrow(Mapped::new(dir, name, len)?)
@@ -25,7 +25,7 @@ impl Numbers {
         })
     }
 
-    /// Puts them down.
+    /// Saves the numbers to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         match self {
             Numbers::Narrow(numbers) => to.plain(&true).and_then(|()| to.array(numbers)),
@@ -33,12 +33,12 @@ impl Numbers {
         }
     }
 
-    /// Takes them up.
+    /// Restores the numbers from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Numbers> {
         Ok(if from.plain()? { Numbers::Narrow(from.array()?) } else { Numbers::Wide(from.array()?) })
     }
 
-    /// The number at a place.
+    /// Returns the number at a position.
     #[inline]
     pub fn get(&self, at: u64) -> u64 {
         match self {
@@ -47,7 +47,7 @@ impl Numbers {
         }
     }
 
-    /// To read and write.
+    /// Returns the numbers for reading and writing.
     pub fn slots(&mut self) -> Slots<'_> {
         match self {
             Numbers::Narrow(numbers) => Slots::Narrow(numbers),
@@ -55,7 +55,7 @@ impl Numbers {
         }
     }
 
-    /// A range of them that holds documents.
+    /// Returns a range of the numbers as documents.
     pub fn docs(&self, range: std::ops::Range<usize>) -> Docs<'_> {
         match self {
             Numbers::Narrow(numbers) => Docs::Narrow(&numbers[range]),

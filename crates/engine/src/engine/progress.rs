@@ -1,7 +1,7 @@
-//! Progress of stages: what is done of how much, for who shows it.
+//! Progress of stages: how much of the work is done, for whatever displays it.
 //!
-//! Who shows it is a [`Sink`]: bars for a person, log lines for a machine, a function of another language. Nothing here decides
-//! anything: a run that is shown and one that is not write the same bytes.
+//! A [`Sink`] displays it: bars for a person, log lines for a machine, a callback in another language. Nothing here affects results: a run
+//! with progress writes the same bytes as one without.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use super::clock::stage_at_hand;
 use super::course::{Course, Leg, Whole};
 
-/// The least time between two events of one stage, but for its first and its last one.
+/// The minimum time between two events of a stage, except for the first and last one.
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// What a stage counts.
+/// Names what a stage counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Documents.
@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its name.
+    /// Returns the name of the unit.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Documents => "documents",
@@ -32,35 +32,35 @@ impl Unit {
     }
 }
 
-/// How far a stage is.
+/// Reports the progress of a stage.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'e> {
-    /// A number that no other stage of the process has: two of one name may run at a time.
+    /// An id that is unique within the process, because two stages with the same name may run at a time.
     pub id: u64,
     /// The name of the stage.
     pub stage: &'e str,
-    /// What is done.
+    /// Units that are done.
     pub done: u64,
-    /// What is to be done.
+    /// Units in total.
     pub total: u64,
-    /// What is counted.
+    /// The unit of the counts.
     pub unit: Unit,
     /// Seconds since the stage began.
     pub seconds: f64,
-    /// Whether it is the last event of the stage.
+    /// Whether this is the last event of the stage.
     pub ends: bool,
-    /// How far the whole job is, where that is known.
+    /// The progress of the whole job, if it is known.
     pub whole: Option<Whole>,
 }
 
-/// Who is told.
+/// Receives progress events.
 pub trait Sink: Send + Sync {
-    /// Takes an event. Threads of the work call it, so it must not take long: one a stage as it begins, one as it ends, and others
-    /// in between, ten a second at most.
+    /// Receives an event. Worker threads call it, so it must return quickly. Each stage sends one event at its start, one at its end, and
+    /// at most ten per second in between.
     fn tell(&self, event: &Event<'_>);
 }
 
-/// Where progress goes. Cheap to clone, shared by threads.
+/// Passes progress on to a sink. Cheap to clone; shared by threads.
 #[derive(Clone, Default)]
 pub struct Progress {
     sink: Option<Arc<dyn Sink>>,
@@ -69,39 +69,39 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// To nothing.
+    /// Returns a progress that reports to nothing.
     pub fn hidden() -> Progress {
         Progress::default()
     }
 
-    /// To a sink.
+    /// Returns a progress that reports to a sink.
     pub fn to(sink: Arc<dyn Sink>) -> Progress {
         Progress { sink: Some(sink), ..Progress::default() }
     }
 
-    /// Returns whether anybody is told.
+    /// Returns whether progress is reported.
     pub fn is_shown(&self) -> bool {
         self.sink.is_some()
     }
 
-    /// From now on events tell how far a job of these legs is.
+    /// Makes later events report the progress of a job with these legs.
     pub fn follow(&self, legs: Vec<Leg>) {
         *self.course.lock().unwrap_or_else(PoisonError::into_inner) = Some(Course::new(legs));
     }
 
-    /// A counter for a stage that will do `total` units.
+    /// Returns a counter for a stage with `total` units.
     pub fn stage(&self, name: &str, total: u64, unit: Unit) -> Bar {
         Bar { shown: self.sink.clone().map(|sink| Shown::new(sink, self.course.clone(), name, total, unit)) }
     }
 }
 
-/// The count of one stage, which ends when this is dropped.
+/// Counts the progress of one stage, which ends when this is dropped.
 pub struct Bar {
     shown: Option<Shown>,
 }
 
 impl Bar {
-    /// So many more are done.
+    /// Adds this many finished units.
     pub fn add(&self, count: u64) {
         if let Some(shown) = &self.shown {
             shown.add(count, shown.start.elapsed());
@@ -118,14 +118,14 @@ struct Shown {
     unit: Unit,
     start: Instant,
     done: AtomicU64,
-    /// Milliseconds after the start from which on the next event may come.
+    /// The earliest time of the next event, in milliseconds after the start.
     next: AtomicU64,
 }
 
 /// Stages that the process has begun.
 static STAGES: AtomicU64 = AtomicU64::new(0);
 
-/// What all times are counted from.
+/// The origin of all times.
 static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Shown {
@@ -137,7 +137,7 @@ impl Shown {
         shown
     }
 
-    /// Counts, and tells where it is time for it; of several threads one is chosen to tell.
+    /// Counts, and sends an event if it is time for one; only one of several threads sends it.
     fn add(&self, count: u64, elapsed: Duration) {
         let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
         let now = elapsed.as_millis() as u64;
@@ -165,11 +165,11 @@ impl Shown {
 }
 
 impl Shown {
-    /// How far the job is when so much of the stage is done.
+    /// Returns the progress of the job when this much of the stage is done.
     fn whole(&self, done: u64) -> Option<Whole> {
         let mut course = self.course.lock().unwrap_or_else(PoisonError::into_inner);
         let course = course.as_mut()?;
-        // A stage may show several bars one after the other, under names of their own.
+        // A stage may show several bars in sequence, each with its own name.
         let stage = stage_at_hand().unwrap_or_else(|| self.name.clone());
         course.whole(&stage, done as f64 / self.total.max(1) as f64, CLOCK.elapsed())
     }

@@ -1,4 +1,4 @@
-//! What the machine gives to a piece of work: the clock, the memory budget, the threads.
+//! What the machine provides for a job: the clock, the memory budget, the threads.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,12 +14,12 @@ use dupsift_core::allocator;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::Memory;
 
-/// How often one thread is asked for, where several could not be started.
+/// How often starting a single thread is attempted after several could not be started.
 const ATTEMPTS: usize = 3;
-/// What threads take to end, with much to spare.
+/// A generous time for threads to end.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
-/// What options ask of the machine, made once.
+/// Holds the machine resources that the options request, created once.
 pub struct Resources {
     clock: Clock,
     budget: Budget,
@@ -37,8 +37,8 @@ impl Resources {
         Ok(Resources { clock, budget, pool: pool(threads)?, long_documents })
     }
 
-    /// An engine with work files in that folder. Where `halves`, the rows of shuffles take half of their share, and something else
-    /// takes the other half.
+    /// Returns an engine with temporary files in this folder. With `halves`, the rows of shuffles use only half of their share, and
+    /// something else uses the other half.
     pub fn engine<'e>(
         &'e self,
         halves: bool,
@@ -62,7 +62,7 @@ impl Resources {
     }
 }
 
-/// So many threads, or as many as the system lets this process start.
+/// Starts this many threads, or as many as the system allows.
 fn pool(asked: usize) -> Result<rayon::ThreadPool> {
     let (mut threads, mut alone) = (asked, 0);
     loop {
@@ -78,7 +78,7 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
                 return Err(Error::table("start a thread (is there a limit of processes, ulimit -u?)")(error));
             }
             Err(_) => {
-                // Those that were started have to end before others are.
+                // The threads that were started have to end first.
                 std::thread::sleep(A_MOMENT);
                 alone += usize::from(threads == 1);
                 threads = (threads / 2).max(1);

@@ -1,8 +1,7 @@
-//! The room for what readers hold of their files, and the work that goes round while readers wait for it.
+//! Limits the bytes that readers hold of their files, and lets waiting readers do other work.
 //!
-//! A page is unpacked as a whole, so where pages are large only few of them fit beside each other, often one. The threads
-//! that wait do not idle: the thread that reads hands batches over to them. So it is at the end of a reading too, when fewer pieces
-//! are left than threads.
+//! A page is decompressed as a whole, so only a few large pages fit in memory together, often just one. Threads that wait are not idle: the
+//! reading thread hands batches to them. The same happens at the end of a pass, when fewer pieces than threads are left.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -12,22 +11,22 @@ use super::gate::LOOK_UP;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::Memory;
 
-/// What took so many bytes is given back to the system as soon as it is free.
+/// Memory of at least this many bytes is returned to the system as soon as it is free.
 const RELEASED: u64 = 16 << 20;
 
-/// And is at least this part of the room: what stays in the heaps of some threads is then no more than the room, and the pages
-/// that follow need not be cleared by the kernel anew.
+/// It must also be at least this fraction (1/8) of the room. What remains in thread heaps is then at most the size of the room, and the
+/// kernel need not clear the next pages again.
 const RELEASED_PART: u64 = 8;
 
-/// Room for so many bytes; what is larger than all of it gets in alone.
+/// Provides room for this many bytes; a request larger than the whole room is granted alone.
 pub struct Room<T> {
     most: u64,
-    /// Who holds no more than that takes nothing from the rows in memory.
+    /// A reader that holds at most this many bytes takes nothing from the rows in memory.
     free: u64,
     memory: Memory,
     state: Mutex<State<T>>,
     changed: Condvar,
-    /// Threads that wait and could do something.
+    /// Threads that are waiting and could do work.
     idle: AtomicUsize,
 }
 
@@ -38,21 +37,21 @@ struct State<T> {
     handed: VecDeque<Handed<T>>,
 }
 
-/// What was handed over.
+/// Holds a piece of work that was handed over.
 struct Handed<T> {
     thing: T,
     number: usize,
     from: Arc<Sent>,
 }
 
-/// What one reader has handed over.
+/// Holds the state of what one reader has handed over.
 #[derive(Default)]
 struct Sent {
     left: AtomicUsize,
     failed: Mutex<Option<(usize, Error)>>,
 }
 
-/// One that holds bytes, and hands over what it reads.
+/// Holds bytes, and hands over what it reads.
 pub struct Reader<'r, T> {
     room: &'r Room<T>,
     sent: Arc<Sent>,
@@ -60,7 +59,7 @@ pub struct Reader<'r, T> {
 }
 
 impl<T> Reader<'_, T> {
-    /// Hands something over to a thread that waits; gives it back where none does.
+    /// Hands something over to a waiting thread; returns it if no thread is waiting.
     pub fn offer(&mut self, thing: T) -> Option<T> {
         self.next += 1;
         if self.room.idle.load(Relaxed) == 0 {
@@ -78,18 +77,17 @@ impl<T> Reader<'_, T> {
 }
 
 impl<T> Room<T> {
-    /// Room for so many bytes. Who holds more than `free` of them takes them from the rows that are in memory.
+    /// Returns room for this many bytes. A reader that holds more than `free` of them takes them from the rows in memory.
     pub fn new(most: u64, free: u64, memory: &Memory) -> Room<T> {
         let state = Mutex::new(State { held: 0, readers: 0, handed: VecDeque::new() });
         Room { most, free, memory: memory.clone(), state, changed: Condvar::new(), idle: AtomicUsize::new(0) }
     }
 
-    /// Holds bytes while `read` runs, and until all that it handed over is done. Waits for them, and helps others with
-    /// `each` meanwhile.
+    /// Holds bytes while `read` runs, and until everything that it handed over is done. While waiting for the bytes, the thread helps
+    /// others by calling `each`.
     ///
     /// # Errors
-    /// What `go_on` returns, which is asked again and again; of what `read` and `each` return, what came first in the order of
-    /// things handed over.
+    /// Returns any error from `go_on`, which is called repeatedly; among errors from `read` and `each`, the first in hand-over order.
     pub fn hold<S>(
         &self,
         thread: &mut S,
@@ -111,7 +109,7 @@ impl<T> Room<T> {
             fits
         });
         let _held = OnDrop(|| {
-            // A long line leaves its memory in the heap of its thread, and each thread has one.
+            // A long line leaves its memory in its thread's heap, and each thread has its own heap.
             if bytes >= RELEASED.max(self.most / RELEASED_PART) {
                 dupsift_core::allocator::release();
             }
@@ -131,12 +129,12 @@ impl<T> Room<T> {
         }
     }
 
-    /// Helps until no thread reads any more.
+    /// Helps until no thread is reading.
     pub fn help<S>(&self, thread: &mut S, each: &dyn Fn(&mut S, T) -> Result<()>) {
         self.help_until(thread, each, |state| state.readers == 0);
     }
 
-    /// Does what was handed over until `is_done`, which is asked each time that something has changed, and now and then.
+    /// Processes what was handed over until `is_done`, which is called after each change and from time to time.
     fn help_until<S>(
         &self,
         thread: &mut S,
@@ -152,7 +150,7 @@ impl<T> Room<T> {
                 continue;
             };
             drop(state);
-            // Even a panic must not leave the other one waiting.
+            // Even a panic must not leave the other thread waiting.
             let done = OnDrop(|| {
                 let _state = self.lock();
                 from.left.fetch_sub(1, Relaxed);
@@ -174,7 +172,7 @@ impl<T> Room<T> {
     }
 }
 
-/// Calls a function when it goes.
+/// Calls a function when dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -242,7 +240,7 @@ mod tests {
             let reading = scope.spawn(|| {
                 room.hold(&mut (), 1, &|| Ok(()), &each, |thread, reader| {
                     (0..9).try_for_each(|thing| {
-                        // The other thread comes to wait.
+                        // Wait until the other thread is waiting.
                         while thing == 0 && room.idle.load(SeqCst) == 0 {
                             std::thread::yield_now();
                         }

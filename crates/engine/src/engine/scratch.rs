@@ -1,4 +1,4 @@
-//! The memory that stages ask for rows that stand side by side: small ones in memory, large ones in a work file.
+//! Memory that stages use for consecutive rows: in memory if small, in a temporary file if large.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use dupsift_algorithms::stage::groups::Scratch;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::Mapped;
 
-/// Bytes that may stand in memory.
+/// Bytes that may be held in memory.
 const IN_MEMORY: usize = 4 << 20;
 
-/// One thread's.
+/// Holds the scratch memory of one thread.
 pub struct WorkScratch<'d> {
     dir: &'d Path,
     memory: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct WorkScratch<'d> {
 }
 
 impl<'d> WorkScratch<'d> {
-    /// Whose files are in this folder.
+    /// Returns scratch memory whose files are in this folder.
     pub fn new(dir: &'d Path) -> WorkScratch<'d> {
         WorkScratch { dir, memory: Vec::new(), file: None }
     }
@@ -30,7 +30,7 @@ impl Scratch for WorkScratch<'_> {
         }
         let there: &[u8] = self.file.as_deref().unwrap_or(&self.memory);
         if self.file.is_none() || there.len() < len {
-            // Twice what is there, where it grows: all of it is copied once then.
+            // The size doubles as it grows, so that each byte is copied once on average.
             let most = if self.file.is_none() { len } else { len.max(2 * there.len()) };
             let mut larger: Mapped<u8> = Mapped::new(self.dir, "window", most)?;
             larger[..there.len()].copy_from_slice(there);

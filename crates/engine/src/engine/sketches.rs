@@ -1,4 +1,4 @@
-//! The sketches of all documents of one algorithm, in a memory-mapped work file: a few words a document, by its number.
+//! The sketches of all documents of one algorithm in a memory-mapped temporary file: a few words per document, by document number.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,47 +9,47 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Sketches;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// The sketches; many threads write, each those of its documents.
+/// Holds the sketches; many threads write, each for its own documents.
 pub struct SketchFile {
     words: usize,
     cells: AtomicCells<u64>,
 }
 
 impl SketchFile {
-    /// Room for so many words of each of so many documents; `name` stands in messages.
+    /// Creates room for this many words per document; `name` appears in messages.
     pub fn new(dir: &Path, name: &str, documents: u64, words: usize) -> Result<SketchFile> {
         let cells = AtomicCells::new(dir, &format!("{name}-sketches"), documents as usize * words)?;
         Ok(SketchFile { words, cells })
     }
 
-    /// Keeps the sketch of a document.
+    /// Stores the sketch of a document.
     pub fn put(&self, doc: u64, sketch: &[u64]) {
         let begin = doc as usize * self.words;
         sketch.iter().take(self.words).enumerate().for_each(|(at, &word)| self.cells.store(begin + at, word));
     }
 
-    /// Puts them down.
+    /// Saves the sketches to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.words)?;
         to.cells(&self.cells)
     }
 
-    /// Takes them up.
+    /// Restores the sketches from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<SketchFile> {
         Ok(SketchFile { words: from.plain()?, cells: from.cells()? })
     }
 
-    /// Words of a document.
+    /// Returns the number of words per document.
     pub fn words(&self) -> usize {
         self.words
     }
 
-    /// For how many documents there is room.
+    /// Returns how many documents there is room for.
     pub fn documents(&self) -> u64 {
         (self.cells.len() / self.words.max(1)) as u64
     }
 
-    /// Bytes of the file.
+    /// Returns the bytes of the file.
     pub fn bytes(&self) -> u64 {
         self.cells.len() as u64 * 8
     }

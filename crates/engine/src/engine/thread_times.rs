@@ -1,29 +1,29 @@
-//! CPU time of each thread of the process: how far the work of a stage could be spread over more processors.
+//! CPU time of each thread in the process: shows how far the work of a stage could be spread over more processors.
 //!
-//! The time comes from the system's own files about the process; where it has none (other systems than Linux) it is 0.
+//! The time is read from `/proc`. On systems without it (other than Linux), it is 0.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// CPU nanoseconds of each thread so far, by its number.
+/// Holds the CPU nanoseconds of each thread so far, by thread number.
 pub struct ThreadTimes {
     of_all: BTreeMap<String, u64>,
     caller: String,
 }
 
-/// CPU seconds between two looks.
+/// Holds the CPU seconds between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// Of the thread that looked: what no other thread did meanwhile.
+    /// CPU seconds of the calling thread: serial work.
     pub serial: f64,
-    /// Of the busiest of the others.
+    /// CPU seconds of the busiest other thread.
     pub busiest: f64,
-    /// Of all.
+    /// CPU seconds of all threads.
     pub all: f64,
 }
 
 impl ThreadTimes {
-    /// A look at all of them.
+    /// Takes a snapshot of all threads.
     pub fn now() -> ThreadTimes {
         let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
         let times = tasks.filter_map(|task| {
@@ -35,13 +35,13 @@ impl ThreadTimes {
         ThreadTimes { of_all: times.collect(), caller: caller.unwrap_or_default() }
     }
 
-    /// CPU seconds of the thread that asks, since it began.
+    /// Returns the CPU seconds of the calling thread since it started.
     pub fn of_caller() -> f64 {
         let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         times.split_whitespace().next().and_then(|time| time.parse::<u64>().ok()).unwrap_or(0) as f64 / 1e9
     }
 
-    /// What was spent since an earlier look.
+    /// Returns the CPU time spent since an earlier snapshot.
     pub fn since(&self, earlier: &ThreadTimes) -> Spent {
         let mut spent = Spent::default();
         for (thread, time) in &self.of_all {
@@ -68,7 +68,7 @@ mod tests {
             caller: caller.to_string(),
         };
         let before = times("7", &[("7", 1_000_000_000), ("8", 0), ("9", 5_000_000_000)]);
-        // A thread that came meanwhile has spent all that it has.
+        // All the time of a thread that started in between counts.
         let after =
             times("7", &[("10", 250_000_000), ("7", 1_500_000_000), ("8", 2_000_000_000), ("9", 6_000_000_000)]);
         assert_eq!(after.since(&before), Spent { serial: 0.5, busiest: 2.0, all: 3.75 });

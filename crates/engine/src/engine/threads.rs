@@ -1,4 +1,4 @@
-//! Threads: the parallel loop that every pass is, with a state a thread and errors that keep their order.
+//! Threads: the parallel loop of every pass, with per-thread state and errors in a deterministic order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,38 +14,38 @@ use super::room::Room;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{Memory, Order, Shuffle, Spec};
 
-/// For [`Engine::ordered`], where it is not known how many rows will come: `MANY` partitions.
+/// The `rows` argument of [`Engine::ordered`] if the number of rows is unknown; it selects `MANY` partitions.
 pub const UNKNOWN: u64 = u64::MAX;
-/// An empty partition costs next to nothing; a hundred million rows in too few of them would be sorted on disk.
+/// An empty partition costs almost nothing; with too few partitions, a hundred million rows would be sorted on disk.
 const MANY: usize = 256;
-/// Partitions for each thread, at the least.
+/// Minimum number of partitions per thread.
 const A_THREAD: usize = 4;
 
-/// What any work runs on.
+/// Holds the resources that any work runs on.
 pub struct Engine<'e> {
     /// The threads.
     pub pool: &'e rayon::ThreadPool,
     /// The shares of the memory budget.
     pub budget: Budget,
-    /// The ledger of rows in memory.
+    /// Tracks the rows in memory.
     pub memory: Memory,
-    /// The folder of work files.
+    /// The folder for temporary files.
     pub dir: &'e Path,
-    /// Where progress goes.
+    /// Receives progress.
     pub progress: &'e Progress,
-    /// Set when the work is to stop.
+    /// Set when the work should stop.
     pub cancel: &'e AtomicBool,
     /// The stages so far.
     pub clock: &'e Clock,
-    /// Leave to work on long documents.
+    /// Limits work on long documents.
     pub long_documents: &'e Gate,
-    /// Whether a damaged input file ends the work at once.
+    /// Whether a damaged input file ends the work immediately.
     pub strict: bool,
-    /// Files whose damage showed while they were read.
+    /// Files found to be damaged while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
 }
 
-/// The error of the earliest piece of work that failed, after which no thread begins another one.
+/// Holds the error of the earliest piece that failed; after it, no thread begins another piece.
 #[derive(Default)]
 struct Failed {
     stops: AtomicBool,
@@ -63,12 +63,13 @@ impl Failed {
 }
 
 impl Engine<'_> {
-    /// A shuffle of about `rows` rows that are spread by their group.
+    /// Returns a shuffle for approximately `rows` rows that are spread by group.
     pub fn shuffle(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Hash, 0)
     }
 
-    /// A shuffle whose partitions follow the big-endian number, below `documents`, of `number_width` bytes that rows start with.
+    /// Returns a shuffle whose partitions follow the leading big-endian number of `number_width` bytes in each row, which is below
+    /// `documents`.
     pub fn ordered(
         &self,
         documents: u64,
@@ -82,8 +83,8 @@ impl Engine<'_> {
         self.spread(name, width, group_width, rows, order, number_width)
     }
 
-    /// A shuffle whose partitions follow the first 63 bits that rows start with, big-endian: read one after the other, they are
-    /// in the order of these for any number of them, which depends on memory and threads.
+    /// Returns a shuffle whose partitions follow the first 63 bits of each row, big-endian. Read one after the other, the partitions are in
+    /// this order whatever their number, which depends on memory and threads.
     pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
     }
@@ -103,15 +104,15 @@ impl Engine<'_> {
         Shuffle::new(spec, self.dir, &self.memory)
     }
 
-    /// Several partitions for each thread, for one of them is larger than another.
+    /// Uses several partitions per thread, because their sizes differ.
     fn least_partitions(&self) -> usize {
         let threads = self.pool.current_num_threads();
         (A_THREAD * threads).min(MANY).max(threads)
     }
 
-    /// Does `count` pieces of work on all threads: `init` makes a thread's state, `each` does one piece, `end` closes the
-    /// state. The error of the earliest failing piece is returned; damaged input files are only noted (but under
-    /// `--strict`), so that one pass finds them all.
+    /// Does `count` pieces of work on all threads: `init` creates a thread's state, `each` does one piece, `end` closes the state. Returns
+    /// the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that one pass finds all
+    /// of them.
     pub fn work<S, T: Send>(
         &self,
         count: usize,
@@ -122,7 +123,7 @@ impl Engine<'_> {
         self.work_on(usize::MAX, count, init, each, end)
     }
 
-    /// As [`Engine::work`] from one piece on, until `may_begin` says that no thread is to begin another one. Says which piece is the next:
+    /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the next piece:
     /// all before it are done.
     pub fn work_while<S, T: Send>(
         &self,
@@ -135,7 +136,7 @@ impl Engine<'_> {
         self.spread_out(usize::MAX, pieces, may_begin, init, each, end)
     }
 
-    /// As [`Engine::work`], on at most so many threads.
+    /// Works like [`Engine::work`], on at most this many threads.
     pub fn work_on<S, T: Send>(
         &self,
         threads: usize,
@@ -169,7 +170,7 @@ impl Engine<'_> {
                     return None;
                 }
             };
-            // Whether another piece is begun is asked once one is done, so that each call gets ahead.
+            // `may_begin` is called after a piece is done, so that each call makes progress.
             let mut begins = true;
             while !failed.stops.load(Ordering::Relaxed) && begins {
                 let piece = next.fetch_add(1, Ordering::Relaxed);
@@ -203,21 +204,21 @@ impl Engine<'_> {
         }
     }
 
-    /// Leave to work on a document of so many bytes, where it is a long one: of very long ones one is worked on at a time.
-    /// A thread asks for one at a time.
+    /// Returns a permit to work on a document of this many bytes if it is long; only one very long document is processed at a time. A
+    /// thread may hold only one permit.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] once the run is to stop.
+    /// Returns [`Error::Interrupted`] once the run should stop.
     pub fn long_document(&self, bytes: usize) -> Result<Option<Permit<'_>>> {
         let bytes = bytes as u64;
         let is_long = bytes > self.budget.short_document();
         is_long.then(|| self.long_documents.enter(bytes, || self.go_on())).transpose()
     }
 
-    /// Whether all files were whole so far.
+    /// Checks that no file was damaged so far.
     ///
     /// # Errors
-    /// The first damaged file, by its path.
+    /// Returns the first damaged file, by path.
     pub fn none_bad(&self) -> Result<()> {
         let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         match bad.iter().next() {
@@ -226,20 +227,20 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the run may go on; asked wherever one step can take long.
+    /// Checks whether the run may continue; called wherever a step can take long.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] once the run is to stop.
+    /// Returns [`Error::Interrupted`] once the run should stop.
     pub fn go_on(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// A bar for a stage over partitions.
+    /// Returns a progress bar for a stage over partitions.
     pub fn bar(&self, name: &str, total: usize) -> Bar {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 
-    /// Room for what the threads of one reading hold of their files.
+    /// Returns the room for what the threads of one pass hold of their files.
     pub fn room<T>(&self) -> Room<T> {
         Room::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
     }

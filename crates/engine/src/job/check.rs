@@ -1,5 +1,4 @@
-//! What can be known to be wrong before an input is opened, beside the options themselves: the place of the output, the folder of
-//! work files, the memory.
+//! Checks made before an input is opened, besides those of the options themselves: output path, temporary folder, memory.
 
 use std::path::Path;
 
@@ -11,18 +10,19 @@ use crate::options::{RunOptions, check_cut, memory_allowed};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Stage, may_write};
 
-/// Checks all of it. What is asked for and can be had, but not wisely, is told.
+/// Runs all of these checks. Logs a warning for a request that is possible but unwise.
 ///
 /// # Errors
-/// [`Error::Usage`] for an output that may not be made or replaced, a work folder that is none; [`Error::Memory`].
+/// Returns [`Error::Usage`] if the output may not be created or replaced or if the temporary folder cannot be used; [`Error::Memory`] if
+/// the memory limit is too low.
 pub fn check(options: &RunOptions) -> Result<()> {
     check_all(options, false)
 }
 
-/// The same for a dry run, which changes nothing on the disk, not for a moment.
+/// Works like `check`, for a dry run, which never changes anything on disk, not even briefly.
 ///
 /// # Errors
-/// As [`check`].
+/// See [`check`].
 pub fn check_dry(options: &RunOptions) -> Result<()> {
     check_all(options, true)
 }
@@ -30,7 +30,7 @@ pub fn check_dry(options: &RunOptions) -> Result<()> {
 fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     let of_output = if is_dry { Stage::look } else { Stage::check };
     folders::check(options)?;
-    // With an index an output that stands may be that of the same night, which is done then.
+    // With an index, an existing output may be from the same batch; the work is then already done.
     of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
     if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
@@ -46,10 +46,10 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     check_resources(options)
 }
 
-/// The same of the resources alone, for a look at an output that stands.
+/// Checks only the resources, for commands that read an existing output.
 ///
 /// # Errors
-/// As [`check`].
+/// See [`check`].
 pub fn check_resources(options: &RunOptions) -> Result<()> {
     Budget::new(options.memory, options.threads)?;
     if let Some(work) = &options.work {
@@ -65,7 +65,7 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// The folder is not made: under a name that was mistyped, work files would fill another disk.
+/// Checks the temporary folder. It is not created: if the name is mistyped, temporary files would fill another disk.
 fn check_work(work: &Path) -> Result<()> {
     let shown = work.display();
     let wrong = |what: String| {

@@ -1,4 +1,4 @@
-//! From what the stages found to the record of a run, with its warnings.
+//! Builds the record of a run, with its warnings, from the results of the stages.
 
 use super::run_report::{
     AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
@@ -22,7 +22,7 @@ use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::WHOLE;
 
-/// What was removed, of the documents that were taken in.
+/// Returns the report on removed documents.
 pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
     let options = session.options;
     RemovalReport {
@@ -42,7 +42,7 @@ pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decide
     }
 }
 
-/// The whole record.
+/// Returns the complete record.
 pub fn report(
     session: &Session<'_>,
     taken: &Taken,
@@ -104,7 +104,7 @@ pub fn report(
     report
 }
 
-/// What the corpus is made of, with what goes of each part.
+/// Returns document counts by script and length, in total and for removed documents.
 fn parts(all: &Parts, removed: &Parts) -> PartsReport {
     let part =
         |name: String, (all, removed): (&Amount, &Amount)| PartReport { part: name, all: *all, removed: *removed };
@@ -139,7 +139,7 @@ fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> Document
 
 fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
     let guests = session.guest_files();
-    // Tasks of a cluster read a part each.
+    // On a cluster, each task reads only part of a file.
     let contents = |at: usize| taken.contents.get(at - guests).map(content_hashes::word);
     let files = session.source.files.iter().enumerate().skip(guests);
     let input = files.map(|(at, file)| InputReport {

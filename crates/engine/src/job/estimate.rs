@@ -1,4 +1,4 @@
-//! What a run will take, said before it starts: from the schema, the sizes and the recipe; footers are read, no documents.
+//! Estimates what a run will take before it starts, from the schema, the file sizes and the recipe. Reads footers but no documents.
 
 use bytesize::ByteSize;
 
@@ -16,26 +16,26 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::{InputFile, Source};
 
-/// The estimate.
+/// Holds the estimate for a run.
 #[derive(Clone, Debug, Default)]
 pub struct Estimate {
-    /// Rows of all files.
+    /// Rows in all files.
     pub documents: u64,
     /// Bytes of input files on disk.
     pub input_bytes: u64,
-    /// Bytes of work files, about, without candidates to verify.
+    /// Approximate bytes of temporary files, without candidates to verify.
     pub disk_bytes: u64,
-    /// Anonymous memory at most, without the allowance for the longest document.
+    /// The most anonymous memory used, without the allowance for the longest document.
     pub memory_bytes: u64,
-    /// Lines for the reader.
+    /// Lines to print.
     pub lines: Vec<String>,
     /// The passes of the run, in order.
     pub passes: Vec<Pass>,
-    /// The same, and what comes behind them, as progress is told by.
+    /// The passes and the steps after them, in the form that progress uses.
     pub legs: Vec<Leg>,
 }
 
-/// How much work a pass is, where a reading that counts is 1: about what the CPU seconds of the default were over 100 MB of mixed text.
+/// The work of each pass relative to a counting pass (1.0): roughly its CPU seconds over 100 MB of mixed text with the default algorithms.
 const WORK: &[(&str, f64)] = &[
     ("copies", 0.4),
     ("prefilter", 0.6),
@@ -52,7 +52,7 @@ const WORK: &[(&str, f64)] = &[
     ("tables", 0.03),
 ];
 
-/// The legs of a run.
+/// Returns the legs of a run.
 fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
     let work = |name: &str| WORK.iter().find(|(known, _)| *known == name).map_or(0.1, |(_, work)| *work);
     let leg = |pass: &Pass| Leg { stages: pass.stages.clone(), count: pass.count, work: work(pass.name) };
@@ -62,10 +62,10 @@ fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
     passes.iter().map(leg).chain(behind.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, leg)| leg)).collect()
 }
 
-/// Estimates the work.
+/// Estimates the work of a run.
 ///
 /// # Errors
-/// Too little memory, or parameters that contradict each other.
+/// Returns an error if the memory limit is too low or if parameters contradict each other.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Budget::new(options.memory, options.threads)?;
     let source = &inputs.source;
@@ -103,7 +103,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
         ),
     ];
     lines.extend(curves);
-    // A night against an index has products of its own.
+    // An incremental run has its own checkpoints.
     if options.index.is_none() && options.reference.is_none() {
         lines.extend(left(options, source, &plan)?);
     }
@@ -111,7 +111,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs })
 }
 
-/// How many of the pairs of a similarity bands let through.
+/// Describes the share of pairs that the bands let through, by similarity.
 fn curve(label: &str, banding: Banding) -> String {
     let at = |s: f64| format!("{:.0}% at {s}", 100.0 * banding.lets_through(s));
     let (bands, rows) = (counted(banding.bands as u64, "band"), counted(banding.rows as u64, "row"));
@@ -121,10 +121,10 @@ fn curve(label: &str, banding: Banding) -> String {
     )
 }
 
-/// Bytes of work files, about, without candidates to verify.
+/// Returns the approximate bytes of temporary files, without candidates to verify.
 ///
 /// # Errors
-/// Parameters that contradict each other.
+/// Returns an error if parameters contradict each other.
 pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
     let (size, stats) = (size(options, source).0, CorpusStats::none());
     let bound = options.recipe.bind(&Corpus::new(size.documents, &stats), &[])?;
@@ -132,7 +132,7 @@ pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
     Ok(passes(&plan, &options.recipe, &bound, size).iter().map(|pass| pass.writes).sum())
 }
 
-/// The size of what will be read, and the bytes of its files.
+/// Returns the size of what will be read, and the bytes of the input files.
 fn size(options: &RunOptions, source: &Source) -> (Size, u64) {
     let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
     let share = documents as f64 / source.documents().max(1) as f64;

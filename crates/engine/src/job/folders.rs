@@ -1,5 +1,6 @@
-//! Where the folders of a run lie: each needs a place of its own. An output in another one or in an index, an index in an output and
-//! work files in either would be removed, read or refused as part of it later. Paths are compared without links and `..`.
+//! Checks that the folders of a run are separate. An output inside another output or inside an index, an index inside an output, or
+//! temporary files inside either would later be removed, read or refused as part of it. Paths are compared after links and `..` are
+//! resolved.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Ours, held_path, real_path};
 
-/// A folder of a run, by the option that names it.
+/// Holds a folder of a run and the option that names it.
 struct Folder {
     option: &'static str,
     shown: PathBuf,
@@ -26,7 +27,7 @@ impl Folder {
         Err(Error::wrong_value(self.option, self.shown.display(), what))
     }
 
-    /// Checks that the folder does not lie in a result or an index that stands.
+    /// Checks that the folder is not inside an existing result or index.
     fn stands_free(&self, with_itself: bool) -> Result<()> {
         let skipped = usize::from(!with_itself);
         for above in self.real.ancestors().skip(skipped) {
@@ -41,7 +42,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Checks that none of the two lies in the other one.
+    /// Checks that neither folder contains the other.
     fn is_apart(&self, other: &Folder) -> Result<()> {
         let (here, there) = (&self.real, &other.real);
         let how = match (here == there, here.starts_with(there), there.starts_with(here)) {
@@ -58,10 +59,10 @@ impl Folder {
     }
 }
 
-/// Checks the folders that the options name. Nothing is made.
+/// Checks the folders that the options name. Creates nothing.
 ///
 /// # Errors
-/// [`Error::Usage`] with the first that lies in another one.
+/// Returns [`Error::Usage`] for the first folder that is inside another one.
 pub fn check(options: &RunOptions) -> Result<()> {
     let out = Folder::new("out", &options.out);
     let named = |name: &'static str, path: &Option<PathBuf>| path.as_ref().map(|path| Folder::new(name, path));
@@ -83,7 +84,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         }
     }
     if let Some(reference) = named("reference", &options.reference).filter(|reference| reference.real.exists()) {
-        // The reference may be the result that is replaced: its corpus lies elsewhere.
+        // The reference may be the result that is being replaced: its corpus is elsewhere.
         if reference.real != out.real {
             out.is_apart(&reference)?;
         }
@@ -92,7 +93,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// Warns if the result that is to be replaced is the only one that has the documents of a batch of an index.
+/// Warns if the result to be replaced is the only one that holds the documents of a batch in an index.
 fn warn_of_batch(options: &RunOptions) {
     let record = || -> Option<serde_json::Value> {
         serde_json::from_slice(&safe_fs::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()

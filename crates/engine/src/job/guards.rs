@@ -1,7 +1,7 @@
-//! Guards of a job: what [`dupsift_algorithms::stage::guard`] measures, and whether the result is held back for it.
+//! The guards of a job: what [`dupsift_algorithms::stage::guard`] measures, and whether a guard holds the result back.
 //!
-//! A result is held back only where an output stands that it would replace, or an earlier one is named that it follows: on a first
-//! run there is nothing to lose.
+//! A result is held back only if it would replace an existing output or if an earlier run is named with `--previous`. On a first run, there
+//! is nothing to lose.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -18,25 +18,25 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Stage, held_path};
 
-/// A record of a job whose guards decide where its result goes.
+/// Describes a record whose guards decide where the result of the job is published.
 pub trait Guarded {
-    /// The guards that fired.
+    /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];
 
-    /// The inputs besides the corpus whose rows were read.
+    /// Returns the inputs besides the corpus whose rows were read.
     fn other_inputs(&self) -> &[OtherInputReport];
 
-    /// Whether rows or files of an input besides the corpus could not be read.
+    /// Returns whether rows or files of an input besides the corpus could not be read.
     fn lost_of_others(&self) -> bool {
         self.other_inputs().iter().any(OtherInputReport::is_lossy)
     }
 
-    /// Whether a guard fired that holds results back where they would replace another one.
+    /// Returns whether a guard fired that holds a result back if it would replace another one.
     fn would_hold(&self) -> bool {
         self.guards().iter().any(|guard| holds(&guard.name))
     }
 
-    /// Whether the result is held back: it stands beside the output that it does not replace.
+    /// Returns whether the result is held back. It is then next to the output that it does not replace.
     fn is_held(&self) -> bool {
         self.guards().iter().any(|guard| guard.held)
     }
@@ -47,7 +47,7 @@ impl Guarded for RunReport {
         &self.guards
     }
 
-    /// A result that was accepted is published, whatever held it back before.
+    /// An accepted result is published even if a guard held it back before.
     fn is_held(&self) -> bool {
         self.accepted.is_none() && self.guards.iter().any(|guard| guard.held)
     }
@@ -57,12 +57,12 @@ impl Guarded for RunReport {
     }
 }
 
-/// Where the result of a job with that `--out` stands: there, or beside it if it is held back.
+/// Returns the folder that holds the result of a job with this `--out`: `out` itself, or the folder next to it if the result is held back.
 pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
 
-/// The guards of a run: over what was read, and over what is removed.
+/// Returns the guards of a run, for what was read and for what is removed.
 pub(crate) fn of_run(
     session: &Session<'_>,
     stage: &Stage,
@@ -72,7 +72,8 @@ pub(crate) fn of_run(
     let documents = &report.documents;
     let mut fired = over_reading(session, losses, documents.used, &documents.rejections);
     let (share, least) = (session.options.max_removed_share, session.options.guard_rows);
-    // A night of a daily crawl repeats most of the one before: what was seen says nothing of a source that went wrong.
+    // A batch of a daily crawl repeats most of the previous one, so a high share of indexed documents does not mean that a source went
+    // wrong.
     let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
     fired.extend(report.inputs.iter().filter_map(goes));
     fired.extend(
@@ -97,10 +98,10 @@ pub(crate) fn of_run(
     decided(session, stage, fired)
 }
 
-/// The record of the earlier run that a job is held against.
+/// Reads the record of the earlier run that the job is compared with.
 ///
 /// # Errors
-/// [`Error::Usage`] where there is none, or it is of another version.
+/// Returns [`Error::Usage`] if there is no record or if it has another version.
 pub fn previous_run(folder: &Path) -> Result<RunReport> {
     let path = folder.join("run.json");
     let wrong = |why: &dyn Display| {
@@ -114,8 +115,8 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 
-/// The guards over the pairs of algorithms that both runs have. Pairs with what an index has seen before do not count: the first night has
-/// none of them, and all later ones have the more the longer the crawl goes on.
+/// Returns the guards for the pairs of algorithms that both runs use. Pairs with indexed documents do not count: the first batch has none,
+/// and their number grows as the crawl goes on.
 fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
     let guard = |one: &AlgorithmReport| {
@@ -126,13 +127,13 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     now.algorithms.iter().filter_map(guard).collect()
 }
 
-/// The guard over how much text there is. A night of an index has what is new, which may be little.
+/// Returns the guard for the amount of text. An incremental run reads only new text, of which there may be little.
 fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -> Option<Fired> {
     let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
     shrunk(of(now), of(before), is_night, factor)
 }
 
-/// The guards over what was read, and `others` that fired.
+/// Returns the guards for what was read, and `others` that fired.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,
@@ -153,7 +154,7 @@ fn over_reading(session: &Session<'_>, losses: &Losses<'_>, used: u64, rejection
     fired
 }
 
-/// Guards over what is known later than the tables.
+/// Adds guards that are evaluated after the tables are written.
 pub fn add(session: &Session<'_>, stage: &Stage, report: &mut RunReport, fired: Vec<Fired>) -> Result<()> {
     Ok(report.guards.extend(decided(session, stage, fired)?))
 }

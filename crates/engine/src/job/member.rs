@@ -1,4 +1,4 @@
-//! One algorithm of a run, with what has come of it so far: rows, then candidates, pairs, and what it says.
+//! One algorithm of a run with its results so far: rows, then candidates, pairs and relations.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,18 +18,18 @@ use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// An algorithm bound to the corpus; `now` is what the last stage has made of it: its rows, its candidates, its pairs.
+/// Holds an algorithm bound to the corpus; `now` is the result of the last stage: its rows, candidates or pairs.
 pub struct Member<'c, S> {
-    /// The method with its rules and checks.
+    /// The algorithm with its rules and checks.
     pub bound: Bound<'c>,
-    /// What run.json will say of it, as far as it is known.
+    /// The entry for run.json, as far as it is known.
     pub report: AlgorithmReport,
-    /// What came of the last stage.
+    /// The result of the last stage.
     pub now: S,
 }
 
 impl<'c, S> Member<'c, S> {
-    /// The next stage of this algorithm.
+    /// Runs the next stage of this algorithm.
     pub fn then<T>(
         mut self,
         stage: impl FnOnce(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
@@ -39,7 +39,7 @@ impl<'c, S> Member<'c, S> {
     }
 }
 
-/// The next stage of all algorithms, one after the other.
+/// Runs the next stage of all algorithms, one after the other.
 pub fn each<'c, S, T>(
     members: Vec<Member<'c, S>>,
     mut stage: impl FnMut(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
@@ -50,7 +50,7 @@ pub fn each<'c, S, T>(
 impl<'c> Member<'c, Step> {
     /// Returns an algorithm whose latest state was restored.
     pub fn restored(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> Member<'c, Step> {
-        // What is asked of its pairs may be another thing today.
+        // The verification options may differ from those of the earlier run.
         let verify = bound.verify().map(|check| check.name());
         let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
         Member { bound, report, now }
@@ -58,7 +58,7 @@ impl<'c> Member<'c, Step> {
 }
 
 impl<'c> Member<'c, SignedRows> {
-    /// An algorithm that has signed a corpus of so many bytes of text.
+    /// Returns an algorithm that has signed a corpus with this many bytes of text.
     pub fn signed(bound: Bound<'c>, chosen: &Chosen, now: SignedRows, text_bytes: u64) -> Member<'c, SignedRows> {
         let counts = |counts: &BTreeMap<Cow<'static, str>, u64>| {
             counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
@@ -85,37 +85,37 @@ impl<'c> Member<'c, SignedRows> {
         Member { bound, report, now }
     }
 
-    /// Adds what the prefilter says of the algorithm at that place of the recipe.
+    /// Adds the prefilter's note on the algorithm at this position in the recipe.
     pub fn prefiltered(&mut self, at: usize, prefilter: Option<&Prefilter>) {
         let rows = self.report.rows + self.report.prefiltered_rows;
         self.report.notes.extend(prefilter.and_then(|prefilter| prefilter.note(at, rows)));
     }
 }
 
-/// Pairs of unrelated documents, of so many with a signature, whose signatures are equal by chance.
+/// Returns the expected number of unrelated document pairs whose signatures are equal by chance, among this many signed documents.
 pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
     let documents = signed as f64;
     let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
     bound.scheme.signature_bits.map(|bits| pairs / 2f64.powi(bits as i32))
 }
 
-/// What the last stage has made of an algorithm.
+/// Holds the result of an algorithm's last stage.
 pub enum Step {
-    /// It has signed.
+    /// The algorithm has signed all documents.
     Rows(SignedRows),
-    /// Its rows have met; what its check needs of documents is still to be read.
+    /// Its rows were compared; the data that its check needs from the documents is still to be read.
     Met(Met),
-    /// Its pairs are checked.
+    /// Its pairs were verified.
     Found(Found),
     /// The rules over all pairs were applied.
     Near(Found),
 }
 
 impl Step {
-    /// Restores the latest saved state of the algorithm at this place of the recipe; `None` if nothing was saved.
+    /// Restores the latest saved state of the algorithm at this position in the recipe; `None` if nothing was saved.
     ///
     /// # Errors
-    /// A disk that cannot be read.
+    /// Returns an error if the disk cannot be read.
     pub fn latest(
         session: &Session<'_>,
         saved: &SavedState<'_>,
@@ -143,20 +143,20 @@ impl Step {
     }
 }
 
-/// Candidates of one algorithm.
+/// Holds the candidates of one algorithm.
 pub struct Met {
-    /// Its classes, and pairs of representatives.
+    /// The algorithm's classes, and pairs of representatives.
     pub grouped: Grouped,
-    /// The documents of candidates, of which it is still to be read what the check needs.
+    /// The candidate documents whose data is still to be read for the check.
     pub documents: Arc<AtomicBits>,
 }
 
-/// What checks and rules have left of one algorithm's candidates.
+/// Holds the candidates of one algorithm that passed its checks and rules.
 pub struct Found {
     /// Pairs of representatives.
     pub pairs: PairList,
-    /// Its own classes, where equal keys are duplicates.
+    /// The algorithm's own classes, if equal keys are duplicates.
     pub classes: Option<Classes>,
-    /// By document, where a check took some.
+    /// Evidence by document, if a check collected any.
     pub evidence: Option<Evidence>,
 }

@@ -1,7 +1,7 @@
-//! The driver of a run. It opens files, starts threads, and keeps the memory limit and the order of steps.
+//! The driver of a run: it opens files, starts threads, enforces the memory limit and runs the steps in order.
 //!
-//! `story` has the order of steps. They are in three parts: `read`, `pair` and `write`. Each step that touches files or threads is a file in
-//! one of them; what it computes is in `dupsift_algorithms::stage`.
+//! `story` defines the order of steps. They fall into three parts: `read`, `pair` and `write`. Each step that touches files or threads has
+//! a file in one of them; the computation itself is in `dupsift_algorithms::stage`.
 
 pub mod check;
 pub mod cut;
@@ -29,11 +29,11 @@ pub use guards::{Guarded, stands_in};
 pub use run::{Finish, run};
 pub use run_report::*;
 
-/// What a corpus is made of.
+/// Document counts by script and length.
 pub use dupsift_algorithms::stage::parts::{Amount, PartReport, PartsReport};
-/// What a dry run says.
+/// One pass in the plan that a dry run prints.
 pub use dupsift_algorithms::stage::passes::Pass;
-/// How a process ends that is asked to stop.
+/// How a process ends after it is asked to stop.
 pub use dupsift_files::io::unfinished::{end, ends_by_itself, left};
-/// What is left of runs that were never finished.
+/// Removal of the temporary files that unfinished runs left.
 pub use dupsift_files::io::{Cleared, clean};

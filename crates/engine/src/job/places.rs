@@ -1,4 +1,4 @@
-//! Where the files and folders that a record names stand today.
+//! Finds the current location of the files and folders named in a record.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,9 @@ use super::run_report::{InputReport, RunReport};
 use dupsift_files::io::{Stamp, absolute};
 
 impl RunReport {
-    /// Returns where a path of this record may stand today, for a result that stands in `dir`, the likeliest place first: as far from
-    /// the result as at the time of the run, if both were moved or copied together; where the run had it; as far from the current folder
-    /// as it was from that of the run.
+    /// Returns the paths where a path from this record may be found, for a result that is in `dir`, most likely path first: at the same
+    /// relative position to the result, if both were moved or copied together; at the recorded path; at the same relative position to the
+    /// current folder.
     pub fn places(&self, recorded: &str, dir: &Path) -> Vec<PathBuf> {
         let recorded = Path::new(&self.folder).join(recorded);
         let (out, here) = (self.options.get("out").and_then(|out| out.as_str()), absolute(dir));
@@ -23,9 +23,9 @@ impl RunReport {
         places
     }
 
-    /// Returns where an input file of this record stands today, for a result that stands in `dir`. Only a file with as many bytes as were
-    /// recorded counts: beside a copy of a result there may be another corpus. A file whose stamp is the recorded one comes first, then
-    /// that at the recorded path. `None` if no place has such a file.
+    /// Returns the current path of an input file from this record, for a result that is in `dir`. Only a file with the recorded size
+    /// counts, because another corpus may be next to a copied result. A file with the recorded stamp is preferred, then the file at the
+    /// recorded path. `None` if there is no such file.
     pub fn input_file(&self, file: &InputReport, dir: &Path) -> Option<PathBuf> {
         let recorded = Path::new(&self.folder).join(&file.path);
         let mut there = self.places(&file.path, dir);
@@ -34,15 +34,16 @@ impl RunReport {
         there.into_iter().min_by_key(|place| (!is_stamped(place), *place != recorded))
     }
 
-    /// Returns where a file or folder that an option names stands today, for a result that stands in `dir`: at the recorded path, or else
-    /// at the first other place of it. `None` if it is nowhere.
+    /// Returns the current path of a file or folder that an option names, for a result that is in `dir`: the recorded path if it exists,
+    /// else the first other possible path. `None` if there is none.
     pub fn option_path(&self, recorded: &str, dir: &Path) -> Option<PathBuf> {
         let first = Path::new(&self.folder).join(recorded);
         std::iter::once(first).chain(self.places(recorded, dir)).find(|place| place.exists())
     }
 }
 
-/// Returns the path after the folder `from` became `to`, or a folder above `from` one above `to`; `None` for a path outside of it.
+/// Returns the path after the folder `from`, or the same number of levels above it, was moved to `to`; `None` for a path outside that
+/// folder.
 fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let (mut from, mut to) = (from.components(), to.components());
     loop {
@@ -86,7 +87,7 @@ mod tests {
         write("a/x", "four");
         let mut file = InputReport { path: "x".into(), bytes: 4, ..InputReport::default() };
         let copy = at("b/out");
-        // The corpus beside the copy is another one, by its size or by its stamp.
+        // The corpus next to the copy differs in size or stamp.
         write("b/x", "longer");
         assert_eq!(report.input_file(&file, &copy), Some(at("a/x")));
         write("b/x", "else");
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(report.places("/a/x", Path::new("/a/renamed")), [PathBuf::from("/a/x")]);
         assert_eq!(report.places("/a/x", Path::new("/b/out")), ["/b/x", "/a/x"].map(PathBuf::from));
         assert_eq!(report.places("/w/x", Path::new("/a/out")), [PathBuf::from("/w/x"), here.join("x")]);
-        // A path that a record has as it was typed begins in the folder of the run.
+        // A recorded relative path begins in the folder of the run.
         assert_eq!(report.places("x", Path::new("/a/out"))[0], PathBuf::from("/w/x"));
     }
 }

@@ -1,8 +1,8 @@
-//! What a finished run knew of its corpus when it signed: the statistics and models in `stats/`, read back.
+//! Reads the statistics and models in `stats/` that a finished run used for its signatures.
 //!
-//! Who looks at the run needs them to sign as it did. With `--stats` they stand for the counts, the models and the planned size of
-//! another corpus ([`Frozen`]): a signature depends on its document alone then, so that documents of different nights can be compared
-//! (docs/methods/common.md). Nothing is counted and nothing learnt, and all algorithms sign in the first reading.
+//! Commands that inspect the run need them to compute the same signatures. With `--stats`, they replace the counts, models and planned size
+//! of another corpus ([`Frozen`]): each signature then depends only on its document, so that documents from different batches can be
+//! compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
 
 use std::path::Path;
 
@@ -19,46 +19,46 @@ use dupsift_files::io::{SUCCESS, TableReader, absolute};
 use dupsift_files::tables::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use dupsift_index::{Index, State, statistics_in};
 
-/// The folder of a finished run, and its record.
+/// Holds the folder of a finished run and its record.
 #[derive(Clone, Copy)]
 pub struct Of<'r> {
-    /// Where it stands.
+    /// The output folder.
     pub dir: &'r Path,
     /// Its run.json.
     pub report: &'r RunReport,
 }
 
-/// The statistics of the run, their tables in the job's work folder. They cover the corpus of the run, where it counted them
-/// itself.
+/// Returns the statistics of the run; their tables are put in the job's temporary folder. They cover the corpus of the run if the run
+/// counted them itself.
 ///
 /// # Errors
-/// [`Error::Usage`] where they are not those of the run and of this version's words: signatures would be others.
+/// Returns [`Error::Usage`] if the statistics are not from this run or if this version cuts words differently: signatures would differ.
 pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let Some(known) = &run.report.statistics else { return Ok(CorpusStats::none()) };
-    // A run with counts of another one holds all of these.
+    // A run with frozen counts holds all of their tables.
     let needs = session.options.recipe.needs_stats().union(there(run.dir));
     let stats = counted(session, run.dir, known, needs)?;
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
 }
 
-/// The size of corpus that table schemes were chosen by.
+/// Returns the corpus size that table schemes were chosen by.
 pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
 
-/// The words that a run counted, and nothing of what it counted besides; the run must have cut words as this job does.
+/// Returns only the word statistics of a run. The run must have cut words as this job does.
 ///
 /// # Errors
-/// [`Error::Usage`] where the run counted no words, or other ones.
+/// Returns [`Error::Usage`] if the run counted no words, or counted different ones.
 pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let (known, needs) = counted_words(run)?;
     counted(session, run.dir, known, needs)
 }
 
-/// What the run says of the words that it counted, and what it counted besides.
+/// Returns the record of the word statistics of a run, and which statistics the run has.
 ///
 /// # Errors
-/// [`Error::Usage`] where it counted no words.
+/// Returns [`Error::Usage`] if the run counted no words.
 pub fn counted_words(run: Of<'_>) -> Result<(&StatisticsReport, Stats)> {
     let needs = there(run.dir);
     match &run.report.statistics {
@@ -70,13 +70,13 @@ pub fn counted_words(run: Of<'_>) -> Result<(&StatisticsReport, Stats)> {
     }
 }
 
-/// Which tables of counts stand in an output.
+/// Returns which statistics tables an output has.
 pub fn there(dir: &Path) -> Stats {
     let there = |name: &str| dir.join(format!("stats/{name}/part-00000.parquet")).is_file();
     Stats { words: there("words"), features: there("features") }
 }
 
-/// The statistics with these tables; the snapshot in the record is over all that stand in the output.
+/// Returns the statistics from the tables in `needs`; the snapshot in the record covers all tables in the output.
 pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, needs: Stats) -> Result<CorpusStats> {
     let table =
         |wanted: bool, name: &str| if wanted { terms(session.engine, dir, name) } else { Ok(TermTable::empty()) };
@@ -103,10 +103,10 @@ fn terms(engine: &Engine<'_>, dir: &Path, name: &str) -> Result<TermTable> {
     writer.finish()
 }
 
-/// The models of the run by algorithm, empty for those that learn nothing.
+/// Returns the models of the run by algorithm, empty for algorithms that learn nothing.
 ///
 /// # Errors
-/// A model that is not there or damaged.
+/// Returns an error if a model is missing or damaged.
 pub fn models(session: &Session<'_>, run: Of<'_>, corpus: &Corpus<'_>) -> Result<Vec<Vec<u64>>> {
     let recipe = &session.options.recipe;
     let mut models = vec![Vec::new(); recipe.algorithms.len()];
@@ -134,30 +134,30 @@ fn wrong_type(path: &Path) -> Error {
     }
 }
 
-/// A hash of a model, as the record has it.
+/// Returns a model's hash as it is recorded in run.json.
 pub fn digest(model: &[u64]) -> String {
     format!("{:016x}", hash64(bytemuck::cast_slice(model)))
 }
 
-/// What signatures depend on besides their documents.
+/// Holds what signatures depend on besides their documents.
 pub struct Frozen {
     /// The counts. They do not cover this corpus.
     pub stats: CorpusStats,
-    /// Which counts these are.
+    /// Which statistics tables there are.
     pub tables: Stats,
-    /// By algorithm: what it has learnt, or nothing.
+    /// The learned model of each algorithm, empty if it learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// Where all that comes from, and the size that table schemes are chosen by.
+    /// The output that they come from, and the size that table schemes are chosen by.
     pub report: FrozenReport,
 }
 
 impl Frozen {
-    /// Reads what an output holds.
+    /// Reads the statistics and models of an output.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is no output of a run, or lacks what the algorithms of this run need.
+    /// Returns [`Error::Usage`] if the folder is not the output of a run or lacks what the algorithms of this run need.
     pub fn read(session: &Session<'_>, dir: &Path) -> Result<Frozen> {
-        // An index keeps the output that made it, with a checksum of each file. All its generations have the same statistics.
+        // An index keeps the statistics of its first output, with a checksum for each file. All its generations share them.
         let in_index = statistics_in(dir)?;
         if let Some(index) = Index::look(dir, |_| Ok(State::Lost))? {
             index.check_statistics()?;
@@ -178,7 +178,7 @@ impl Frozen {
         Ok(Frozen { stats: stats.frozen(), tables, models, report: FrozenReport { from, documents_planned } })
     }
 
-    /// All that signatures depend on in it, as a line.
+    /// Returns one line that identifies everything that signatures depend on here.
     pub fn line(&self) -> String {
         let models: Vec<String> = self.models.iter().map(|model| digest(model)).collect();
         format!("frozen {:016x} {} {models:?}", self.stats.snapshot(), self.report.documents_planned)
@@ -189,7 +189,7 @@ fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
     Error::wrong("stats", format!("{}: {why}", dir.display()))
 }
 
-/// The record of a run that is done.
+/// Reads the record of a finished run.
 fn record(dir: &Path) -> Result<RunReport> {
     let path = dir.join("run.json");
     let json = match safe_fs::read(&path, MOST_JSON) {
@@ -212,7 +212,7 @@ fn record(dir: &Path) -> Result<RunReport> {
     ))
 }
 
-/// Whether the run counted and learnt what these algorithms need; also which counts stand there.
+/// Checks that the run counted and learned what these algorithms need. Returns which statistics tables it has.
 fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
     let (needs, there) = (recipe.needs_stats(), there(dir));
     let theirs = Recipe::parse_algorithms(&report.recipe.algorithms.join(","))

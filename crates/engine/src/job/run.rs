@@ -1,4 +1,4 @@
-//! The order of stages: from inputs to an output folder that appears whole or not at all.
+//! Runs the stages in order: from inputs to an output folder that appears complete or not at all.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,19 +25,19 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
-/// How often a run begins again because the status of a file changed, such as its permissions.
+/// How often a run starts over because the status of a file changed, such as its permissions.
 const MOST_AGAIN: usize = 3;
 
-/// What is made of a result whose tables stand, in the folder that is being built: it gives the record back with its own stage in it.
+/// Finishes a result whose tables are complete, in the folder that is being built, and returns the record with its own stage added.
 pub type Finish<'f> = dyn Fn(&Session<'_>, &Stage, RunReport) -> Result<RunReport> + 'f;
 
-/// Runs the whole job; `finish` makes report.html.
+/// Runs the complete job; `finish` writes report.html.
 ///
-/// A file whose damage shows only while it is read is set aside as a whole: the run starts again without it, so that none
-/// of its rows counts anywhere.
+/// If damage to a file shows only while it is read, the whole file is skipped: the run starts over without it, so that none of its rows
+/// counts anywhere.
 ///
 /// # Errors
-/// Wrong options, a full disk, an interruption; with `strict` the first bad row or file. Then nothing stands at `out`.
+/// Returns an error for wrong options, a full disk, an interruption, or with `strict` the first bad row or file. `out` is then not written.
 pub fn run(
     options: &RunOptions,
     inputs: Inputs,
@@ -50,7 +50,7 @@ pub fn run(
     })
 }
 
-/// A run over its corpus alone.
+/// Describes a run over only its corpus.
 struct Alone<'f> {
     finish: &'f Finish<'f>,
 }
@@ -61,10 +61,10 @@ impl Variant for Alone<'_> {
     }
 }
 
-/// Does the work of a verb: from opened inputs to an output folder with its record, whole or not at all.
+/// Does the work of a command: from opened inputs to an output folder with its record, complete or not at all.
 ///
 /// # Errors
-/// As [`run()`].
+/// See [`run()`].
 pub fn carry_out<R: Serialize + Guarded>(
     options: &RunOptions,
     inputs: Inputs,
@@ -75,10 +75,10 @@ pub fn carry_out<R: Serialize + Guarded>(
     carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
 }
 
-/// The same, with something that is to be done when the output is whole, before it gets its name; not where it is held back.
+/// Works like `carry_out`, but calls `before` when the output is complete and before it gets its name, unless it is held back.
 ///
 /// # Errors
-/// As [`carry_out`], and what `before` returns.
+/// See [`carry_out`]; also returns errors from `before`.
 pub fn carry_out_and<R: Serialize + Guarded>(
     options: &RunOptions,
     inputs: Inputs,
@@ -90,7 +90,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let Inputs { mut source, mut bad, work, others } = inputs;
-    // What came by standard input comes once, so no run can go on from what this one would put down.
+    // Standard input can be read only once, so a later run could not resume from checkpoints of this one.
     let goes_on = work.is_none();
     let stage = begin(options, work)?;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
@@ -107,7 +107,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let mut again = 0;
     loop {
         check_bad(&source, &bad, options.strict)?;
-        // A file may turn out to be damaged when tables have been written.
+        // A file may turn out to be damaged after tables have been written.
         empty_folder(stage.path())?;
         products.begin()?;
         let engine = resources.engine(options.prefilter, options.strict, stage.work().path(), progress, cancel);
@@ -129,7 +129,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
                 nothing_is_kept();
                 return Ok(report);
             }
-            // Another file that is damaged, such as a model, would be as damaged the next time.
+            // Another damaged file, such as a model, would still be damaged the next time.
             Err(Error::BadFile { path, why })
                 if !options.strict && source.files.iter().any(|file| file.path == path) =>
             {
@@ -148,7 +148,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     }
 }
 
-/// Begins the output, in the work folder that is locked already, if there is one.
+/// Begins the output, in the temporary folder that is already locked, if there is one.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
         Some(work) => Stage::begin_in(work, options.overwrite),
@@ -156,7 +156,7 @@ fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     }
 }
 
-/// Whether the job can go on without the files that cannot be used.
+/// Checks whether the job can go on without the files that cannot be used.
 fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
     let Some(first) = bad.first() else { return Ok(()) };
     let why = match () {
@@ -170,7 +170,7 @@ fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
     Err(Error::BadFile { path: first.path.clone(), why })
 }
 
-/// Gives the output its name, or holds it back.
+/// Publishes the output under its name, or holds it back.
 fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&Stage) -> Result<()>) -> Result<()> {
     if report.is_held() {
         let folder = stage.hold()?;
@@ -181,8 +181,8 @@ fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&
     stage.commit(accepts || !report.would_hold())
 }
 
-/// Opens the files again whose status alone changed; they are not among those that come late any more. What was saved of them is
-/// compared with what they hold.
+/// Reopens the files of which only the status changed, and removes them from `late`. Their saved state is later compared with their
+/// contents.
 fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<PathBuf, String>) {
     for (path, looked) in source.look_again() {
         match looked {
@@ -198,7 +198,7 @@ fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<
     }
 }
 
-/// Sets files aside. The list of files stays as it was made: what is gone is not found again, and what came does not join.
+/// Skips files. The list of files is not rebuilt: a missing file is not looked for again, and a new file does not join.
 fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<PathBuf, String>, what: &str) {
     for (path, why) in files.iter().filter(|(path, _)| source.files.iter().any(|file| file.path == **path)) {
         tracing::warn!("{}: {why}; {what}", path.display());

@@ -1,7 +1,6 @@
-//! `run.json`: what was asked, what came in, what each stage did, what each algorithm found. A machine reads it.
+//! `run.json`: the options, the inputs, what each stage did and what each algorithm found, for programs to read.
 //!
-//! Field names are the interface; times and memory differ from run to run, everything else is determined by the input and
-//! the recipe.
+//! Field names are the interface. Times and memory differ from run to run; everything else is determined by the input and the recipe.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +15,20 @@ use dupsift_algorithms::stage::parts::PartsReport;
 use dupsift_files::tables::LostValues;
 pub use dupsift_index::IndexReport;
 
-/// Version of the records run.json.
+/// Version of run.json.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The whole record of a run.
+/// Holds the complete record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunReport {
-    /// Version of this record. Each table has its own in the metadata of its file.
+    /// Version of this record. Each table has its own version in the metadata of its file.
     pub schema_version: u32,
     /// Version of the program.
     pub dupsift: String,
-    /// When the run began, as RFC 3339 writes it.
+    /// When the run started, in RFC 3339 format.
     #[serde(default)]
     pub started: String,
-    /// When its tables stood.
+    /// When the tables were complete.
     #[serde(default)]
     pub ended: String,
     /// The name of the machine.
@@ -38,16 +37,16 @@ pub struct RunReport {
     /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The folder that the command line was typed in; all other paths of the record are absolute. Use [`RunReport::places`] to find them.
+    /// The folder in which the command was typed; all other paths in the record are absolute. Use [`RunReport::places`] to find them.
     #[serde(default)]
     pub folder: String,
     /// What signatures depend on.
     pub recipe: RecipeReport,
-    /// Every option of the run by its name: numbers as numbers, switches as booleans, anything else as it could be typed.
+    /// Every option of the run by name: numbers as numbers, switches as booleans, anything else as typed on the command line.
     pub options: BTreeMap<String, serde_json::Value>,
-    /// The input files, in the order that gives documents their numbers.
+    /// The input files, in the order in which documents are numbered.
     pub inputs: Vec<InputReport>,
-    /// What goes by the values of `--source-column`, where it is given.
+    /// Removed documents by value of `--source-column`, if it is given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceReport>,
     /// Input files that could not be used at all.
@@ -55,40 +54,40 @@ pub struct RunReport {
     /// The inputs besides the corpus whose rows were read, such as those of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files of the inputs that are not read, by the endings of their names.
+    /// Files in the inputs that are not read, by file extension.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders in the inputs that were skipped because dupsift wrote them, each with what it holds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Documents by fate.
+    /// Document counts: used, rejected, copies.
     pub documents: DocumentsReport,
-    /// What became of pages, where the corpus has pages.
+    /// What was extracted from HTML pages, if the corpus has any.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// Values besides the texts that count as null, by column and reason: `not UTF-8`, and of the columns of `--keep` `not a number`
-    /// or `not text`.
+    /// Values other than texts that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not
+    /// text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// Ids of the corpus.
     pub ids: IdsReport,
-    /// Counts of the first pass, where there was one, or those that came with `frozen`.
+    /// Counts of the first pass, if there was one, or those that came with `frozen`.
     pub statistics: Option<StatisticsReport>,
-    /// Where the counts, the models and the planned size came from, where that is another run.
+    /// The run that the counts, the models and the planned size came from, if it is another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenReport>,
-    /// One entry an algorithm, in the order of the recipe.
+    /// One entry per algorithm, in recipe order.
     pub algorithms: Vec<AlgorithmReport>,
-    /// Han characters that went through the dictionary: at most those of the corpus once, if it is counted first; those of texts
-    /// alone whose words were not resumed from an earlier run.
+    /// Han characters segmented with the dictionary: at most those of the corpus once if it is counted first; only those in texts whose
+    /// words were not resumed from an earlier run.
     pub segmented_characters: u64,
-    /// The index that the run was matched against, where there is one.
+    /// The index that the run was matched against, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
-    /// The corpus by writing and by length, with what goes of each; null in records of versions that did not look at that.
+    /// Document counts by script and length, with what is removed from each; null in records of versions that did not count these.
     #[serde(default)]
     pub parts: Option<PartsReport>,
-    /// What was removed and why; null of a comparison, which removes nothing.
+    /// What was removed and why; null for a comparison, which removes nothing.
     pub removal: Option<RemovalReport>,
     /// What was written of the corpus itself; null without `--corpus`.
     #[serde(default)]
@@ -96,73 +95,73 @@ pub struct RunReport {
     /// The repeated passages that were found; null without `--cut`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutReport>,
-    /// One entry a stage, in order.
+    /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// What spread the work over machines, where something did, such as `spark`.
+    /// What distributed the work over machines, if anything, such as `spark`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// What an earlier run had put down, and this one did not make again.
+    /// Steps that were resumed from an earlier run's checkpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<String>,
-    /// Who took the result that was held back.
+    /// The acceptance of a result that was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<AcceptedReport>,
-    /// What a reader should know besides.
+    /// Further warnings for the reader.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory that was sampled, in bytes.
+    /// Highest anonymous memory sampled, in bytes.
     pub peak_memory_bytes: u64,
 }
 
-/// A guard that fired.
+/// Records a guard that fired.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct GuardReport {
-    /// Its name: the option that sets its limit, where there is one.
+    /// Its name: the option that sets its limit, if there is one.
     pub name: String,
-    /// What was measured.
+    /// The measured value.
     pub measured: f64,
-    /// The limit that this is beyond.
+    /// The limit that was exceeded.
     pub limit: f64,
-    /// What was found, in words.
+    /// The finding as a sentence.
     pub sentence: String,
-    /// Whether the result was held back for it.
+    /// Whether the guard held the result back.
     pub held: bool,
 }
 
 impl GuardReport {
-    /// Returns the guard as it fired, if it is one over what was read.
+    /// Returns the guard as it fired, if it is a guard over what was read.
     pub fn over_reading(&self) -> Option<Fired> {
         let name = OVER_READING.into_iter().find(|name| *name == self.name)?;
         Some(Fired { name, measured: self.measured, limit: self.limit, sentence: self.sentence.clone() })
     }
 }
 
-/// The acceptance of a result that was held back.
+/// Records the acceptance of a result that was held back.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AcceptedReport {
-    /// When, as RFC 3339 writes it.
+    /// When, in RFC 3339 format.
     pub time: String,
-    /// Why, in the user's words.
+    /// Why, in your own words.
     pub reason: Option<String>,
-    /// The name of the folder that the result became.
+    /// The name of the folder that holds the accepted result.
     pub output: String,
 }
 
-/// What signatures depend on.
+/// Records what signatures depend on.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RecipeReport {
-    /// The algorithms with all parameters, as `--algorithms` takes them.
+    /// The algorithms with all parameters, as `--algorithms` accepts them.
     pub algorithms: Vec<String>,
-    /// Tokenizer, normalisation and their versions.
+    /// Tokenizer, normalization and their versions.
     pub text: String,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
-    /// A hash of all that, in hexadecimal.
+    /// A hash of all of these, in hexadecimal.
     pub identity: String,
 }
 
@@ -170,78 +169,78 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// One input file.
+/// Records one input file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputReport {
-    /// The file as ids name it.
+    /// The name of the file in ids.
     pub file: String,
-    /// Where it was read.
+    /// The path it was read from.
     pub path: String,
-    /// Rows of it that take part: all, or those within `--limit`.
+    /// Its rows that take part: all, or those within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Size, times, device and inode when it was read; a file that has others may be another one.
+    /// Size, times, device and inode when it was read; if they differ, it may be another file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
-    /// A hash of what the first pass read of it, which tells then; null where no process read it from end to end.
+    /// A hash of what the first pass read from it, which decides in that case; null if no process read it from end to end.
     #[serde(default)]
     pub contents: Option<String>,
-    /// The encoding that was found for it; none unless `--encoding auto` had to find one.
+    /// The encoding detected for it; `None` unless `--encoding auto` had to detect one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
     /// Whether its format cannot be written without some of its rows, so that `corpus` and `dupsift apply` refuse it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_copied: bool,
-    /// Documents of it that are removed.
+    /// Its removed documents.
     pub removed: u64,
-    /// Of these, exact copies of documents of the index.
+    /// Of these, exact copies of indexed documents.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
-    /// Rows of it that are set aside.
+    /// Its rejected rows.
     #[serde(default)]
     pub rejected: u64,
 }
 
-/// What was written of the corpus itself. `rows = kept + removed + rejected`.
+/// Records what was written of the corpus itself. `rows = kept + removed + rejected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CorpusReport {
     /// `--corpus`.
     pub written: String,
     /// Rows of the files that take part.
     pub rows: u64,
-    /// Those that stay.
+    /// Kept rows.
     pub kept: u64,
-    /// Those that go.
+    /// Removed rows.
     pub removed: u64,
-    /// Those that are set aside: they are in no copy.
+    /// Rejected rows: they are in no copy.
     pub rejected: u64,
-    /// What was written, by folder.
+    /// The files written, by folder.
     pub folders: BTreeMap<String, FolderReport>,
 }
 
-/// The repeated passages of the kept documents.
+/// Records the repeated passages of the kept documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CutReport {
     /// `--cut`.
     pub cut: String,
     /// Passages that are cut.
     pub passages: u64,
-    /// Documents that they are cut out of.
+    /// Documents that passages are cut from.
     pub documents: u64,
-    /// Their characters.
+    /// Characters in the passages.
     pub characters: u64,
-    /// Their bytes.
+    /// Bytes in the passages.
     pub bytes: u64,
-    /// Characters of the documents that were kept before, cut or not.
+    /// Characters in the documents that were kept before cutting.
     pub characters_kept: u64,
-    /// Documents that are removed because too little is left.
+    /// Documents that are removed because too little text is left.
     pub emptied: u64,
     /// The passages with the largest product of bytes and copies, each text once.
     pub costliest: Vec<CostlyPassage>,
 }
 
-/// A repeated passage.
+/// Records a repeated passage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CostlyPassage {
     /// Its first 500 characters.
@@ -250,7 +249,7 @@ pub struct CostlyPassage {
     pub bytes: u64,
     /// Its occurrences.
     pub copies: u64,
-    /// The id of a document that it is cut out of.
+    /// The id of a document that it is cut from.
     pub id: String,
     /// The id of the document with the first copy.
     pub first_id: String,
@@ -258,10 +257,10 @@ pub struct CostlyPassage {
     pub first_file: String,
 }
 
-/// A folder of files like those of the corpus.
+/// Records a folder of files like those of the corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FolderReport {
-    /// Its files: those of the corpus of which a row is in it.
+    /// Its files: the corpus files that have a row in it.
     pub files: u64,
     /// Of these, files that lose nothing and are copied byte for byte.
     pub whole: u64,
@@ -271,63 +270,63 @@ pub struct FolderReport {
     pub bytes: u64,
 }
 
-/// Documents by fate. `rows = used + rejected`.
+/// Counts documents. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
-    /// Rows of all usable files.
+    /// Rows in all usable files.
     pub rows: u64,
     /// Rows with a text.
     pub used: u64,
-    /// Rows set aside.
+    /// Rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// Documents beyond the first of each set of exact copies.
     pub surplus_copies: u64,
     /// Bytes of text read.
     pub text_bytes: u64,
-    /// Bytes of lines that were unpacked of compressed files: as many as these hold where each was read through once.
+    /// Bytes of lines decompressed from the input files: their full uncompressed size if each was read through once.
     #[serde(default)]
     pub unpacked_bytes: u64,
 }
 
-/// Ids of the corpus.
+/// Records the ids of the corpus.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct IdsReport {
-    /// The type that ids are written in.
+    /// The type in which ids are written.
     pub written_as: String,
-    /// Why that type, where it is not the column's own; or that rows are named FILE#ROW.
+    /// Why that type was chosen, if it differs from the column's; or that rows are named FILE#ROW.
     pub note: Option<String>,
     /// Rows without an id, named FILE#ROW.
     pub missing: u64,
-    /// Rows whose id stood before.
+    /// Rows whose id already appeared before.
     pub duplicates: u64,
 }
 
-/// The first pass.
+/// Records the first pass.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StatisticsReport {
     /// N: documents with at least one word.
     pub documents: u64,
-    /// Words of all documents.
+    /// Words in all documents.
     pub tokens: u64,
     /// Distinct words.
     pub words: u64,
-    /// Distinct features (sentences, segments) in two documents or more.
+    /// Distinct features (sentences, segments) that appear in at least two documents.
     pub repeated_features: u64,
-    /// Names these counts, in hexadecimal.
+    /// Identifies these counts, in hexadecimal.
     pub snapshot: String,
 }
 
-/// Counts of other documents than those of the run.
+/// Records counts that come from another corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FrozenReport {
-    /// The output that they were taken from.
+    /// The output that they were read from.
     pub from: String,
     /// The number of documents that table schemes are chosen by.
     pub documents_planned: u64,
 }
 
-/// What one algorithm found.
+/// Records what one algorithm found.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AlgorithmReport {
     /// The name of its output folder.
@@ -340,132 +339,133 @@ pub struct AlgorithmReport {
     pub signed: u64,
     /// Documents without one, by reason.
     pub unsigned: BTreeMap<String, u64>,
-    /// Documents worth knowing about, by kind.
+    /// Notable documents, by kind.
     pub flagged: BTreeMap<String, u64>,
-    /// Seconds of one processor that signing took of this algorithm alone, estimated from a sample of the documents; reading
-    /// and cutting, which all share, are not in it.
+    /// CPU seconds spent signing for this algorithm alone, estimated from a sample of the documents; excludes reading and cutting, which
+    /// all algorithms share.
     pub sign_seconds: f64,
-    /// CPU seconds of learning, grouping, checking and writing down its pairs.
+    /// CPU seconds for learning, grouping, checking and writing its pairs.
     pub pair_cpu_seconds: f64,
     /// Signature rows.
     pub rows: u64,
-    /// Rows that `--prefilter` left out, for no other row has their key.
+    /// Rows that `--prefilter` left out because no other row has the same key.
     pub prefiltered_rows: u64,
-    /// Bytes a signature row takes in the shuffle.
+    /// Bytes per signature row in the shuffle.
     pub row_bytes: u64,
-    /// Bytes of signature rows that went to the disk.
+    /// Bytes of signature rows spilled to disk.
     pub spilled_bytes: u64,
     /// Comparisons of rows.
     pub compared: u64,
     /// Comparisons that `--max-candidates` left out.
     pub left_out: u64,
-    /// Comparisons of documents that are not near each other in a group of more than 256, such as pages of one template.
+    /// Comparisons left out between distant documents in a group of more than 256, such as pages from the same template.
     #[serde(default)]
     pub left_out_of_large_groups: u64,
-    /// Different pairs that met, before the check on the texts.
+    /// Distinct candidate pairs, before the check on the texts.
     pub candidates: u64,
-    /// Candidates that the check left undecided: their texts are so long, and so far apart, that one comparison would take more
-    /// than about a second. They are no pairs.
+    /// Candidates that the check left undecided: their texts are so long and so different that one comparison would take more than about a
+    /// second. They do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
-    /// Pairs that passed every check and that `margin=` took out, copies folded.
+    /// Pairs that passed every check but were removed by `margin=`, copies folded.
     pub beyond_margin: u64,
-    /// What the pairs are, copies folded; null for methods that do not tell.
+    /// Pairs by relation, copies folded; null for algorithms that do not classify pairs.
     pub relations: Option<RelationsReport>,
-    /// Pairs in all, written or not. Of equal texts each document counts once, as a pair with the best one of its text.
+    /// All pairs, written or not. Each document with an equal text counts once, as a pair with the best document of its text.
     pub pairs: u64,
-    /// Of these, such as have no earlier document of an index; null where none takes part.
+    /// Of these, pairs without an indexed document; null if no index takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_of_night: Option<u64>,
     /// Pairs written.
     pub pairs_written: u64,
-    /// Of all pairs of documents those that are forms, which are no duplicates.
+    /// Of all document pairs, those that share a template and are not duplicates.
     #[serde(default)]
     pub templates: u64,
-    /// Of the pairs written those that are forms.
+    /// Of the written pairs, those that share a template.
     #[serde(default)]
     pub templates_written: u64,
-    /// Groups of more texts than `--max-group`, of which only pairs with the best document are written.
+    /// Groups of more texts than `--max-group`, for which only pairs with the best document are written.
     pub large_groups: u64,
-    /// Clusters of two or more.
+    /// Clusters of two or more documents.
     pub clusters: u64,
     /// Documents in them.
     pub clustered: u64,
     /// The largest cluster.
     pub largest_cluster: u64,
-    /// Pairs of unrelated documents whose signatures are equal by chance, as expected from the bits; for methods of equal signatures.
+    /// Expected pairs of unrelated documents whose signatures are equal by chance, computed from the bits; only for algorithms that compare
+    /// signatures for equality.
     pub expected_chance_collisions: Option<f64>,
-    /// A hash of what the method learnt, in hexadecimal; null for those that learn nothing.
+    /// A hash of the learned model, in hexadecimal; null for algorithms that learn nothing.
     pub model: Option<String>,
-    /// Of a method with bands of minima: the share of pairs that these let through, by the Jaccard similarity of their shingles.
+    /// For algorithms with MinHash bands: the share of pairs that the bands let through, by the Jaccard similarity of the shingles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_recall: Option<BTreeMap<String, f64>>,
-    /// What the method decided by itself.
+    /// Choices that the algorithm made automatically.
     pub notes: Vec<String>,
 }
 
 impl AlgorithmReport {
-    /// Notes what comparing has cost.
+    /// Records the cost of comparisons.
     pub fn note_comparisons(&mut self, comparisons: Compared) {
         self.compared = comparisons.made;
         self.left_out = comparisons.left_out;
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Pairs written that are no forms: what stands in tables of duplicates.
+    /// Returns the written pairs that do not merely share a template: the rows in tables of duplicates.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }
 }
 
-/// What the pairs of an algorithm are, copies folded.
+/// Counts an algorithm's pairs by relation, copies folded.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct RelationsReport {
-    /// Versions of one text.
+    /// Versions of the same text.
     pub version: u64,
-    /// Texts in larger ones.
+    /// Texts contained in larger ones.
     pub contained: u64,
-    /// Forms with other facts: they join no cluster, and nothing goes for them.
+    /// Pages from the same template with different facts: they join no cluster and cause no removal.
     pub template: u64,
-    /// Forms below `templates=`, which are not reported.
+    /// Pairs from the same template below `templates=`, which are not reported.
     pub templates_left_out: u64,
-    /// Pairs in near groups so large that the search for the next best ended early: what it ended at counts as the next best.
+    /// Pairs in near groups so large that the search for the next best ended early; the best found by then counts as the next best.
     pub cut_short: u64,
-    /// Versions and contained texts of which none is removed, for the titles name different things.
+    /// Versions and contained texts of which none is removed because their titles name different things.
     pub other_titles: u64,
 }
 
-/// What was removed.
+/// Records what was removed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RemovalReport {
-    /// Which pairs decided.
+    /// Which pairs decide.
     pub decide: String,
-    /// Which document of several stays.
+    /// Which of several documents is kept.
     pub keep: String,
-    /// Whether each column of `keep` compares as `numbers` or as `text`.
+    /// Whether each `keep` column compares as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
-    /// Documents that are removed.
+    /// Removed documents.
     pub removed: u64,
-    /// Documents that stay; `kept + removed = documents.used`.
+    /// Kept documents; `kept + removed = documents.used`.
     pub kept: u64,
     /// Removed documents by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Removed documents that are no copies of the kept one.
+    /// Removed documents that are not exact copies of the kept one.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// Those of them that have so many near-duplicates that they look like pages of one template.
+    /// Of these, documents with so many near-duplicates that they look like pages from the same template.
     #[serde(default)]
     pub of_templates: u64,
     /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).
     pub left_out: u64,
-    /// What must be so for a document to go; `pair` in records before version 3.
+    /// The condition for removing a document; `pair` in records before version 3.
     #[serde(default)]
     pub remove_if: String,
-    /// Documents that stay although they form a pair with a kept document, by reason.
+    /// Documents that are kept although they form a pair with a kept document, by reason.
     #[serde(default)]
     pub stays: BTreeMap<String, u64>,
-    /// Kept documents that form a pair with one of these and that it was not held against.
+    /// Kept documents that form a pair with one of these and were not compared with it.
     #[serde(default)]
     pub not_looked_at: u64,
     /// Bytes of the removed texts that are exact copies.

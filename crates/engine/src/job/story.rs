@@ -1,7 +1,7 @@
-//! The story of a run, from opened inputs to a record, written once.
+//! The order of a run's states, from opened inputs to a record, in one place.
 //!
-//! A run over its corpus alone, a run against an index, a run on a cluster and a comparison of algorithms go through the same states:
-//! read, signed, paired, written. Their implementations of [`Variant`] have the differences.
+//! A run over only its corpus, a run against an index, a run on a cluster and a comparison of algorithms go through the same states: read,
+//! signed, paired, written. Their implementations of [`Variant`] hold the differences.
 
 use std::sync::Arc;
 
@@ -31,9 +31,9 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Source, Stage};
 
-/// Describes how a run differs from a run over its corpus alone.
+/// Describes how a run differs from a run over only its corpus.
 pub trait Variant {
-    /// Returns the number of documents that table schemes are chosen by; `None` if it is that of the corpus.
+    /// Returns the number of documents that table schemes are chosen by; `None` if it is the size of the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
@@ -46,16 +46,16 @@ pub trait Variant {
         Ok(())
     }
 
-    /// Returns the documents of earlier runs that are matched, if any are.
+    /// Returns how documents from earlier runs are matched, if they are.
     fn meeting(&self) -> Option<&dyn Meeting> {
         None
     }
 
-    /// Adds documents of earlier runs, once all algorithms have signed: `copy_keys` are the keys of exact copies. Returns the files of
-    /// the corpus with those of the added documents before them; `None` if documents of earlier runs are not matched.
+    /// Adds documents from earlier runs, once all algorithms have signed; `copy_keys` are the keys of exact copies. Returns the files of
+    /// the corpus preceded by those of the added documents; `None` if documents from earlier runs are not matched.
     ///
     /// # Errors
-    /// A damaged index; a full disk.
+    /// Returns an error if the index is damaged or the disk is full.
     fn join(
         &mut self,
         _session: &Session<'_>,
@@ -65,56 +65,56 @@ pub trait Variant {
         Ok(None)
     }
 
-    /// Compares the corpus with the documents that were added.
+    /// Compares the corpus with the added documents.
     fn joined(&mut self, _session: &Session<'_>, _taken: &mut Taken, _copies: &Classes) {}
 
-    /// Returns what earlier runs found about the documents that were added.
+    /// Returns what earlier runs found about the added documents.
     fn earlier(&self) -> Option<&dyn Earlier> {
         None
     }
 
-    /// Looks at the pairs of all algorithms before anything is written.
+    /// Inspects the pairs of all algorithms before anything is written.
     ///
     /// # Errors
-    /// A full disk; an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     fn paired(&mut self, _session: &Session<'_>, _members: &[Member<'_, Relation>]) -> Result<()> {
         Ok(())
     }
 
-    /// Returns whether the statistics that signatures were made by are written as tables of the output.
+    /// Returns whether the statistics used for signatures are written as tables of the output.
     fn writes_statistics(&self) -> bool {
         true
     }
 
-    /// Does work on the output whose tables are complete, and returns the record.
+    /// Finishes an output whose tables are complete, and returns the record.
     ///
     /// # Errors
-    /// Returns any error that prevents the end of the run.
+    /// Returns any error that prevents the run from finishing.
     fn written(&mut self, written: Written<'_>) -> Result<RunReport>;
 }
 
-/// An output whose tables are complete.
+/// Holds an output whose tables are complete.
 pub struct Written<'w> {
-    /// The session, with the documents that were added.
+    /// The session, including the added documents.
     pub session: &'w Session<'w>,
     /// The output folder, which has no name yet.
     pub stage: &'w Stage,
     /// The record.
     pub report: RunReport,
-    /// The notes of the first pass about the rows.
+    /// What the first pass recorded about the rows.
     pub taken: &'w Taken,
     /// The files of the corpus itself, without those of added documents.
     pub corpus: &'w Source,
     /// The exact copies.
     pub copies: &'w Arc<Classes>,
-    /// The removed documents, if documents are removed.
+    /// The removal decisions, if documents are removed.
     pub decided: Option<&'w Decided>,
 }
 
-/// Does one attempt at a run over the files that are complete as far as is known.
+/// Attempts a run over the files that are complete as far as is known.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption, and what the variant returns.
+/// Returns an error for a damaged file, a full disk or an interruption, and any error from the variant.
 pub fn attempt(
     session: &Session<'_>,
     stage: &Stage,

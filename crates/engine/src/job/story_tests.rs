@@ -1,4 +1,5 @@
-//! Whole runs over small corpora, state by state: what was read, signed, paired, decided and written, and what a second run restores.
+//! Tests complete runs over small corpora, state by state: what was read, signed, paired, decided and written, and what a second run
+//! restores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +28,7 @@ const FERRY: &str = "The ferry to the island leaves at eight in the morning and 
 const GARDEN: &str = "Tomatoes need six hours of sunlight a day. Water them early, never on the leaves, and tie the stems to a stake \
     before the first fruits become heavy. In a dry summer a layer of straw keeps the soil moist for days.";
 
-/// A corpus of JSON lines in a folder of its own.
+/// Holds a corpus of JSON Lines in its own folder.
 struct Corpus {
     folder: tempfile::TempDir,
 }
@@ -39,7 +40,7 @@ impl Corpus {
         Corpus { folder }
     }
 
-    /// One row for each text, with its number as id.
+    /// Returns a corpus with one row per text, with its number as the id.
     fn of(texts: &[&str]) -> Corpus {
         let line =
             |(id, text): (usize, &&str)| serde_json::json!({"id": id, "text": text, "score": 10 * id}).to_string();
@@ -73,20 +74,20 @@ impl Corpus {
     }
 }
 
-/// A pair of documents by their numbers.
+/// A pair of documents by number.
 type Both = (u64, u64);
 
-/// Records what a test checks, and says where the run breaks off.
+/// Records what a test checks, and defines where the run breaks off.
 #[derive(Default)]
 struct Watch {
     is_cancelled: bool,
     /// Further input files.
     more: Vec<&'static str>,
-    /// Fails when all tables are written.
+    /// Fails after all tables are written.
     breaks_off: bool,
-    /// Is interrupted when all tables are written.
+    /// Is interrupted after all tables are written.
     is_stopped_late: bool,
-    /// By label: the pairs of representatives, and of them the copies of document 0.
+    /// The pairs of representatives by label; `copies` holds the copies of document 0.
     pairs: std::sync::Mutex<BTreeMap<String, Vec<Both>>>,
     copies: std::sync::Mutex<Vec<u64>>,
     removed: std::sync::Mutex<Option<bool>>,
@@ -125,7 +126,7 @@ impl Variant for Watching<'_> {
     }
 }
 
-/// The values of a column of whole numbers of all files of a table.
+/// Returns the values of an integer column from all files of a table.
 fn numbers(table: &Path, column: &str) -> Vec<i64> {
     let mut files: Vec<_> = table.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -144,7 +145,7 @@ fn numbers(table: &Path, column: &str) -> Vec<i64> {
     found
 }
 
-/// The values of a column of truth values of a table in one file.
+/// Returns the values of a boolean column from a table in one file.
 fn flags(table: &Path, column: &str) -> Vec<bool> {
     let batches = TableReader::open(&table.join("part-00000.parquet"), &[column]).unwrap();
     batches.flat_map(|batch| batch.unwrap().column(0).as_boolean().values().iter().collect::<Vec<_>>()).collect()
@@ -184,7 +185,7 @@ fn algorithms_sign_each_text_and_pair_representatives() {
     assert!(pairs["cosine"].contains(&(0, 1)), "{:?}", pairs["cosine"]);
     assert_eq!(pairs["strict"], [], "no two texts share 0.99 of their shingles");
     let minhash = report.algorithms.iter().find(|one| one.label == "minhash").unwrap();
-    // Its copy is a pair with document 0 alone.
+    // The copy pairs only with document 0.
     assert_eq!((minhash.pairs, minhash.clusters, minhash.clustered), (3, 1, 4));
 }
 
@@ -208,7 +209,7 @@ fn one_document_of_each_cluster_is_kept_by_the_order_of_preference() {
     }
 }
 
-/// The values of a column of strings of a table in one file.
+/// Returns the values of a string column from a table in one file.
 fn strings(table: &Path, column: &str) -> Vec<String> {
     let batches = TableReader::open(&table.join("part-00000.parquet"), &[column]).unwrap();
     let cast =
@@ -221,7 +222,7 @@ fn strings(table: &Path, column: &str) -> Vec<String> {
 
 #[test]
 fn each_pair_is_verified_on_its_own_two_texts() {
-    // So many that one thread verifies several.
+    // Enough texts that one thread verifies several.
     let text = |own: u64| (0..40).map(|word| format!("word{own}x{word}")).collect::<Vec<_>>().join(" ");
     let texts: Vec<String> = (0..400).map(|doc| format!("{} end{}", text(doc / 2), doc % 2)).collect();
     let corpus = Corpus::of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
@@ -235,7 +236,7 @@ fn each_pair_is_verified_on_its_own_two_texts() {
     }
 }
 
-/// With `--chain remove` a document may be removed for one that it is no pair with.
+/// With `--chain remove`, a document may be removed in favor of one that it forms no pair with.
 #[test]
 fn a_whole_chain_leaves_the_document_that_is_preferred() {
     let step = |text: &str, from: &str, to: &str| text.replace(from, to);
@@ -330,7 +331,7 @@ fn a_run_restores_each_state_that_an_earlier_one_saved() {
     }
 }
 
-/// A file that opens well, and whose text cannot be read.
+/// A file that opens without errors but whose text cannot be read.
 #[test]
 fn a_file_that_turns_out_to_be_damaged_is_left_out_and_the_others_are_read_again() {
     let corpus = Corpus::of(&[FERRY, GARDEN, FERRY]);

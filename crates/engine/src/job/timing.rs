@@ -1,4 +1,4 @@
-//! What signing takes of each algorithm alone, estimated from a sample of the documents.
+//! Estimates the signing time of each algorithm alone from a sample of the documents.
 
 use std::time::{Duration, Instant};
 
@@ -8,31 +8,31 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::row::Signatures;
 use dupsift_text::Analysis;
 
-/// One document in so many is timed, of a large corpus.
+/// In a large corpus, one document in this many is timed.
 const TIMED: u64 = 128;
-/// So many are timed at least, where there are as many.
+/// At least this many documents are timed, if there are that many.
 const TIMED_AT_LEAST: u64 = 512;
 
-/// Which documents are timed.
+/// Selects the documents that are timed.
 #[derive(Clone, Copy)]
 pub struct Sample {
-    /// One in so many.
+    /// One document in this many is timed.
     every: u64,
 }
 
 impl Sample {
-    /// Of so many documents.
+    /// Returns the sample for this many documents.
     pub fn of(documents: u64) -> Sample {
         Sample { every: (documents / TIMED_AT_LEAST).clamp(1, TIMED) }
     }
 
-    /// Whether it has this document.
+    /// Returns whether the sample contains this document.
     pub fn has(self, doc: u64) -> bool {
         doc.is_multiple_of(self.every)
     }
 }
 
-/// What signing the sample took of one algorithm, all that is shared being there already.
+/// Holds the signing time of the sample for one algorithm, without the work that algorithms share.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Timed {
     took: Duration,
@@ -41,8 +41,8 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Signs a document again, when all that the algorithms share has been cut. Of two times the shorter one counts: something
-    /// else may have had the processor during the other.
+    /// Signs a document again after the parts shared by all algorithms have been computed. The shorter of two times counts: another process
+    /// may have used the CPU during the other one.
     pub fn add(&mut self, bound: &Bound<'_>, document: &Analysis<'_>, bytes: u64, scratch: &mut Signatures) {
         let mut once = || {
             scratch.clear();
@@ -54,13 +54,13 @@ impl Timed {
         self.bytes += bytes;
     }
 
-    /// Adds what another thread timed.
+    /// Adds the times from another thread.
     pub fn merge(&mut self, other: Timed) {
         self.took += other.took;
         self.bytes += other.bytes;
     }
 
-    /// Seconds for texts of so many bytes.
+    /// Returns the estimated seconds for this many bytes of text.
     pub fn seconds(self, text_bytes: u64) -> f64 {
         self.took.as_secs_f64() * text_bytes as f64 / self.bytes.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! Pairs of two documents of an index were told before: whose pairs are to be told.
+//! An earlier run reported the pairs between indexed documents. This module selects the documents whose pairs are still to be reported.
 
 use crate::job::pair::classes::Classes;
 use crate::session::Session;
@@ -6,18 +6,18 @@ use dupsift_core::error::Result;
 use dupsift_core::row::RowLayout;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Which documents of an index a document of the corpus stands for, by its text or its key.
+/// Determines which indexed documents represent a new document, by its text or its key.
 pub struct Fresh<'f> {
     session: &'f Session<'f>,
-    /// The first documents of classes with one of the corpus; none where there are no guests.
+    /// The first documents of classes that contain a new document; `None` if no indexed documents take part.
     classes: Option<AtomicBits>,
 }
 
 impl<'f> Fresh<'f> {
-    /// By the method's own classes, where equal keys are duplicates.
+    /// Uses the algorithm's own classes if equal keys are duplicates.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn new(session: &'f Session<'f>, classes: Option<&Classes>) -> Result<Fresh<'f>> {
         let Some(classes) = classes.filter(|_| session.guests.is_some()) else {
             return Ok(Fresh { session, classes: None });
@@ -29,13 +29,13 @@ impl<'f> Fresh<'f> {
         Ok(Fresh { session, classes: Some(bits) })
     }
 
-    /// Whether pairs with the document are to be told.
+    /// Returns whether pairs with the document are still to be reported.
     #[inline]
     pub fn is(&self, doc: u64) -> bool {
         self.session.is_fresh(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
     }
 
-    /// Whether rows of one key are not all of documents whose pairs were told before.
+    /// Returns whether rows with the same key include a document whose pairs are still to be reported.
     pub fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
         self.session.guests.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
     }

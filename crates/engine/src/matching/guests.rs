@@ -1,8 +1,8 @@
-//! Documents of an index that take part in a run because a document of the corpus met them. They are numbered before the corpus,
-//! in the order of the index, so that all that follows from an order of documents is what one run over both would have.
+//! Indexed documents that take part in a run because a new document matches them. They are numbered before the corpus, in index order, so
+//! that everything that depends on document order is the same as in one run over both.
 //!
 //! ```text
-//! 0 .. no documents .. first .. guests .. base .. the corpus
+//! 0 .. no documents .. first .. indexed documents .. base .. the corpus
 //! ```
 
 use crate::engine::threads::Engine;
@@ -10,26 +10,26 @@ use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 
-/// The guests of a run.
+/// Holds the indexed documents that take part in a run.
 pub struct Guests {
-    /// The number of the first one here.
+    /// The number of the first one in this run.
     first: u64,
-    /// The number of the first document of the corpus here, and in the index.
+    /// The number of the first document of the corpus in this run; `next_doc` is its number in the index.
     base: u64,
     next_doc: IndexDoc,
-    /// By guest: its number in the index.
+    /// The number in the index, by participating document.
     numbers: Mapped<u64>,
-    /// By guest: the document of the index that it was removed for, plus one; 0: it was kept.
+    /// By participating document: the indexed document that was kept instead, plus one; 0 if it was kept itself.
     fates: AtomicCells<u64>,
-    /// By guest: whether a document of the corpus has its text.
+    /// By participating document: whether a document of the corpus has the same text.
     copied: AtomicBits,
 }
 
 impl Guests {
-    /// With their numbers and fates, before a corpus that begins at `base` here and at `next_doc` in the index.
+    /// Returns the documents with their numbers and fates; the corpus begins at `base` in this run and at `next_doc` in the index.
     ///
     /// # Errors
-    /// No space on disk.
+    /// Returns an error if the disk is full.
     pub fn new(
         engine: &Engine<'_>,
         base: u64,
@@ -41,17 +41,17 @@ impl Guests {
         Ok(Guests { first: base - numbers.len() as u64, base, next_doc, numbers, fates, copied })
     }
 
-    /// Returns the number of the first guest here.
+    /// Returns the number of the first participating document in this run.
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// How many there are.
+    /// Returns how many indexed documents take part.
     pub fn count(&self) -> u64 {
         self.numbers.len() as u64
     }
 
-    /// The number of a document in the index.
+    /// Returns a document's number in the index.
     #[inline]
     pub fn number(&self, doc: u64) -> IndexDoc {
         IndexDoc(match doc.checked_sub(self.base) {
@@ -60,35 +60,35 @@ impl Guests {
         })
     }
 
-    /// The document of the index that a guest was removed for; none for a kept one, and for a document of the corpus.
+    /// Returns the indexed document that was kept instead of this one; `None` for a kept document, and for a document of the corpus.
     pub fn removed_for(&self, doc: u64) -> Option<IndexDoc> {
         let guest = doc.checked_sub(self.first).filter(|_| doc < self.base)?;
         self.fates.load(guest as usize).checked_sub(1).map(IndexDoc)
     }
 
-    /// The guest with that number in the index.
+    /// Returns the participating document with this number in the index.
     pub fn place(&self, number: IndexDoc) -> Option<u64> {
         self.numbers.binary_search(&number.0).ok().map(|guest| self.first + guest as u64)
     }
 
-    /// The document with that number in the index: a guest, or one of the corpus; none where it takes no part.
+    /// Returns the document with this number in the index, from an earlier batch or the corpus; `None` if it takes no part.
     pub fn here(&self, number: IndexDoc) -> Option<u64> {
         number.0.checked_sub(self.next_doc.0).map_or_else(|| self.place(number), |own| Some(self.base + own))
     }
 
-    /// The first guest with that number in the index or a larger one.
+    /// Returns the first participating document whose number in the index is this or larger.
     pub fn first_from(&self, number: IndexDoc) -> u64 {
         self.first + self.numbers.partition_point(|&known| known < number.0) as u64
     }
 
-    /// Notes that a document of the corpus has the text of a guest.
+    /// Records that a document of the corpus has the same text as an indexed one.
     pub fn copy(&self, doc: u64) {
         if let Some(guest) = doc.checked_sub(self.first).filter(|_| doc < self.base) {
             self.copied.set(guest as usize);
         }
     }
 
-    /// Whether a document of the corpus has its text.
+    /// Returns whether a document of the corpus has the same text.
     #[inline]
     pub fn is_copied(&self, doc: u64) -> bool {
         doc.checked_sub(self.first).is_some_and(|guest| doc < self.base && self.copied.get(guest as usize))

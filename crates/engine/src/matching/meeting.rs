@@ -1,5 +1,5 @@
-//! By what documents meet those of an index: the groups of their rows, or of the rows of the second round where a method sends some, each
-//! with the number that the document gets in the index. It is both what a night is matched by and what the index keeps of it.
+//! The keys by which documents match indexed ones: the groups of their rows, or of second-round rows if the algorithm emits any, each with
+//! the document's number in the index. A batch is matched by them, and the index stores them.
 
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
@@ -12,60 +12,60 @@ use dupsift_files::io::Source;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 
-/// How documents are numbered in an index.
+/// Describes how documents are numbered in an index.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered {
-    /// The number of the first document of the corpus, here.
+    /// The number of the first document of the corpus in this run.
     pub base: u64,
-    /// The same in the index.
+    /// The number of the same document in the index.
     pub next_doc: IndexDoc,
-    /// What its rows have room for.
+    /// The number of documents that rows are planned for.
     pub documents_planned: u64,
 }
 
 impl Numbered {
-    /// How many documents rows have room for.
+    /// Returns how many documents rows have room for.
     pub fn room(self) -> u64 {
         if self.documents_planned <= 1 << 32 { 1 << 32 } else { u64::MAX }
     }
 
-    /// The number in the index of a document of the corpus.
+    /// Returns the number in the index of a document of the corpus.
     pub fn number(self, doc: u64) -> IndexDoc {
         IndexDoc(doc - self.base + self.next_doc.0)
     }
 
-    /// The number here of a document of the corpus.
+    /// Returns the number in this run of a document of the corpus.
     pub fn doc(self, number: IndexDoc) -> u64 {
         number.0 - self.next_doc.0 + self.base
     }
 
-    /// The rows of exact copies: the hash of all that algorithms read is the key.
+    /// Returns the row layout of exact copies: the key is a hash of everything that algorithms read.
     pub fn copies(self) -> RowLayout {
         RowLayout::new(RowShape { key_bits: 128, ..RowShape::KEY64 }, self.room())
     }
 
-    /// The rows of an algorithm.
+    /// Returns the row layout of an algorithm.
     pub fn rows(self, bound: &Bound<'_>) -> RowLayout {
         let shape = bound.scheme.probe_shape().unwrap_or(bound.scheme.shape);
         RowLayout::new(RowShape { ordered: bound.scheme.nearest, sketch: 0, ..shape }, self.room())
     }
 
-    /// Where the number of the document is in a row of so many bytes, of an algorithm or of copies: at the end.
+    /// Returns the offset of the document number in a row of this many bytes, for algorithms and copies: it is at the end.
     pub fn doc_at(self, width: usize) -> usize {
         width - doc_width(self.room())
     }
 }
 
-/// A corpus that meets documents from elsewhere in its first reading.
+/// Matches a corpus with documents from elsewhere during its first pass.
 pub trait Meeting: Sync {
-    /// How its documents are numbered there.
+    /// Returns how documents are numbered there.
     fn numbered(&self) -> Numbered;
 
-    /// Who has a key of the corpus: a corpus of these documents, whose numbers are before those of this one; none where nothing was
-    /// met. Keys are those of each algorithm, and those of exact copies.
+    /// Returns the documents that share a key with the corpus, numbered before it; `None` if nothing matches. Keys are those of each
+    /// algorithm, and those of exact copies.
     ///
     /// # Errors
-    /// What is there is damaged; a full disk.
+    /// Returns an error if the stored data is damaged or the disk is full.
     fn meet(
         &self,
         engine: &Engine<'_>,
@@ -74,14 +74,14 @@ pub trait Meeting: Sync {
         copies: Option<&Keys>,
     ) -> Result<Option<&Source>>;
 
-    /// Checks that the text of such a document is the one that was met.
+    /// Checks that the text of such a document is the one that was matched.
     ///
     /// # Errors
-    /// It is another one.
+    /// Returns an error if it is a different text.
     fn check(&self, doc: u64, document: &Analysis<'_>) -> Result<()>;
 }
 
-/// The groups of one algorithm, or of exact copies, while they are taken.
+/// Records the keys of one algorithm, or of exact copies.
 pub struct MeetingKeys {
     numbered: Numbered,
     layout: RowLayout,
@@ -89,16 +89,16 @@ pub struct MeetingKeys {
     sketches: Option<SketchFile>,
 }
 
-/// The same when all are there.
+/// Holds the keys after recording.
 pub struct Keys {
-    /// The groups, each with a number in the index.
+    /// The groups, each with a document number in the index.
     pub rows: Sorted,
-    /// What an index keeps of each document, by its place in the corpus, where the method judges by it.
+    /// The data that an index stores for each document, by position in the corpus, if the algorithm uses any to judge pairs.
     pub sketches: Option<SketchFile>,
 }
 
 impl MeetingKeys {
-    /// Of an algorithm that signs about so many documents.
+    /// Starts recording for an algorithm that signs approximately this many documents.
     pub fn of(engine: &Engine<'_>, numbered: Numbered, bound: &Bound<'_>, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.rows(bound);
         let rows = documents * u64::from(layout.shape().positions);
@@ -109,27 +109,27 @@ impl MeetingKeys {
         Ok(MeetingKeys { numbered, layout, rows, sketches: sketches.transpose()? })
     }
 
-    /// Of exact copies.
+    /// Starts recording for exact copies.
     pub fn of_copies(engine: &Engine<'_>, numbered: Numbered, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.copies();
         let rows = engine.shuffle("copy-keys", layout.width(), layout.group_width(), documents)?;
         Ok(MeetingKeys { numbered, layout, rows, sketches: None })
     }
 
-    /// Where a thread writes.
+    /// Returns a writer for one thread.
     pub fn writer(&self) -> Writer<'_> {
         self.rows.writer()
     }
 
-    /// All are taken.
+    /// Ends the recording.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn finish(self) -> Result<Keys> {
         Ok(Keys { rows: self.rows.finish()?, sketches: self.sketches })
     }
 
-    /// Takes those of a document.
+    /// Records the keys of a document.
     pub fn push(
         &self,
         bound: &Bound<'_>,
@@ -160,7 +160,7 @@ impl MeetingKeys {
         Ok(())
     }
 
-    /// Takes the hash of a document, unless it can have no copies.
+    /// Records the hash of a document, unless it cannot have copies.
     pub fn push_copy(
         &self,
         doc: u64,

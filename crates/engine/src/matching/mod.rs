@@ -1,4 +1,4 @@
-//! How documents of an index take part in a run: which of them, under which numbers, and which pairs are new.
+//! How indexed documents take part in a run: which ones, under which numbers, and which pairs are new.
 
 pub(crate) mod fresh;
 pub mod guests;

@@ -1,6 +1,6 @@
-//! What other programs call our options.
+//! Names that other programs use for our options.
 
-/// Words of other programs, and ours.
+/// Names in other programs, and ours.
 const WORDS: &[(&str, &str)] = &[
     ("algo", "algorithms"),
     ("column", "text-column"),
@@ -28,7 +28,7 @@ const WORDS: &[(&str, &str)] = &[
     ("workers", "threads"),
 ];
 
-/// The option that other programs call so, with `-` between its words.
+/// Returns our option for a name from other programs, written with `-` between words.
 pub fn ours(word: &str) -> Option<&'static str> {
     WORDS.iter().find(|(known, _)| *known == word).map(|(_, ours)| *ours)
 }

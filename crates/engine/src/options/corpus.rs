@@ -1,28 +1,28 @@
-//! What is written of the corpus itself (`--corpus`).
+//! Selects what is written of the corpus itself (`--corpus`).
 
 use std::fmt;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// What is written of the corpus, beside the tables.
+/// Selects what is written of the corpus in addition to the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusFiles {
     /// `attributes/`: a row of marks for each row.
     pub annotate: bool,
-    /// `deduped/`: the rows that stay.
+    /// `deduped/`: the kept rows.
     pub keep: bool,
-    /// `dropped/`: the rows that go.
+    /// `dropped/`: the removed rows.
     pub drop: bool,
 }
 
-/// The words that can be typed.
+/// The accepted words.
 const WORDS: [&str; 3] = ["annotate", "keep", "drop"];
 
 impl CorpusFiles {
-    /// Parses `none`, or some of `annotate`, `keep` and `drop` with commas between.
+    /// Parses `none`, or any of `annotate`, `keep` and `drop`, separated by commas.
     ///
     /// # Errors
-    /// [`Error::Usage`] for any other word.
+    /// Returns [`Error::Usage`] for any other word.
     pub fn parse(typed: &str) -> Result<CorpusFiles> {
         let mut files = CorpusFiles::default();
         if typed.trim() == "none" {
@@ -44,12 +44,12 @@ impl CorpusFiles {
         Ok(files)
     }
 
-    /// Whether nothing is written.
+    /// Returns whether nothing is written.
     pub fn is_none(self) -> bool {
         self == CorpusFiles::default()
     }
 
-    /// Whether files of the corpus are written again.
+    /// Returns whether corpus files are rewritten.
     pub fn copies(self) -> bool {
         self.keep || self.drop
     }

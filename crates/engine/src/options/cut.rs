@@ -1,25 +1,25 @@
-//! What is cut out of the documents that are kept (`--cut`).
+//! What is cut from the kept documents (`--cut`).
 
 use super::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_passages::{Cut, CutAt, Rule};
 
-/// The options of `--cut`.
+/// Holds the options of `--cut`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CutOptions {
     /// What counts as a passage; `None` if nothing is cut.
     pub what: Option<Cut>,
-    /// Where cuts of runs begin and end.
+    /// Where cuts of runs start and end.
     pub at: CutAt,
-    /// The least number of characters of a unit that can be cut; `None` for the default of what is cut.
+    /// The minimum number of characters of a unit that can be cut; `None` selects the default for the unit.
     pub min_chars: Option<u32>,
-    /// Passages with fewer occurrences are kept.
+    /// The minimum number of occurrences; rarer passages are kept.
     pub copies: u64,
-    /// Whether first copies are cut too.
+    /// Whether first copies are also cut.
     pub first: bool,
-    /// A document of which something was cut is removed if fewer characters are left.
+    /// A cut document is removed if fewer characters than this are left.
     pub min_left: u32,
-    /// The share of the text above which a result does not replace an earlier one.
+    /// The share of cut text above which a result does not replace an earlier one.
     pub max_share: f64,
 }
 
@@ -29,22 +29,22 @@ impl CutOptions {
         self.what.map(|cut| Rule { cut, copies: self.copies, cuts_first: self.first })
     }
 
-    /// Returns the least number of characters of a unit that can be cut.
+    /// Returns the minimum number of characters of a unit that can be cut.
     pub fn least_chars(&self) -> u32 {
         self.min_chars.unwrap_or_else(|| self.what.map_or(0, Cut::least_chars))
     }
 
-    /// Returns what the repeats of a corpus depend on, as a line.
+    /// Returns a line that identifies what the repeats of a corpus depend on.
     pub fn line(&self) -> String {
         let what = self.what.map(|cut| cut.to_string());
         format!("{what:?} {} {} {}", self.least_chars(), self.copies, self.first)
     }
 }
 
-/// Checks that a run can cut what was asked for.
+/// Checks that a run can cut what the options select.
 ///
 /// # Errors
-/// [`Error::Usage`] for an option that has nothing to cut, or that `cut` does not go with.
+/// Returns [`Error::Usage`] for an option without anything to cut, or one that cannot be combined with `cut`.
 pub fn check(options: &RunOptions) -> Result<()> {
     let cut = &options.cut;
     let Some(what) = cut.what else {

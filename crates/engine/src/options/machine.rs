@@ -1,26 +1,26 @@
-//! What the machine, or the cgroup of this process, allows.
+//! The limits of the machine, or of this process's cgroup.
 
 use bytesize::ByteSize;
 
 /// The most threads that are started.
 pub const MAX_THREADS: usize = 1_024;
 
-/// The cores that this process may run on.
+/// Returns the number of cores that this process may run on.
 pub fn cores_allowed() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MAX_THREADS)
 }
 
-/// Half of the memory that is allowed; 1 GiB where that is not known.
+/// Returns half of the available memory; 1 GiB if that is unknown.
 pub fn half_of_memory_allowed() -> u64 {
     memory_allowed().map_or(ByteSize::gib(1).0, |bytes| (bytes / 2).max(1))
 }
 
-/// The bytes of memory that the machine has or the cgroup of this process allows, whichever is less.
+/// Returns the bytes of memory of the machine or the limit of this process's cgroup, whichever is less.
 pub fn memory_allowed() -> Option<u64> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
     let machine = Some(system.total_memory()).filter(|&bytes| bytes > 0);
-    // The limit may stand at the process's own group (a service) or at the root that a container sees.
+    // The limit may be set on the process's own cgroup (a service) or on the root that a container sees.
     let own = sysinfo::get_current_pid().ok().and_then(|pid| {
         let nothing = sysinfo::ProcessRefreshKind::nothing();
         system.refresh_processes_specifics(sysinfo::ProcessesToUpdate::Some(&[pid]), false, nothing);

@@ -1,5 +1,5 @@
-//! What a run is asked to do: [`OPTIONS`] says what can be typed, [`Settings`] hold what was, [`resolve`] makes of them
-//! [`RunOptions`], which the driver obeys; a record of a run is read back in the same way.
+//! The options of a run: [`OPTIONS`] lists the available options, [`Settings`] hold the given values, and [`resolve`] turns them into
+//! [`RunOptions`] for the driver. The record of a run is read back in the same way.
 
 mod called;
 mod corpus;

@@ -1,4 +1,4 @@
-//! Options in run.json: written as typed values, read back so that a finished run can be looked at again.
+//! Options in run.json: written as typed values, and read back when a finished run is inspected.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::{OPTIONS, RunOptions};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::absolute;
 
-/// The inputs stand among the options, though no flag names them.
+/// The inputs are recorded with the options, although no flag names them.
 const INPUT: &str = "input";
 
-/// Every option of a run by its name: numbers as numbers, switches as booleans, anything else as text.
+/// Returns every option of a run by name: numbers as numbers, switches as booleans, anything else as text.
 pub fn record(run: &RunOptions) -> BTreeMap<String, Json> {
     let shown = OPTIONS.iter().filter_map(|option| {
         let (_, get) = option.field?;
@@ -31,7 +31,7 @@ fn to_json(value: &Value) -> Json {
         Value::Real(number) => (*number).into(),
         Value::Text(text) => text.as_str().into(),
         Value::Texts(texts) => texts.clone().into(),
-        // A record is read in other folders.
+        // A record may be read in another folder.
         Value::Path(path) => absolute(path).display().to_string().into(),
     }
 }
@@ -40,17 +40,17 @@ fn from_json(json: &Json) -> Option<Value> {
     match json {
         Json::Bool(on) => Some((*on).into()),
         Json::Number(number) => number.as_u64().map(Value::Number).or(number.as_f64().map(Value::Real)),
-        // Records of earlier versions hold every value as text.
+        // Records of earlier versions store every value as text.
         Json::String(text) => Some(text.as_str().into()),
         _ => None,
     }
 }
 
-/// The options that a record holds, of an output that stands in `dir` now and was made of these inputs. Resources are those of
-/// today: what the run itself was allowed says nothing about this machine.
+/// Returns the options from a record, for an output that is in `dir` and was made from these inputs. Resources come from `today`, because
+/// those of the recorded run do not apply to this machine.
 ///
 /// # Errors
-/// A record whose options this version does not know; files of words that are not there any more.
+/// Returns an error if this version does not know an option in the record, or if a word list is missing.
 pub fn options_again(
     recorded: &BTreeMap<String, Json>,
     inputs: Vec<String>,
@@ -71,7 +71,7 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
         why: format!("options: {why}; expected the options of this version"),
     };
     let mut settings = Settings::default();
-    // Where a record says nothing of it, a pair was enough.
+    // If the record does not have the option, a pair was enough.
     let before = [("remove-if".to_string(), Json::from("pair"))];
     let earlier = before.iter().filter(|(name, _)| !recorded.contains_key(name)).map(|(name, json)| (name, json));
     for (name, json) in recorded.iter().filter(|(name, _)| *name != INPUT).chain(earlier) {
@@ -122,7 +122,7 @@ mod tests {
         ];
         for options in [text, typed] {
             let run = options_again(&report(&options), vec![], Path::new("out"), &today).unwrap();
-            // What the run took is not what the look at it may take.
+            // The recorded resources do not apply to a later inspection.
             assert_eq!((run.threads, run.memory), (2, 1 << 30));
             assert_eq!((run.strict, run.recipe.text.stem, run.max_group), (true, false, 77));
             assert!(run.recipe.text.traditional);
@@ -135,7 +135,7 @@ mod tests {
         assert!(recall(&strange, Path::new("out")).unwrap_err().to_string().contains("threads: null"));
     }
 
-    /// A value of each option that is none of its defaults.
+    /// Returns a value for each option that differs from its defaults.
     fn another(option: &'static super::super::OptionSpec, words: &Path) -> Value {
         match (option.kind, option.name) {
             (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),
@@ -169,7 +169,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let words = folder.path().join("words.txt");
         std::fs::write(&words, "词语 3\n").unwrap();
-        // Rivals are given one after the other.
+        // Mutually exclusive options are given one after the other.
         for left_out in [["preset", "html-column"], ["algorithms", "text-column"]] {
             let mut settings = Settings::default();
             let of_run = || OPTIONS.iter().filter(|option| option.field.is_some() && !left_out.contains(&option.name));

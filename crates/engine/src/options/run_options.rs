@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! The options of a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,135 +15,135 @@ use dupsift_files::io::{Coding, Quoting, Separator, Taking};
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, TextOptions};
 
-/// A whole run.
+/// Holds all options of a run.
 #[derive(Clone)]
 pub struct RunOptions {
-    /// Files, folders or globs.
+    /// Input files, folders or globs.
     pub inputs: Vec<String>,
-    /// The folder that the inputs were typed in; empty: the current one.
+    /// The folder that inputs are relative to; empty for the current folder.
     pub folder: PathBuf,
     /// The output folder.
     pub out: PathBuf,
-    /// Whether an output folder that exists may be replaced.
+    /// Whether an existing output folder may be replaced.
     pub overwrite: bool,
-    /// Whether the result is published where a guard would hold it back.
+    /// Whether the result is published even if a guard would hold it back.
     pub accept: bool,
-    /// Whether the run makes the index of a reference: the run that asked for it reports its guards.
+    /// Whether the run builds the index of a reference; the run that requested it reports the guards.
     pub is_reference: bool,
-    /// The share of broken rows above which a result does not replace an earlier one; none: the default for so many rows.
+    /// The share of broken rows above which a result does not replace an earlier one; `None` selects the default for the number of rows.
     pub max_rejected_share: Option<f64>,
-    /// The share of a large file above which what goes does not replace an earlier result.
+    /// The share of removed rows in a large file above which a result does not replace an earlier one.
     pub max_removed_share: f64,
-    /// The share of removed near-duplicates that may look like pages of one template.
+    /// The share of removed near-duplicates that may look like pages from the same template.
     pub max_template_share: f64,
-    /// Files of fewer rows are not guarded against removals.
+    /// Smaller files, by rows, are not guarded against removals.
     pub guard_rows: u64,
-    /// The output of an earlier run that pairs are counted against.
+    /// The output of an earlier run whose pair counts are compared.
     pub previous: Option<PathBuf>,
-    /// The column that says where a row comes from, of whose values is told what goes of each.
+    /// The column with the source of each row; removals are reported for each of its values.
     pub source_column: Option<String>,
-    /// How many times the pairs a document of that run there may be.
+    /// How many times the pairs per document of that run are allowed.
     pub max_pairs_factor: u64,
-    /// How many times less text than the earlier run a run may have.
+    /// How many times less text than the earlier run is allowed.
     pub max_shrink_factor: u64,
-    /// How many times the candidates a document that earlier nights of an index let expect there may be.
+    /// How many times the candidates per document expected from earlier batches of an index are allowed.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
-    /// What separates fields of separated values; `None`: what the name of each file says.
+    /// The field separator of separated values; `None` derives it from each file name.
     pub separator: Option<Separator>,
-    /// Whether fields of separated values may stand in quotes.
+    /// Whether fields of separated values may be quoted.
     pub quotes: Quoting,
-    /// The encoding of JSON lines and `.txt` files.
+    /// The encoding of JSON Lines and `.txt` files.
     pub encoding: Encoding,
-    /// The column of texts, or of pages.
+    /// The column of texts or HTML pages.
     pub text_column: String,
-    /// Whether that column holds pages, HTML in any charset.
+    /// Whether that column holds HTML pages, in any charset.
     pub html: bool,
-    /// Whether the user named it.
+    /// Whether you named it.
     pub text_required: bool,
-    /// The column that says what a server said of a page, for pages alone; a corpus need not have it.
+    /// The column with the server's content type for each page, only for pages; it is optional.
     pub content_type_column: String,
-    /// The column of the addresses of pages, likewise.
+    /// The column with the URLs of pages; also optional.
     pub url_column: String,
-    /// Which of these two the user named, so that a corpus without them is an error.
+    /// Which of these two you named, so that a corpus without them is an error.
     pub page_columns_required: [bool; 2],
     /// The column of ids.
     pub id_column: String,
-    /// Whether the user named the id column, so that its absence is an error.
+    /// Whether you named the id column, so that its absence is an error.
     pub id_required: bool,
-    /// The columns beside the text, by [`Field`]; a corpus need not have them.
+    /// The columns besides the text, by [`Field`]; they are optional.
     pub field_columns: [String; Field::ALL.len()],
-    /// Which of these the user named, so that a corpus without them is an error.
+    /// Which of these you named, so that a corpus without them is an error.
     pub fields_required: [bool; Field::ALL.len()],
-    /// Further columns that a verb reads, of any type.
+    /// Further columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// Algorithms and words.
+    /// Algorithms and text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and number of documents stand for those of this corpus.
+    /// The output whose statistics, models and document count are used instead of those of this corpus.
     pub stats: Option<PathBuf>,
     /// The index that the corpus is matched against, and added to.
     pub index: Option<PathBuf>,
-    /// What the corpus is matched against without being added to it.
+    /// The reference that the corpus is matched against without being added to it.
     pub reference: Option<PathBuf>,
-    /// What the corpus is called there; none: as the output.
+    /// The name of the corpus in the index; `None` uses the name of the output.
     pub batch: Option<String>,
-    /// The documents that a new index is made for.
+    /// The number of documents that a new index is planned for.
     pub planned_documents: Option<u64>,
-    /// Where the stop words of the recipe were read, for the record.
+    /// The file of the stop words in the recipe, for the record.
     pub stop_words_file: Option<PathBuf>,
-    /// Where the dictionary of the recipe was read, for the record.
+    /// The file of the dictionary in the recipe, for the record.
     pub dictionary_file: Option<PathBuf>,
     /// Worker threads, at least 1.
     pub threads: usize,
     /// The memory budget in bytes.
     pub memory: u64,
-    /// Where work files go; none: a hidden folder beside `out`.
+    /// The folder for temporary files; `None` uses a hidden folder next to `out`.
     pub work: Option<PathBuf>,
-    /// The time between two moments at which what is done is put down; none for never.
+    /// The time between checkpoints; `None` disables them.
     pub checkpoint: Option<Duration>,
-    /// Whether what an earlier run has put down is taken up.
+    /// Whether the run resumes from checkpoints of an earlier run.
     pub resumes: bool,
-    /// Which document of several survives.
+    /// Which of several documents is kept.
     pub keep: Keep,
-    /// Whether documents are removed at all: not where algorithms are only compared.
+    /// Whether documents are removed at all; false if algorithms are only compared.
     pub removes: bool,
     /// Which pairs decide on removal.
     pub decide: Decide,
-    /// What must be so for a document to go for a kept one that it forms a pair with.
+    /// The condition for removing a document in favor of a kept one that it forms a pair with.
     pub remove_if: RemoveIf,
-    /// Whether documents linked by a chain of pairs alone are removed too.
+    /// Whether documents linked only by a chain of pairs are also removed.
     pub remove_chains: bool,
     /// What is written of the corpus itself.
     pub corpus: CorpusFiles,
-    /// What is cut out of the documents that are kept.
+    /// What is cut from the kept documents.
     pub cut: CutOptions,
-    /// Above this size a group of equal signatures is written as pairs with its representative.
+    /// A larger group of equal signatures is written as pairs with only its representative.
     pub max_group: u64,
-    /// The most comparisons within one group of a method that compares.
+    /// The maximum number of comparisons within one group, for algorithms that compare rows.
     pub max_candidates: u64,
-    /// Whether rows that cannot meet another are left out before they are written, at the price of a second signing.
+    /// Whether rows that cannot match another row are left out before they are written, at the cost of signing twice.
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
     /// Whether report.html is written.
     pub report: bool,
-    /// Only this many documents from the start.
+    /// Reads only this many documents from the start.
     pub limit: Option<u64>,
 }
 
-/// The least memory in bytes that one thread may take for unpacking: what the usual levels of Zstandard ask for.
+/// The minimum memory in bytes that one thread may use for decompression: what the usual levels of Zstandard need.
 const LEAST_WINDOW: u64 = 8 << 20;
-/// What the footer of a Parquet file may take beside half of the memory limit, in bytes.
+/// The bytes that a Parquet footer may take in addition to half of the memory limit.
 const FOOTER_BESIDES: u64 = 64 << 20;
 
 impl RunOptions {
-    /// How the input files are taken.
+    /// Returns how the input files are read.
     pub fn taking(&self) -> Taking {
-        // A quarter of the budget, for all threads may unpack at once.
+        // A quarter of the budget, because all threads may decompress at once.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let (encoding, separator) = (self.encoding, self.separator);
-        // One large footer is in memory at a time, beside a part of what is promised besides the budget.
+        // Only one large footer is in memory at a time, in addition to part of the memory allowed on top of the budget.
         let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
         let coding =
             Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };
@@ -155,7 +155,7 @@ impl RunOptions {
         self.corpus.annotate || self.cut.what.is_some()
     }
 
-    /// Options that nothing has been put into yet, not even the defaults of the table.
+    /// Returns options without any values, not even the defaults of the table.
     pub(super) fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {
             inputs,
@@ -233,14 +233,14 @@ impl RunOptions {
     }
 }
 
-/// The order in which documents are preferred (`--keep`).
+/// Defines the order in which documents are preferred (`--keep`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keep {
     /// Keys in order of weight; the document number decides last.
     pub keys: Vec<KeepKey>,
 }
 
-/// One key of the order.
+/// Defines one key of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepKey {
     /// `length` (characters of the text), `doc` (the row number), or a column of the corpus.
@@ -250,15 +250,15 @@ pub struct KeepKey {
 }
 
 impl Keep {
-    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` has to have one.
+    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction.
     ///
     /// # Errors
-    /// An empty key, or another word than `asc` or `desc`.
+    /// Returns an error for an empty key, or a word other than `asc` or `desc`.
     pub fn parse(typed: &str) -> Result<Keep> {
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
             let (column, descending) = match words[..] {
-                // Nearly all who type that mean the longest, and would get the shortest.
+                // Almost everyone who types only `length` means the longest, and would get the shortest.
                 ["length"] => {
                     return Err(Error::wrong_value(
                         "keep",
@@ -287,7 +287,7 @@ impl Keep {
         Ok(Keep { keys })
     }
 
-    /// The columns of the corpus that the order reads.
+    /// Returns the corpus columns that the order reads.
     pub fn columns(&self) -> Vec<String> {
         let own = |key: &&KeepKey| key.column != "length" && key.column != "doc";
         self.keys.iter().filter(own).map(|key| key.column.clone()).collect()
@@ -301,10 +301,10 @@ impl std::fmt::Display for Keep {
     }
 }
 
-/// Which pairs decide on removal (`--decide`).
+/// Selects the pairs that decide on removal (`--decide`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decide {
-    /// Pairs that at least so many algorithms found; 1 is `any`.
+    /// Pairs that at least this many algorithms found; 1 is `any`.
     AtLeast(usize),
     /// Pairs that every algorithm found.
     All,
@@ -316,7 +316,7 @@ impl Decide {
     /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
     ///
     /// # Errors
-    /// Anything else, with what is there.
+    /// Returns an error for anything else, with the accepted values.
     pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
         if let Some(count) = typed.strip_prefix("at-least:") {
             return match count.parse() {

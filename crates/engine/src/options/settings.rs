@@ -1,7 +1,7 @@
-//! What was asked for, option by option, and what it means for a run.
+//! The given options, and the run options that follow from them.
 //!
-//! Everything that can be known to be wrong before an input is opened is found here, so that a typing error costs a second
-//! and not a night. What depends on the inputs (columns, the least memory) is the driver's to check.
+//! Every error that can be found before an input is opened is found here, so that a typing error costs a second and not hours. The driver
+//! checks what depends on the inputs (columns, minimum memory).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// Options of which one takes the place of the other, and what both do.
+/// Options that exclude each other, and what both do.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("algorithms", "preset", "choose the algorithms"),
@@ -26,33 +26,33 @@ const RIVALS: &[(&str, &str, &str)] = &[
     ("train", "keep-html", "say what becomes of the pages"),
 ];
 
-/// Values of options, each only where it was given; all are checked.
+/// Holds the checked values of the options that were given.
 #[derive(Clone, Debug, std::default::Default, PartialEq)]
 pub struct Settings {
     values: BTreeMap<&'static str, (Value, bool)>,
 }
 
 impl Settings {
-    /// Takes a value that the user gave.
+    /// Sets a value that you gave.
     ///
     /// # Errors
-    /// What the option would not take.
+    /// Returns an error if the option does not accept the value.
     pub fn give(&mut self, option: &'static OptionSpec, value: &Value) -> Result<()> {
         self.put(option, value, true)
     }
 
-    /// Takes a value from a record of a run.
+    /// Sets a value from the record of a run.
     ///
     /// # Errors
-    /// As [`Settings::give`].
+    /// See [`Settings::give`].
     pub fn recall(&mut self, option: &'static OptionSpec, value: &Value) -> Result<()> {
         self.put(option, value, false)
     }
 
-    /// Takes a value by the name of its option, with `_` or `-`.
+    /// Sets a value by the name of its option, with `_` or `-`.
     ///
     /// # Errors
-    /// As [`Settings::give`]; a name that no option of the verb has.
+    /// See [`Settings::give`]; also returns an error for a name that no option of the command has.
     pub fn give_by_name(&mut self, verb: Verb, name: &str, value: &Value) -> Result<()> {
         let dashed = name.replace('_', "-");
         let option = options_of(verb).find(|option| option.name == dashed).ok_or_else(|| {
@@ -68,7 +68,7 @@ impl Settings {
         Ok(())
     }
 
-    /// These settings, and `other`'s where these say nothing, neither of the option nor of its rivals.
+    /// Returns these settings, completed with `other`'s for options that are not set here and have no rival set here.
     pub fn or(mut self, other: Settings) -> Settings {
         let taken = |name: &str| self.has(name) || rivals(name).any(|rival| self.has(rival));
         let more: Vec<_> = other.values.into_iter().filter(|(name, _)| !taken(name)).collect();
@@ -76,12 +76,12 @@ impl Settings {
         self
     }
 
-    /// Names a folder that was not typed.
+    /// Sets a folder that was not typed.
     pub(super) fn set_path(&mut self, name: &'static str, path: &Path) {
         self.values.insert(name, (Value::Path(path.to_path_buf()), false));
     }
 
-    /// What `other` says of an option, also where that is nothing.
+    /// Copies `other`'s value of an option, even if it has none.
     pub(super) fn copy(&mut self, name: &'static str, other: &Settings) {
         match other.values.get(name) {
             Some(value) => self.values.insert(name, value.clone()),
@@ -89,17 +89,17 @@ impl Settings {
         };
     }
 
-    /// These settings with the defaults of the verb.
+    /// Returns these settings with the defaults of the command.
     ///
     /// # Errors
-    /// Two options given of which one takes the place of the other.
+    /// Returns an error if two given options exclude each other.
     pub fn with_defaults(mut self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
         self.check_presets(verb)?;
         if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
             let list = with_threshold(self.text("algorithms"), threshold)?;
             self.values.insert("algorithms", (Value::Text(list), true));
-            // It is said now.
+            // The threshold is part of `algorithms` from here on.
             self.values.remove("threshold");
         }
         let mut defaults = Settings::default();
@@ -134,7 +134,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Names of presets stand in the list of `compare` alone: options go with some of them, which a list does not bring along.
+    /// Only the list of `compare` may name presets: some presets also set options, which a list cannot include.
     fn check_presets(&self, verb: Verb) -> Result<()> {
         let list = self.text("algorithms").filter(|_| verb != Verb::Compare);
         match list.map_or(Ok(None), names_preset)? {
@@ -150,48 +150,48 @@ impl Settings {
         self.values.contains_key(name)
     }
 
-    /// The value of an option.
+    /// Returns the value of an option.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name).map(|(value, _)| value)
     }
 
-    /// Whether the user gave a value, not the table, a preset or a record.
+    /// Returns whether you gave the value, as opposed to the table, a preset or a record.
     pub fn is_typed(&self, name: &str) -> bool {
         self.values.get(name).is_some_and(|(_, typed)| *typed)
     }
 
-    /// Whether a switch is on.
+    /// Returns whether a switch is on.
     pub fn switch(&self, name: &str) -> bool {
         self.value(name) == Some(&Value::Switch(true))
     }
 
-    /// A number.
+    /// Returns the value of a number option.
     pub fn number(&self, name: &str) -> Option<u64> {
         if let Some(Value::Number(number)) = self.value(name) { Some(*number) } else { None }
     }
 
-    /// A share.
+    /// Returns the value of a share option.
     pub fn real(&self, name: &str) -> Option<f64> {
         if let Some(Value::Real(number)) = self.value(name) { Some(*number) } else { None }
     }
 
-    /// A text.
+    /// Returns the value of a text option.
     pub fn text(&self, name: &str) -> Option<&str> {
         if let Some(Value::Text(text)) = self.value(name) { Some(text) } else { None }
     }
 
-    /// Texts of an option that may be given several times.
+    /// Returns the texts of an option that may be given several times.
     pub fn texts(&self, name: &str) -> &[String] {
         if let Some(Value::Texts(texts)) = self.value(name) { texts } else { &[] }
     }
 
-    /// A path.
+    /// Returns the value of a path option.
     pub fn path(&self, name: &str) -> Option<&Path> {
         if let Some(Value::Path(path)) = self.value(name) { Some(path) } else { None }
     }
 }
 
-/// The options whose place this one takes, and that take its place.
+/// Returns the options that exclude this one.
 fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     RIVALS.iter().filter_map(move |&(one, other, _)| match name {
         _ if name == one => Some(other),
@@ -200,10 +200,10 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Settings that are complete (see [`Settings::with_defaults`]) as the options of a run, the files of words read.
+/// Turns complete settings (see [`Settings::with_defaults`]) into the options of a run; reads word lists.
 ///
 /// # Errors
-/// A list of words that cannot be read, options that contradict each other, no output folder.
+/// Returns an error for an unreadable word list, options that contradict each other, or a missing output folder.
 pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     if settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
         return Err(Error::usage("no output folder given; expected `out=DIR`, or out = \"DIR\" in the `config` file"));
@@ -264,7 +264,7 @@ mod tests {
             let run = resolve(vec![], &settings(&[]).unwrap().with_defaults(verb).unwrap()).unwrap();
             (run.recipe.algorithms.len(), run.text_column, run.html, run.report)
         };
-        // All, and those of presets that are others than these.
+        // All algorithms, plus those of presets with other parameters.
         let all = dupsift_algorithms::stage::contest::Contest::parse("all,balanced,strict,broad,fineweb")
             .unwrap()
             .algorithms

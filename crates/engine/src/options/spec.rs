@@ -1,12 +1,12 @@
-//! What an option is: its name, the kind of its values, its default, what it says of itself, and the field of a run that it
-//! fills. [`OPTIONS`](super::OPTIONS) is the table; flags, configuration files, run.json and docs/options.md are loops over it.
+//! Defines an option: its name, the kind of its values, its default, its help, and the field of a run that it sets.
+//! [`OPTIONS`](super::OPTIONS) is the table; flags, configuration files, run.json and docs/options.md are generated from it.
 
 use super::RunOptions;
 use super::value::{Given, Kind, Value};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::remote::{self, Use};
 
-/// The verbs that have options of the table.
+/// Names the commands that have options in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// `run`
@@ -30,7 +30,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Every verb, by its number.
+    /// Every command, by its number.
     pub const ALL: [Verb; 9] = [
         Verb::Run,
         Verb::Compare,
@@ -43,7 +43,7 @@ impl Verb {
         Verb::Apply,
     ];
 
-    /// The word that the user types.
+    /// Returns the command as it is typed.
     pub const fn name(self) -> &'static str {
         match self {
             Verb::Run => "run",
@@ -59,66 +59,66 @@ impl Verb {
     }
 }
 
-/// What applies if the option is not given.
+/// Describes what applies if the option is not given.
 #[derive(Clone, Copy, Debug)]
 pub struct Default {
-    /// The value, as it would be typed; none: the field stays as it is.
+    /// The value, as it would be typed; `None` leaves the field unchanged.
     pub value: Option<&'static str>,
-    /// What help says of it; none: nothing.
+    /// The default as shown in the help; `None` shows nothing.
     pub shown: Option<&'static str>,
 }
 
-/// No default: a switch is off, another option is not given.
+/// No default: a switch is off, any other option is not set.
 pub const NONE: Default = Default { value: None, shown: None };
 
-/// This value.
+/// Returns this value as the default.
 pub const fn is(value: &'static str) -> Default {
     Default { value: Some(value), shown: Some(value) }
 }
 
-/// This value, in other words.
+/// Returns this value as the default, with a description.
 pub const fn in_words(value: &'static str, shown: &'static str) -> Default {
     Default { value: Some(value), shown: Some(shown) }
 }
 
-/// What depends on the machine or on other options, in words.
+/// Returns a described default that depends on the machine or on other options.
 pub const fn depends(shown: &'static str) -> Default {
     Default { value: None, shown: Some(shown) }
 }
 
-/// Puts a checked value into the options of a run.
+/// Sets a checked value in the options of a run.
 pub type Set = fn(&mut RunOptions, Given<'_>) -> Result<()>;
-/// Says what the options of a run hold, as run.json has it; none: not given.
+/// Returns the value in the options of a run, as recorded in run.json; `None` if it is not set.
 pub type Get = fn(&RunOptions) -> Option<Value>;
 
-/// One option.
+/// Describes one option.
 #[derive(Clone, Copy)]
 pub struct OptionSpec {
-    /// The long flag without `--`, and the key of configuration files and of run.json.
+    /// The long flag without `--`, and the key in configuration files and run.json.
     pub name: &'static str,
-    /// The values that it takes.
+    /// The kind of its values.
     pub kind: Kind,
-    /// What stands for the value in help.
+    /// The placeholder for the value in the help.
     pub value_name: &'static str,
-    /// What help says, without the default.
+    /// The help text, without the default.
     help: &'static str,
-    /// What `-h` says of it; `None` if `-h` leaves it out where there are many options.
+    /// The help text of `-h`; `None` if `-h` omits the option among many.
     pub brief: Option<&'static str>,
     default: Default,
-    /// Under which heading of help it stands.
+    /// Its heading in the help.
     pub heading: &'static str,
-    /// The verbs that take it.
+    /// The commands that accept it.
     pub verbs: &'static [Verb],
-    /// Verbs that call for other words or have another default.
+    /// Commands with a different help text or default.
     but: &'static [(Verb, &'static str, Default)],
-    /// Whether it takes a list: texts with commas between, or several texts.
+    /// Whether it accepts a list: comma-separated texts, or several texts.
     lists: bool,
-    /// The field of a run; none: the verb or the face asks for it by its name.
+    /// The field of a run; `None` if the command or the interface looks up the option by name.
     pub field: Option<(Set, Get)>,
 }
 
 impl OptionSpec {
-    /// An option without default that the verb or the face asks for by its name.
+    /// Returns an option without a default, which the command or the interface looks up by name.
     pub const fn new(
         heading: &'static str,
         verbs: &'static [Verb],
@@ -142,56 +142,56 @@ impl OptionSpec {
         }
     }
 
-    /// With this default.
+    /// Sets the default.
     pub const fn default(self, default: Default) -> OptionSpec {
         OptionSpec { default, ..self }
     }
 
-    /// With these words in `-h`.
+    /// Sets the help text of `-h`.
     pub const fn brief(self, brief: &'static str) -> OptionSpec {
         OptionSpec { brief: Some(brief), ..self }
     }
 
-    /// As a list.
+    /// Makes the option a list.
     pub const fn list(self) -> OptionSpec {
         OptionSpec { lists: true, ..self }
     }
 
-    /// With other words and defaults for some verbs; words that are empty are those of all.
+    /// Sets different help texts and defaults for some commands; an empty text keeps the common one.
     pub const fn but(self, but: &'static [(Verb, &'static str, Default)]) -> OptionSpec {
         OptionSpec { but, ..self }
     }
 
-    /// As a field of a run.
+    /// Makes the option a field of a run.
     pub const fn field(self, set: Set, get: Get) -> OptionSpec {
         OptionSpec { field: Some((set, get)), ..self }
     }
 
-    /// Returns what applies if the option is not given to this verb.
+    /// Returns what applies if the option is not given to this command.
     pub fn default_of(&self, verb: Verb) -> Default {
         self.but.iter().find(|(other, ..)| *other == verb).map_or(self.default, |(_, _, default)| *default)
     }
 
-    /// What help says of its default.
+    /// Returns the default as the help shows it.
     pub fn shown_of(&self, verb: Verb) -> Option<&'static str> {
         self.default_of(verb).shown
     }
 
-    /// What help says of it, without the default.
+    /// Returns the help text, without the default.
     pub fn help_of(&self, verb: Verb) -> &'static str {
         let own = self.but.iter().find(|(other, words, _)| *other == verb && !words.is_empty());
         own.map_or(self.help, |(_, words, _)| words)
     }
 
-    /// Whether it may be typed without a value.
+    /// Returns whether the option may be typed without a value.
     pub fn is_plain_switch(&self) -> bool {
         matches!(self.kind, Kind::Switch) && self.default.value.is_none()
     }
 
-    /// The value, checked.
+    /// Returns the checked value.
     ///
     /// # Errors
-    /// [`Error::Usage`] with what was expected and what came.
+    /// Returns [`Error::Usage`] with the expected and the given value.
     pub fn check(&self, value: &Value) -> Result<Value> {
         let joined = match value {
             Value::Texts(items) if self.lists => Some(Value::Text(items.join(","))),

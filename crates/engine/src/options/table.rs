@@ -1,8 +1,8 @@
-//! The table of options. A new option is one entry here and, where it says something of a run, one field of
-//! [`RunOptions`](super::RunOptions): help, configuration files, run.json and docs/options.md follow.
+//! The table of options. A new option is one entry here and, if it affects a run, one field of [`RunOptions`](super::RunOptions): help,
+//! configuration files, run.json and docs/options.md follow.
 //!
-//! The values of options are put into a run in the order of the table, so `--decide`, which may name an algorithm, comes after the options
-//! that choose the algorithms. Help shows them in groups, see [`in_groups`].
+//! Values are set on a run in table order, so `--decide`, which may name an algorithm, follows the options that choose the algorithms. The
+//! help shows options in groups, see [`in_groups`].
 
 use super::help_groups::*;
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
@@ -20,43 +20,43 @@ use dupsift_passages::{Cut, CutAt};
 use dupsift_text::Field;
 
 const EVERY: &[Verb] = &Verb::ALL;
-/// Verbs that make an output folder of a corpus.
+/// Commands that write an output folder from a corpus.
 const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
-/// Verbs to which Chinese words matter.
+/// Commands that use Chinese words.
 const WORDING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
-/// Verbs that work on texts of documents.
+/// Commands that find duplicates among documents.
 const FINDERS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
-/// Verbs that read texts of documents.
+/// Commands that read document texts.
 const TEXTS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Contaminated];
-/// Verbs that take options for deciding which documents go; `stream` does nothing with them.
+/// Commands that accept options on which documents are removed; `stream` ignores them.
 const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
 const RUN: &[Verb] = &[Verb::Run];
 const COMPARE: &[Verb] = &[Verb::Compare];
-/// Verbs that go on where an earlier run was ended.
+/// Commands that resume an interrupted run.
 const RESUMING: &[Verb] = &[Verb::Run, Verb::Compare];
-/// Verbs that may work for hours.
+/// Commands that may run for hours.
 const LONG: &[Verb] = RESUMING;
 const STREAM: &[Verb] = &[Verb::Stream];
 const EVALUATE: &[Verb] = &[Verb::Evaluate];
 const PURIFY: &[Verb] = &[Verb::Purify];
 const CONTAMINATED: &[Verb] = &[Verb::Contaminated];
-/// Verbs with a threshold.
+/// Commands with a threshold.
 const THRESHOLD: &[Verb] = &[Verb::Run, Verb::Stream, Verb::Contaminated];
-/// Verbs that may write the corpus again.
+/// Commands that may rewrite the corpus.
 const COPYING: &[Verb] = &[Verb::Run, Verb::Contaminated];
-/// Verbs that may take the counts of a run.
+/// Commands that may use the statistics of a run.
 const COUNTING: &[Verb] = &[Verb::Run, Verb::Purify];
 
 const MAX_THREADS: u64 = super::machine::MAX_THREADS as u64;
-/// The most documents of `--oracle-sample`: half a trillion pairs.
+/// Maximum for `--oracle-sample`: half a trillion pairs.
 const MOST_ORACLE: u64 = 1_000_000;
 
-/// Every text is well formed, as far as it can be told here.
+/// Accepts every text, because its form cannot be checked here.
 fn any(_: &str) -> Result<()> {
     Ok(())
 }
 
-/// Every option.
+/// Lists every option.
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
@@ -64,7 +64,7 @@ pub static OPTIONS: &[OptionSpec] = &[
          3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, 2 LCS / (a + b) of characters; \
          words:T, the same of words; or jaccard:T. Characters are those of the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
-    // Judging costs about as much as the run then, or less, and a share of the pairs is known to a third of a percent.
+    // With this sample, judging costs at most about as much as the run, and a share of the pairs is known to a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
         "Judge a sample of about this many pairs of each algorithm that finds more")
         .default(is("100000")),
@@ -265,7 +265,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Compare, "Algorithms and presets to compare, such as balanced,strict,minhash:bands=20,rows=5; see `dupsift algorithms`",
                 in_words(EVERYTHING, "all algorithms and presets")),
             (Verb::Stream, "The algorithm whose signature is the key; see `dupsift algorithms`", is("exact")),
-            // No algorithm is asked; the cheapest one stands where there has to be one.
+            // No algorithm is used; the cheapest one is set because one is required.
             (Verb::Purify, "", is("exact")),
             (Verb::Contaminated, "", is("exact")),
         ])
@@ -321,7 +321,7 @@ pub static OPTIONS: &[OptionSpec] = &[
          copies are always paired with the best document of their text only")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
-    // All pairs of a group of 4,472 rows.
+    // All pairs in a group of 4,472 rows.
     OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
         "Most comparisons in one group. Skipped comparisons are counted; if there are any, the pairs depend on the order \
          of the documents")
@@ -497,12 +497,12 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(LOG, LONG, "verbose", "", Kind::Switch, "Print the full summary, and a log line for each stage"),
 ];
 
-/// The options of a verb.
+/// Returns the options of a command.
 pub fn options_of(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
     OPTIONS.iter().filter(move |option| option.verbs.contains(&verb))
 }
 
-/// Returns the options of a verb in the order of help, group by group.
+/// Returns the options of a command in help order, group by group.
 pub fn in_groups(verb: Verb) -> Vec<&'static OptionSpec> {
     let mut options: Vec<&OptionSpec> = options_of(verb).collect();
     options.sort_by_key(|option| GROUPS.iter().position(|group| *group == option.heading));

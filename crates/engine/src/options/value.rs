@@ -1,4 +1,4 @@
-//! Values of options, and the kinds of them: what each takes, as text or as a number.
+//! Option values and their kinds: what each kind accepts, as text or as a number.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,45 +8,45 @@ use bytesize::ByteSize;
 
 use dupsift_core::error::Result;
 
-/// The values that an option takes.
+/// Names the kinds of option values.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// On or off.
     Switch,
-    /// A whole number within bounds, both included.
+    /// An integer within bounds, both included.
     Whole(u64, u64),
     /// A share from 0 to 1, both included.
     Share,
-    /// A share between 0 and 1, both left out.
+    /// A share between 0 and 1, both excluded.
     Rate,
     /// Bytes, such as `4GiB`.
     Size,
     /// The name of a column.
     Column,
-    /// A text that this function finds well formed.
+    /// A text that this function accepts.
     Text(fn(&str) -> Result<()>),
     /// Texts; the option may be given several times.
     Texts,
     /// A file or a folder.
     Path,
-    /// One of these words, each with what it means.
+    /// One of these words, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
 }
 
-/// A value of an option.
+/// Holds the value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of [`Kind::Switch`].
+    /// For [`Kind::Switch`].
     Switch(bool),
-    /// Of [`Kind::Whole`] and [`Kind::Size`].
+    /// For [`Kind::Whole`] and [`Kind::Size`].
     Number(u64),
-    /// Of [`Kind::Share`] and [`Kind::Rate`].
+    /// For [`Kind::Share`] and [`Kind::Rate`].
     Real(f64),
-    /// Of [`Kind::Column`], [`Kind::Text`] and [`Kind::Choice`].
+    /// For [`Kind::Column`], [`Kind::Text`] and [`Kind::Choice`].
     Text(String),
-    /// Of [`Kind::Texts`].
+    /// For [`Kind::Texts`].
     Texts(Vec<String>),
-    /// Of [`Kind::Path`].
+    /// For [`Kind::Path`].
     Path(PathBuf),
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
-    /// The value as this kind has it: a number or a switch may have been given as text. None where it is not of this kind.
+    /// Converts the value to this kind: a number or a switch may be given as text. Returns `None` if it is not of this kind.
     pub fn take(self, value: &Value) -> Option<Value> {
         let within = |low: u64, high: u64| move |number: &u64| (low..=high).contains(number);
         let share = |number: &f64| (0.0..=1.0).contains(number);
@@ -156,37 +156,37 @@ impl Kind {
         }
     }
 }
-/// A value on its way into the options of a run.
+/// Holds a value that is being set on the options of a run.
 #[derive(Clone, Copy)]
 pub struct Given<'v> {
     /// The checked value.
     pub value: &'v Value,
-    /// Whether the user gave it, not the table or a record.
+    /// Whether you gave it, as opposed to the table or a record.
     pub typed: bool,
 }
 
 impl Given<'_> {
-    /// A switch.
+    /// Returns a switch.
     pub fn switch(self) -> bool {
         matches!(self.value, Value::Switch(true))
     }
 
-    /// A whole number or a size; 0 where the table gave it another kind (a test of the table finds that).
+    /// Returns an integer or a size; 0 if the table gives it another kind (a test of the table detects that).
     pub fn number(self) -> u64 {
         if let Value::Number(number) = self.value { *number } else { 0 }
     }
 
-    /// A share.
+    /// Returns a share.
     pub fn real(self) -> f64 {
         if let Value::Real(number) = self.value { *number } else { 0.0 }
     }
 
-    /// A text.
+    /// Returns a text.
     pub fn text(&self) -> &str {
         if let Value::Text(text) = self.value { text } else { "" }
     }
 
-    /// A path.
+    /// Returns a path.
     pub fn path(self) -> PathBuf {
         if let Value::Path(path) = self.value { path.clone() } else { PathBuf::new() }
     }

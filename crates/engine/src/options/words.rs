@@ -1,4 +1,4 @@
-//! What options say of words, and the files of words that they name.
+//! Help texts for words that options accept, and the word lists that options name.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// What becomes of documents that are linked to the kept one by a chain of pairs alone.
+/// What happens to documents that are linked to the kept one only by a chain of pairs.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "They are kept unless they form a pair with a kept document"),
     ("remove", "They are removed: one document of each cluster is kept"),
@@ -19,7 +19,7 @@ pub const CHAIN: &[(&str, &str)] = &[
 /// Formats of log lines.
 pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object per line, for machines")];
 
-/// Whether a text may stand before names of columns.
+/// Checks that a text can be a prefix of column names.
 pub fn prefix(typed: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if typed.bytes().all(plain) {
@@ -30,7 +30,7 @@ pub fn prefix(typed: &str) -> Result<()> {
     )))
 }
 
-/// The tokenizer of that name.
+/// Returns the tokenizer with this name.
 pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     TokenizerKind::by_name(typed).ok_or_else(|| {
         let hint = did_you_mean(typed, TokenizerKind::NAMES.iter().copied());
@@ -39,7 +39,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     })
 }
 
-/// The column of a scope; none where all documents are compared.
+/// Returns the column of a scope; `None` if all documents are compared.
 pub fn within(typed: &str) -> Result<Option<String>> {
     match typed.split_once(':') {
         None if typed == "all" => Ok(None),
@@ -48,12 +48,12 @@ pub fn within(typed: &str) -> Result<Option<String>> {
     }
 }
 
-/// As it could be typed.
+/// Returns the scope as it would be typed.
 pub fn of_within(recipe: &Recipe) -> String {
     recipe.within.as_ref().map_or_else(|| "all".into(), |column| format!("within:{column}"))
 }
 
-/// The time between two moments at which what is done is put down; none for never.
+/// Returns the time between checkpoints; `None` for never.
 pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
     if typed == "never" {
         return Ok(None);
@@ -76,12 +76,12 @@ pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
     Ok(Some(Duration::from_secs(time)))
 }
 
-/// As it could be typed.
+/// Returns the interval as it would be typed.
 pub fn of_checkpoint(every: Option<Duration>) -> String {
     every.map_or_else(|| "never".into(), |every| format!("{}s", every.as_secs()))
 }
 
-/// One word a line; blank lines say nothing.
+/// Reads stop words, one per line; blank lines are ignored.
 pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     let text = read_text("stop-words", &path)?;
@@ -90,7 +90,7 @@ pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.stop_words_file = Some(path))
 }
 
-/// The dictionary is checked line by line here, where its name is still known.
+/// Reads the dictionary and checks it line by line here, while its file name is known.
 pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);
@@ -98,10 +98,10 @@ pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.dictionary_file = Some(path))
 }
 
-/// The text of a file that an option names, without a byte order mark.
+/// Returns the text of a file that an option names, without a byte order mark.
 ///
 /// # Errors
-/// [`Error::Missing`]; [`Error::Usage`]: another file under this name would do.
+/// Returns [`Error::Missing`] if there is no file, and [`Error::Usage`] if it cannot be read as text.
 pub fn read_text(option: &'static str, path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|error| {
         let said = format!("`{option}={}`: expected a file that can be read, got: {error}", path.display());

@@ -1,4 +1,4 @@
-//! Work on the corpus of a run that is done.
+//! Work on the corpus of a finished run.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,12 +10,12 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Source, Unfinished, WORK};
 use dupsift_text::Pipeline;
 
-/// Does work on the corpus of a run that is done, with the threads and the memory of the options, and a folder of work
-/// files that goes afterwards. It lies where the option says, else among the temporary files of the system: beside the result
-/// nothing changes.
+/// Does work on the corpus of a finished run, with the threads and memory from the options, and a temporary folder that is removed
+/// afterwards. The folder is created in the folder that the options name, else in the system's temporary folder, so that nothing changes
+/// next to the result.
 ///
 /// # Errors
-/// What `work` returns; a damaged file of the corpus ends it.
+/// Returns any error from `work`; a damaged corpus file ends the work.
 pub fn work_again<T>(
     options: &RunOptions,
     source: &Source,

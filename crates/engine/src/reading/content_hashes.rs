@@ -1,11 +1,11 @@
-//! Hashes of what the first pass reads of each input file, by which a file is known again that has another stamp by then.
+//! Hashes of what the first pass reads from each input file. They identify a file whose stamp has changed.
 //!
 //! ```text
-//! row:   position in the file, text, id, values of the other columns that the pass reads; of a row without a text, why
-//! file:  the sum of the hashes of its rows, so that threads may add them in any order
+//! row:   position in the file, text (or why there is none), id, values of the other columns that the pass reads
+//! file:  the sum of its row hashes, so that threads may add them in any order
 //! ```
 //!
-//! The hash of the text is the one by which copies are found, so the pass does little more than add.
+//! The hash of the text is the one used to find copies, so the pass does little more than add.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -21,14 +21,14 @@ use dupsift_core::hash::{combine, hash64, hash128, mix64};
 use dupsift_files::io::Source;
 use dupsift_files::tables::{Documents, IdRef, Rejection, TextColumn, read_as};
 
-/// The longest number, in characters, that is hashed by its value: longer ones may be rounded.
+/// The longest number, in characters, that is hashed by value: longer ones may be rounded.
 const LONGEST_NUMBER: usize = 15;
-/// The whole numbers of at most so many characters.
+/// The integers of at most this many characters.
 const LONGEST: RangeInclusive<i64> = -99_999_999_999_999..=999_999_999_999_999;
 /// The hash of a null.
 const NULL: u64 = 1;
 
-/// The sum of the hashes of rows: 128 bits as two numbers, each of which wraps around.
+/// The sum of row hashes: 128 bits as two numbers, each of which wraps around.
 pub type Sum = [u64; 2];
 
 /// Adds one sum to another.
@@ -38,23 +38,23 @@ fn add(to: &mut Sum, sum: Sum) {
     }
 }
 
-/// Returns a sum as a word for records.
+/// Returns a sum as a word for the record.
 pub fn word([low, high]: &Sum) -> String {
     format!("{high:016x}{low:016x}")
 }
 
-/// The sums of all input files, as far as they were read; threads add to them.
+/// Holds the sums of all input files, as far as they were read; threads add to them.
 #[derive(Debug, Default)]
 pub struct ContentHashes {
     sums: Vec<[AtomicU64; 2]>,
-    /// All documents before this one are in the sums.
+    /// The sums include all documents before this one.
     documents: AtomicU64,
-    /// By file: what was added since the last portion.
+    /// What was added since the last partial checkpoint, by file.
     since: Mutex<BTreeMap<usize, Sum>>,
 }
 
 impl ContentHashes {
-    /// Returns sums of so many files, of which nothing was read.
+    /// Returns sums for this many files, none of which has been read.
     pub fn new(files: usize) -> ContentHashes {
         let sums = std::iter::repeat_with(Default::default).take(files).collect();
         ContentHashes { sums, documents: AtomicU64::new(0), since: Mutex::default() }
@@ -69,7 +69,7 @@ impl ContentHashes {
         add(self.since.lock().unwrap_or_else(PoisonError::into_inner).entry(file).or_default(), sum);
     }
 
-    /// Returns the sums, by the places of the files.
+    /// Returns the sums, in file order.
     pub fn sums(&self) -> Vec<Sum> {
         self.sums.iter().map(|[low, high]| [low.load(Relaxed), high.load(Relaxed)]).collect()
     }
@@ -79,12 +79,12 @@ impl ContentHashes {
         self.documents.load(Relaxed)
     }
 
-    /// Says that all documents before this one are in the sums.
+    /// Records that the sums include all documents before this one.
     pub fn cover(&self, documents: u64) {
         self.documents.store(documents, Relaxed);
     }
 
-    /// Takes over the sums of an earlier process, which cover so many documents.
+    /// Restores the sums of an earlier process, which cover this many documents.
     pub fn know(&self, sums: &[Sum], documents: u64) {
         for (known, sum) in self.sums.iter().zip(sums) {
             known.iter().zip(sum).for_each(|(known, sum)| known.store(*sum, Relaxed));
@@ -93,7 +93,7 @@ impl ContentHashes {
     }
 }
 
-/// The sums of what was added since the last partial checkpoint, which cover all documents up to its end.
+/// Records the sums added since the last partial checkpoint, which cover all documents up to its end.
 impl Recorder for ContentHashes {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,19 +112,19 @@ impl Recorder for ContentHashes {
     }
 }
 
-/// What is hashed of a row besides its columns: its text, or why it has none, and its id.
+/// What is hashed from a row besides its columns: its text or the reason it has none, and its id.
 pub type Row = (u128, u64);
 
-/// Returns what is hashed of a row of a batch; `text` is the hash of its text, or why it has none.
+/// Returns what is hashed from a row of a batch; `text` is the hash of its text, or the reason it has none.
 pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Rejection>) -> Row {
     let text = text.unwrap_or_else(|why| !hash128(why.to_string().as_bytes()));
     (text, batch.id(at).map_or(0, IdRef::text_hash))
 }
 
-/// Returns the file of a batch, and the sum of its rows with the values of these columns.
+/// Returns the file of a batch, and the sum of its row hashes with the values of these columns.
 ///
 /// # Errors
-/// A column that cannot be read as values.
+/// Returns an error if a column cannot be read as values.
 pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row]) -> Result<(usize, Sum)> {
     let file = source.place(batch.doc(0));
     let first_doc = source.files[file].first_doc;
@@ -143,15 +143,15 @@ pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row])
     Ok((file, all))
 }
 
-/// The values of a column of a batch.
+/// Holds the values of a column in a batch.
 enum Values {
-    /// The file has none of that name, or one of lists or structs, which no pass reads.
+    /// The file has no column with this name, or a column of lists or structs, which no pass reads.
     None,
-    /// Texts, or fractions and large numbers as they are written.
+    /// Texts, or fractions and large numbers as written.
     Spelled(TextColumn),
-    /// Whole numbers.
+    /// Integers.
     Whole(Int64Array),
-    /// Days, times and durations, as the file counts them.
+    /// Dates, times and durations, in the unit of the file.
     Times(Int64Array),
 }
 
@@ -168,7 +168,8 @@ impl Values {
         Ok(batch.spelled_column(name)?.map_or(Values::None, Values::Spelled))
     }
 
-    /// The same for a number whether its batch holds whole numbers, others or texts: that depends on where batches end.
+    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or texts, because that
+    /// depends on where batches end.
     fn hash(&self, at: usize) -> u64 {
         match self {
             Values::None => 0,

@@ -1,7 +1,7 @@
-//! What the first pass learnt of Chinese words, for the passes after it: where they begin, a bit for each Han character.
+//! The word boundaries of Chinese text, recorded in the first pass for later ones: one bit per Han character.
 //!
-//! Cutting by dictionary costs ten times what all else on a text does, and the bits a twenty-fourth of the text in a
-//! memory-mapped work file, so a corpus that is counted is segmented once for the whole job.
+//! Segmenting with a dictionary costs ten times everything else done with a text. The bits take a twenty-fourth of the text in a
+//! memory-mapped temporary file, so a corpus that is counted is segmented only once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
@@ -9,7 +9,7 @@ use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
-/// Takes the cuts down, from many threads at once.
+/// Records the cuts from many threads.
 pub struct CutsWriter {
     bits: Heap,
     begins: AtomicCells<u64>,
@@ -22,7 +22,7 @@ impl Recorder for CutsWriter {
 }
 
 impl CutsWriter {
-    /// An empty store for all documents; none where words do not come from a dictionary.
+    /// Returns an empty recorder for all documents; `None` if words do not come from a dictionary.
     pub fn new(session: &Session<'_>) -> Result<Option<CutsWriter>> {
         if !session.pipeline.has_dictionary() {
             return Ok(None);
@@ -31,7 +31,7 @@ impl CutsWriter {
         Ok(Some(CutsWriter { bits: Heap::new(session.engine.dir, "cuts")?, begins }))
     }
 
-    /// Notes the cuts of one document; `scratch` is reused.
+    /// Records the cuts of one document; `scratch` is reused.
     pub fn push(&self, doc: u64, document: &Analysis<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         scratch.clear();
         scratch.extend([0; LENGTH]);
@@ -44,45 +44,45 @@ impl CutsWriter {
         Ok(())
     }
 
-    /// The bits of the document that was noted last, by what was its `scratch`.
+    /// Returns the bits of the document recorded last, from its `scratch`.
     pub fn bits(scratch: &[u8]) -> &[u8] {
         scratch.get(LENGTH..).unwrap_or_default()
     }
 
-    /// Ends the writing.
+    /// Ends the recording.
     pub fn finish(self) -> Result<Cuts> {
         Ok(Cuts { bits: self.bits.freeze()?, begins: self.begins })
     }
 }
 
-/// Bytes in front of the bits that say how many bytes they are.
+/// Bytes of the length that precedes the bits.
 const LENGTH: usize = 4;
 
-/// The cuts of all documents that were counted.
+/// Holds the cuts of all documents that were counted.
 pub struct Cuts {
     bits: FrozenHeap,
-    /// Where the bits of a document begin, plus one; 0: it has none.
+    /// The offset of each document's bits plus one; 0 if it has none.
     begins: AtomicCells<u64>,
 }
 
 impl Cuts {
-    /// Bytes in the work file.
+    /// Returns the bytes in the temporary file.
     pub fn bytes(&self) -> u64 {
         self.bits.bytes().len() as u64
     }
 
-    /// Puts them down.
+    /// Saves the cuts to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.heap(&self.bits)?;
         to.cells(&self.begins)
     }
 
-    /// Takes them up.
+    /// Restores the cuts from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Cuts> {
         Ok(Cuts { bits: from.heap()?, begins: from.cells()? })
     }
 
-    /// The cuts of one document, for [`Pipeline::analyse_again`](dupsift_text::Pipeline::analyse_again).
+    /// Returns the cuts of one document, for [`Pipeline::analyse_again`](dupsift_text::Pipeline::analyse_again).
     pub fn of(&self, doc: u64) -> Option<&[u8]> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let mut length = [0; LENGTH];

@@ -1,4 +1,4 @@
-//! From a row of a batch to the document that algorithms see (`stage/view.rs`).
+//! Turns a row of a batch into the document that algorithms see (`stage/view.rs`).
 
 use super::cuts::Cuts;
 use crate::job::pair::classes::Classes;
@@ -10,7 +10,7 @@ use dupsift_files::io::Want;
 use dupsift_files::tables::{Cell, Documents, TextColumn};
 use dupsift_text::{Analysis, Field, FieldValue, FieldValues, KeptWords};
 
-/// How a pass sees documents.
+/// Defines how a pass reads documents.
 #[derive(Clone, Copy)]
 pub struct View<'j> {
     session: &'j Session<'j>,
@@ -18,21 +18,21 @@ pub struct View<'j> {
     view: view::View<'j, Classes>,
 }
 
-/// The columns beside the text in one batch, by [`Field`].
+/// The columns besides the text in one batch, by [`Field`].
 pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 
 impl<'j> View<'j> {
-    /// Of a pass that knows nothing yet.
+    /// Returns the view of a first pass, before anything is counted.
     pub fn first(session: &'j Session<'j>) -> View<'j> {
         View { session, cuts: None, view: view::View::first(session.pipeline) }
     }
 
-    /// Of a pass after the count: words are replayed, and their frequencies known.
+    /// Returns the view of a pass after counting: words are replayed, and their frequencies are known.
     pub fn after_count(session: &'j Session<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
         View { session, cuts, view: view::View::after_count(session.pipeline, stats) }
     }
 
-    /// Of a pass that knows the copies: each document knows how often the counts hold its text.
+    /// Adds the copies: each document then knows how often the counts include its text.
     pub fn with_copies<'v>(self, copies: Option<&'v Classes>) -> View<'v>
     where
         'j: 'v,
@@ -40,7 +40,7 @@ impl<'j> View<'j> {
         View { view: self.view.with_copies(copies, self.session.options.recipe.count_copies), ..self }
     }
 
-    /// Of other documents that are read in the same way.
+    /// Returns the same view of other documents.
     pub fn over<'v>(self, session: &'v Session<'v>) -> View<'v>
     where
         'j: 'v,
@@ -48,7 +48,7 @@ impl<'j> View<'j> {
         View { session, ..self }
     }
 
-    /// The text and what the algorithms read beside it, of all rows.
+    /// Requests the text and the other columns that the algorithms read, for all rows.
     pub fn want(&self) -> Want {
         let want = Want {
             others: self.session.field_columns(),
@@ -58,10 +58,10 @@ impl<'j> View<'j> {
         want.with_values(self.session.options.recipe.within.as_ref())
     }
 
-    /// The columns of a batch; a file that lacks one leaves it out. The scopes of its documents are noted.
+    /// Returns the columns of a batch; columns missing from a file are left out. Records the scopes of the documents.
     ///
     /// # Errors
-    /// A column that cannot be read as strings.
+    /// Returns an error if a column cannot be read as strings.
     pub fn columns(&self, batch: &Documents) -> Result<Columns> {
         let mut columns = Columns::default();
         for &field in &self.session.fields {
@@ -71,7 +71,7 @@ impl<'j> View<'j> {
         Ok(columns)
     }
 
-    /// One document. A field whose bytes are no text counts as without a value.
+    /// Returns one document. A field that is not valid text counts as missing.
     pub fn document<'d>(&'d self, doc: u64, text: &'d str, columns: &'d Columns, row: usize) -> Analysis<'d> {
         let mut values = FieldValues::default();
         for (value, column) in values.iter_mut().zip(columns) {
@@ -85,18 +85,18 @@ impl<'j> View<'j> {
         self.view.document(doc, text, values, starts, self.session.scopes.of(doc))
     }
 
-    /// The bytes of a document's text and of what the algorithms read beside it.
+    /// Returns the bytes of a document's text and of the other columns that the algorithms read.
     pub fn bytes(text: &str, columns: &Columns, row: usize) -> usize {
         let field = |column: &TextColumn| if let Cell::Text(value) = column.get(row) { value.len() } else { 0 };
         text.len() + columns.iter().flatten().map(field).sum::<usize>()
     }
 
-    /// One document of which only the words are known.
+    /// Returns a document of which only the words are known.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
         self.view.read_back(doc, words, self.session.scopes.of(doc))
     }
 
-    /// How often the counts hold the text of a document.
+    /// Returns how often the counts include a document's text.
     pub fn times(&self, doc: u64) -> u64 {
         self.view.times(doc)
     }

@@ -1,8 +1,8 @@
-//! What is kept of the words of each document while words are counted (see `corpus/forward.rs`), in a work file: an algorithm that signs by
-//! counts alone does so from there, and the corpus is read once.
+//! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that only needs
+//! counts then signs from this file, and the corpus is read once.
 //!
-//! A thread numbers words until its counts are drained; these words, with their letters, and the documents that have them
-//! are a part. Each part is resolved by itself, so memory is bounded by that of the counts.
+//! A thread numbers words until its counts are drained; these words with their letters, and the documents that contain them, form a part.
+//! Each part is resolved separately, so memory is bounded by that of the counts.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::take;
@@ -19,24 +19,24 @@ use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
-/// Bytes of documents that are stored, and read, at a time.
+/// Bytes of documents that are stored and read at a time.
 const BLOCK: usize = 128 << 10;
 
-/// Bytes in the work file.
+/// Holds a range of bytes in the temporary file.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Place {
     begin: u64,
     bytes: usize,
 }
 
-/// Words of one thread between two drains, and the documents that have them.
+/// Holds the words of one thread between two drains, and the documents that contain them.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Part {
     lengths: Place,
     letters: Place,
-    /// Where its blocks are.
+    /// The locations of its blocks.
     pub blocks: Vec<Place>,
-    /// How many documents these hold.
+    /// The number of documents in these blocks.
     pub documents: u64,
 }
 
@@ -44,14 +44,14 @@ pub struct Part {
 pub struct ForwardWriter {
     heap: Heap,
     parts: Mutex<Vec<Part>>,
-    /// How many of the parts stand in portions.
+    /// The number of parts that are in partial checkpoints.
     given: AtomicUsize,
     first_lines: bool,
-    /// Bytes of words of one thread, at the most.
+    /// Maximum bytes of words per thread.
     limit: usize,
 }
 
-/// What one thread records.
+/// Holds the recording state of one thread.
 pub struct ForwardThread<'w> {
     to: &'w ForwardWriter,
     vocabulary: Vocabulary,
@@ -61,14 +61,14 @@ pub struct ForwardThread<'w> {
 }
 
 impl Part {
-    /// Bytes of memory that its words take, at the most.
+    /// Returns the most memory that its words take, in bytes.
     pub fn bytes_of_words(&self) -> usize {
-        // The length of a word takes 4 bytes in the file, and what is known of it up to 64 in memory.
+        // The length of a word takes 4 bytes in the file, and its data up to 64 bytes in memory.
         16 * self.lengths.bytes
     }
 }
 
-/// A partial checkpoint begins when all threads have ended their parts.
+/// A partial checkpoint is saved only after all threads have ended their parts.
 impl Recorder for ForwardWriter {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         self.heap.save_partial(docs, to)?;
@@ -88,15 +88,15 @@ impl Recorder for ForwardWriter {
 }
 
 impl ForwardWriter {
-    /// With the words of first lines or without.
+    /// Starts recording, with or without the words of first lines.
     pub fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
-        // Where letters end is a number of 32 bits.
+        // The ends of words are stored as 32-bit offsets.
         let limit = (engine.budget.a_thread / 4).min(1 << 31);
         let heap = Heap::new(engine.dir, "forward-index")?;
         Ok(ForwardWriter { heap, parts: Mutex::default(), given: AtomicUsize::new(0), first_lines, limit })
     }
 
-    /// For one thread.
+    /// Returns the state for one thread.
     pub fn thread(&self) -> ForwardThread<'_> {
         ForwardThread {
             to: self,
@@ -124,7 +124,7 @@ impl ForwardWriter {
 }
 
 impl ForwardThread<'_> {
-    /// Records a document whose words were just counted; `known` says where those of Han characters begin.
+    /// Records a document whose words were just counted; `known` holds the word boundaries of its Han characters.
     pub fn push(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>, counts: &mut Counts) -> Result<()> {
         // A document without words was not counted.
         if document.counted().is_empty() {
@@ -144,7 +144,7 @@ impl ForwardThread<'_> {
         if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
     }
 
-    /// Records a document that is a part of its own, and whose words no table has numbered: they are counted through.
+    /// Records a document that forms its own part and whose words are in no table: they are numbered consecutively.
     pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
         self.documents += 1;
         let mut next = 0;
@@ -158,7 +158,7 @@ impl ForwardThread<'_> {
         self.drain()
     }
 
-    /// Gives the words of a document the next numbers.
+    /// Assigns the next numbers to the words of a document.
     fn all(&mut self, document: &Analysis<'_>, next: &mut u32) -> Vec<u32> {
         let counted = document.counted();
         counted.iter().for_each(|one| self.vocabulary.push(document, &one.word));
@@ -181,12 +181,12 @@ impl ForwardThread<'_> {
         Ok(())
     }
 
-    /// Whether the words take all the memory that they may.
+    /// Returns whether the words take all the memory allowed.
     pub fn is_full(&self) -> bool {
         self.vocabulary.bytes() >= self.to.limit
     }
 
-    /// Ends a part: the counts begin anew to number words.
+    /// Ends a part: word numbers start over.
     pub fn drain(&mut self) -> Result<()> {
         if self.documents == 0 {
             return Ok(());
@@ -201,49 +201,49 @@ impl ForwardThread<'_> {
     }
 }
 
-/// The words of all documents that were counted.
+/// Holds the words of all documents that were counted.
 pub struct Forward {
     heap: FrozenHeap,
     parts: Vec<Part>,
     first_lines: bool,
-    /// Another number for each recording: two of the same documents may differ in the order of their blocks.
+    /// A unique number per recording, because two recordings of the same documents may differ in block order.
     name: u64,
 }
 
 impl Forward {
-    /// Bytes of the work file.
+    /// Returns the bytes of the temporary file.
     pub fn bytes(&self) -> u64 {
         self.heap.bytes().len() as u64
     }
 
-    /// Puts it down.
+    /// Saves the words to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&(&self.parts, self.first_lines, self.name))?;
         to.heap(&self.heap)
     }
 
-    /// Takes it up.
+    /// Restores the words from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Forward> {
         let (parts, first_lines, name) = from.plain()?;
         Ok(Forward { heap: from.heap()?, parts, first_lines, name })
     }
 
-    /// The parts, in the order of the work file.
+    /// Returns the parts, in file order.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// What tells this recording from another one of the same documents.
+    /// Returns the number that distinguishes this recording from others of the same documents.
     pub fn name(&self) -> u64 {
         self.name
     }
 
-    /// The words of a part, looked up in the counts.
+    /// Returns the words of a part, looked up in the counts.
     pub fn words<'w>(&'w self, part: &Part, stats: &'w CorpusStats) -> Result<Words<'w>> {
         Words::look_up(self.get(part.lengths), self.get(part.letters), stats).ok_or_else(damaged)
     }
 
-    /// What stands in a block.
+    /// Returns the records in a block.
     pub fn records(&self, block: Place) -> Records<'_> {
         Records::new(self.get(block), self.first_lines)
     }
@@ -253,7 +253,7 @@ impl Forward {
     }
 }
 
-/// The work file is ours, and no other process has its name: only a broken disk gives other bytes back.
+/// Returns the error for wrong contents. The temporary file belongs to this process alone, so only a broken disk returns other bytes.
 pub fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "it does not hold what was written".into() }
 }

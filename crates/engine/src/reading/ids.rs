@@ -1,4 +1,4 @@
-//! The ids of documents that stand in the output: read again at the end, for those alone, and kept in a work file.
+//! The ids of documents in the output: read at the end, only for those documents, and kept in a temporary file.
 
 use arrow::array::ArrayRef;
 
@@ -8,26 +8,26 @@ use dupsift_files::io::Source;
 use dupsift_files::tables::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
-/// Ids by document, of one type.
+/// Holds ids of one type, by document.
 pub struct Ids<'s> {
     kind: IdType,
     source: &'s Source,
     heap: FrozenHeap,
     shown: Ranks,
-    /// For each document in `shown` where its id begins, plus one; 0: it has none.
+    /// The offset of the id for each document in `shown`, plus one; 0 if it has none.
     begins: AtomicCells<u64>,
 }
 
-/// An id as it stands in the work file, or the name made for a document without one.
+/// Holds an id from the temporary file, or the name generated for a document without one.
 pub enum Known<'i> {
-    /// It was read.
+    /// An id that was read.
     Read(IdRef<'i>),
-    /// It was made.
+    /// A generated name.
     Made(Id),
 }
 
 impl Known<'_> {
-    /// What the builders take.
+    /// Returns the id in the form that the builders accept.
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
             Known::Read(id) => *id,
@@ -36,7 +36,7 @@ impl Known<'_> {
     }
 }
 
-/// Ids while they are read, by many threads.
+/// Records ids from many threads.
 pub struct TakingIds<'s> {
     kind: IdType,
     source: &'s Source,
@@ -46,11 +46,11 @@ pub struct TakingIds<'s> {
     begins: AtomicCells<u64>,
 }
 
-/// What a thread keeps from one batch to the next: the bytes of ids, and where each begins.
+/// Buffers that a thread reuses between batches: the bytes of ids, and where each begins.
 pub type IdsOfBatch = (Vec<u8>, Vec<(usize, u64)>);
 
 impl<'s> TakingIds<'s> {
-    /// For the documents in `shown`.
+    /// Starts recording for the documents in `shown`.
     pub fn new(session: &Session<'s>, seen: &IdsSeen, shown: &AtomicBits) -> Result<TakingIds<'s>> {
         let (kind, _) = seen.id_type();
         let heap = Heap::new(session.engine.dir, "ids")?;
@@ -60,17 +60,17 @@ impl<'s> TakingIds<'s> {
         Ok(TakingIds { kind, source: session.source, there, heap, shown, begins })
     }
 
-    /// Whether there is any id to read.
+    /// Returns whether there is any id to read.
     pub fn wants_any(&self) -> bool {
         self.there
     }
 
-    /// For a thread.
+    /// Returns the buffers for one thread.
     pub fn state(&self) -> IdsOfBatch {
         (Vec::new(), Vec::new())
     }
 
-    /// Takes the ids of a batch.
+    /// Records the ids of a batch.
     pub fn take(&self, batch: &Documents, (bytes, places): &mut IdsOfBatch) -> Result<()> {
         bytes.clear();
         places.clear();
@@ -88,7 +88,7 @@ impl<'s> TakingIds<'s> {
         Ok(())
     }
 
-    /// All are read.
+    /// Ends the recording.
     pub fn end(self) -> Result<Ids<'s>> {
         let TakingIds { kind, source, heap, shown, begins, .. } = self;
         Ok(Ids { kind, source, heap: heap.freeze()?, shown, begins })
@@ -96,34 +96,32 @@ impl<'s> TakingIds<'s> {
 }
 
 impl<'s> Ids<'s> {
-    /// Bytes of the work file.
+    /// Returns the bytes of the temporary file.
     pub fn bytes(&self) -> u64 {
         self.heap.bytes().len() as u64
     }
 
-    /// Bytes of an id in the work file, on average.
+    /// Returns the average bytes of an id in the temporary file.
     pub fn mean_bytes(&self) -> u64 {
         self.bytes() / self.shown.count().max(1)
     }
 
-    /// What ids are written as.
+    /// Returns the type in which ids are written.
     pub fn kind(&self) -> IdType {
         self.kind
     }
 
-    /// The id of a document that is shown; `FILE#ROW` for one without.
+    /// Returns the id of a shown document; `FILE#ROW` if it has none.
     pub fn of(&self, doc: u64) -> Known<'_> {
         self.at(doc, self.begin(doc))
     }
 
-    /// The ids of documents as a column: of all of them, or of the first ones, at least one, where these fill
-    /// [`FULL_BYTES`].
+    /// Returns document ids as a column: all of them, or the first ones (at least one) if these fill [`FULL_BYTES`].
     ///
     /// # Errors
-    /// An id that is too long to be written, or of another type than the column's.
+    /// Returns an error for an id that is too long to write, or of a type other than the column's.
     pub fn column(&self, docs: &[u64]) -> Result<ArrayRef> {
-        // Runs of one document are looked up once. All places first: the memory that one of them waits for is then fetched
-        // beside that of the next ones.
+        // Runs of the same document are looked up once. All offsets are loaded first, so that memory accesses overlap.
         let runs = docs.chunk_by(|x, y| x == y);
         let begins: Vec<Option<u64>> = runs.clone().map(|run| self.begin(run[0])).collect();
         if !matches!(self.kind, IdType::Text | IdType::Bytes) {
@@ -154,13 +152,13 @@ impl<'s> Ids<'s> {
         column.finish(self.kind == IdType::Text)
     }
 
-    /// Where the id of a document begins in the work file; none if it has none.
+    /// Returns the offset of a document's id in the temporary file; `None` if it has none.
     #[inline]
     fn begin(&self, doc: u64) -> Option<u64> {
         self.shown.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1))
     }
 
-    /// The id that begins there, as it is written.
+    /// Returns the id at this offset, as it is written.
     #[inline]
     fn written(&self, begin: u64) -> &[u8] {
         let mut length = [0; 4];
@@ -184,15 +182,15 @@ impl<'s> Ids<'s> {
             return Known::Made(Id::Text(String::from_utf8_lossy(bytes).into_owned()));
         };
         Known::Read(match self.kind {
-            // A number that does not fit was made text before, by the ids seen.
+            // A number that does not fit was converted to text earlier, according to the ids seen.
             IdType::Int32 | IdType::Int64 => text.parse().map_or(IdRef::Text(text), IdRef::Int),
             _ => IdRef::Text(text),
         })
     }
 }
 
-/// Appends an id as it will be written. Bytes that are written as text because other files have text are spelled out, for
-/// two of them must not become one id.
+/// Appends an id as it will be written. Bytes written as text because other files have text ids are spelled out, so that two different ids
+/// never become equal.
 fn written_as(kind: IdType, id: IdRef<'_>, out: &mut Vec<u8>) {
     match id {
         IdRef::Text(text) => out.extend(text.as_bytes()),

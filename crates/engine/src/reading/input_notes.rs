@@ -1,5 +1,5 @@
-//! What is told of the input files besides their rows: those that are not read, what a file held that is no row, and the way
-//! out where rows are in another encoding.
+//! Notes on the input files besides their rows: files that are not read, content that is not a row, and what to do if rows are in another
+//! encoding.
 
 use super::RejectionsReport;
 use crate::session::Session;
@@ -7,7 +7,7 @@ use dupsift_core::encoding::Encoding;
 use dupsift_files::io::Source;
 use dupsift_files::tables::RejectReason;
 
-/// A sentence for each thing that a reader should know.
+/// Returns one sentence for each note.
 pub(crate) fn notes(source: &Source) -> Vec<String> {
     let unread = &source.unread;
     let mut notes: Vec<String> = Vec::new();
@@ -27,12 +27,12 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
     notes
 }
 
-/// Returns what a reader should know of an input whose rows were read.
+/// Returns the notes on an input after its rows were read.
 pub fn of_reading(session: &Session<'_>, rejections: &RejectionsReport) -> Vec<String> {
     notes(session.source).into_iter().chain(other_encoding(session, rejections)).collect()
 }
 
-/// The option that helps where rows of lines and of text files are not UTF-8.
+/// Suggests an option if rows of line-based and text files are not UTF-8.
 pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsReport) -> Option<String> {
     let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;
     let is_asked = session.options.encoding == Encoding::Utf8;

@@ -1,4 +1,4 @@
-//! The corpus of a job: which columns are asked for, and the list of its files, made once.
+//! The corpus of a job: the columns that are needed, and the list of its files, built once.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, stdin};
@@ -20,22 +20,22 @@ use dupsift_files::io::{
 };
 use dupsift_text::Field;
 
-/// Columns that say where a document comes from; a page looks for the first that a corpus has in its Parquet files.
+/// Columns with the origin of a document; the report page uses the first one present in the corpus's Parquet files.
 pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];
 
-/// The files of a corpus, opened: footers read, lines counted.
+/// Holds the opened files of a corpus, with footers read and lines counted.
 pub struct Inputs {
-    /// The files, opened.
+    /// The opened files.
     pub source: Source,
     pub(crate) bad: Vec<BadInput>,
-    /// The work folder of the output, where standard input was written down in it.
+    /// The output's temporary folder, if standard input was saved there.
     pub(crate) work: Option<WorkFolder>,
-    /// Inputs besides these that were read before, such as a reference.
+    /// Other inputs that were read before, such as a reference.
     pub(crate) others: Vec<OtherInput>,
 }
 
 impl Inputs {
-    /// Returns the same inputs beside a further one that was read, whose losses become those of the job.
+    /// Adds another input that was read; its losses become those of the job.
     pub fn beside(mut self, other: Option<OtherInput>) -> Inputs {
         self.others.extend(other);
         self
@@ -45,26 +45,26 @@ impl Inputs {
 /// Finds and opens the input files; reads no documents.
 ///
 /// # Errors
-/// Inputs that are not there, and columns that no file has; a request to stop.
+/// Returns an error for missing inputs, for columns that no file has, and for an interruption.
 pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
     look_and_write(options, cancel, Writes::Nothing)
 }
 
-/// What the look at the inputs may write to the disk.
+/// Selects what opening the inputs may write to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// Nothing.
     Nothing,
-    /// What comes by standard input, in the work folder.
+    /// Standard input, in the temporary folder.
     Input,
-    /// That, and the text of compressed files of lines, for a corpus that is read more than once.
+    /// Standard input, and the text of compressed line-based files, for a corpus that is read more than once.
     Texts,
 }
 
 impl Writes {
-    /// Where texts go. Files that are written there have no names, so nothing has to be locked or cleared away.
+    /// Returns the folder for decompressed texts. Files written there have no names, so nothing has to be locked or cleaned up.
     fn folder(self, options: &RunOptions) -> Option<PathBuf> {
-        // Of a corpus that is only begun, most would be written for nothing.
+        // With `--limit`, most of the text would be written without being read.
         if self != Writes::Texts || options.limit.is_some() {
             return None;
         }
@@ -72,10 +72,10 @@ impl Writes {
     }
 }
 
-/// As [`look`], and what is written on the way.
+/// Works like [`look`], with a choice of what may be written.
 ///
 /// # Errors
-/// As [`look`].
+/// See [`look`].
 pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let options = options.clone();
     heard(cancel, move || {
@@ -84,10 +84,10 @@ pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes)
     })
 }
 
-/// The same where standard input may be among the inputs.
+/// Works like `look_and_write`, but standard input may be among the inputs.
 ///
 /// # Errors
-/// As [`look`]; standard input that is a terminal, or that must not be written down.
+/// See [`look`]; also returns an error if standard input is a terminal or must not be saved.
 pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let is_dash = |input: &String| input == DASH;
     if !options.inputs.iter().any(is_dash) {
@@ -123,11 +123,11 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     })
 }
 
-/// Opens files that were found; tells of those that cannot be used. `asked` are columns that a verb needs besides those that
-/// the options name.
+/// Opens the files that were found, and warns of files that cannot be used. `asked` holds columns that a command needs in addition to those
+/// that the options name.
 ///
 /// # Errors
-/// As [`look`].
+/// See [`look`].
 pub fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -> Result<Inputs> {
     opened(options, found, asked, Writes::Nothing)
 }
@@ -143,18 +143,17 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
     Ok(Inputs { source, bad, work: None, others: Vec::new() })
 }
 
-/// Checks that each column that the options name is in some file, by the first lines of files that have to be read for it; and
-/// those in `asked`.
+/// Checks that each column in the options and in `asked` exists in some file, reading the first lines of files if necessary.
 ///
 /// # Errors
-/// [`dupsift_core::error::Error::Usage`] with the columns that are there.
+/// Returns [`dupsift_core::error::Error::Usage`] with the available columns.
 pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>) -> Result<()> {
     let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.names_columns()));
-    // Footers tell of these when the files are opened, and of their types too.
+    // Footers show these columns and their types when the files are opened.
     let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
     match check_asked(found, &asked, options.threads) {
-        // No file has a column of the whole name: then each of the several has to be there.
+        // No file has a column with the complete name, so each of the listed columns has to exist.
         Err(_) if asked.iter().any(|asked| is_several(options, asked)) => {
             let each = asked.into_iter().flat_map(|asked| {
                 let names =
@@ -167,12 +166,12 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
     }
 }
 
-/// Whether that is a list of columns that texts are put together from.
+/// Returns whether this is a list of columns that are joined into one text.
 fn is_several(options: &RunOptions, asked: &Asked) -> bool {
     asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
-/// The columns of texts and ids that the user named. Every file has to have them: opening it tells whether it has.
+/// Returns the text and id columns that you named. Every file must have them, which is checked when it is opened.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let text = if options.html { "html-column" } else { "text-column" };
     let text = (text, &options.text_column, options.text_required);
@@ -181,7 +180,7 @@ fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     both.map(|(option, column, _)| Asked { option, column: column.clone(), plain: false })
 }
 
-/// The columns that the user named and that no reading can do without, beside texts and ids.
+/// Returns the other columns that you named and that every pass needs.
 fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let fields = Field::ALL.into_iter().filter(|&field| options.fields_required[field as usize]).map(|field| Asked {
         option: column_option(field),
@@ -199,7 +198,7 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     keep.chain(source).chain(scope).chain(fields).chain(pages)
 }
 
-/// The option that names the column of this field.
+/// Returns the option that names the column of this field.
 fn column_option(field: Field) -> &'static str {
     match field {
         Field::Title => "title-column",
@@ -208,14 +207,14 @@ fn column_option(field: Field) -> &'static str {
     }
 }
 
-/// What a reader should know of the inputs, when all is read.
+/// Returns the notes on the inputs, after everything is read.
 pub fn notes(session: &Session<'_>, bad: &[BadInput]) -> Vec<String> {
     input_notes::notes(session.source).into_iter().chain(arrived(session, bad)).collect()
 }
 
-/// A note on files that came into the inputs after the list was made: they take no part in the job.
+/// Returns a note on files that were added to the inputs after the list was built; they take no part in the job.
 fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
-    // Inputs that are gone as a whole hold nothing new.
+    // Inputs that no longer exist contain nothing new.
     let files: Vec<String> = session.options.inputs.iter().filter(|input| *input != DASH).cloned().collect();
     let now = find_all_in(&session.options.folder, &files, session.options.taking()).unwrap_or_default().files;
     let listed = session.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
@@ -233,12 +232,12 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     Some(note)
 }
 
-/// The endings of the files that are read, for help texts.
+/// Returns the file extensions that are read, for help texts.
 pub fn input_endings() -> String {
     dupsift_files::io::formats::endings()
 }
 
-/// The columns that the options name.
+/// Returns the columns that the options name.
 pub fn columns(options: &RunOptions) -> Columns {
     Columns {
         text: options.text_column.clone(),
@@ -261,17 +260,17 @@ pub fn columns(options: &RunOptions) -> Columns {
     }
 }
 
-/// The columns that a purifier asks for.
+/// Returns the columns that a purifier needs.
 fn page_columns(options: &RunOptions) -> [String; 2] {
     [options.content_type_column.clone(), options.url_column.clone()]
 }
 
-/// The columns beside the text that the algorithms read.
+/// Returns the columns besides the text that the algorithms read.
 fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
     options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
 }
 
-/// The columns that the page looks for; no reading but its own asks for them.
+/// Returns the columns that only the report page reads.
 fn report_columns(options: &RunOptions) -> impl Iterator<Item = String> {
     SOURCE_COLUMNS.iter().filter(|_| options.report).map(ToString::to_string)
 }

@@ -1,9 +1,8 @@
-//! Values of a column of `--keep` as bytes that compare across batches and files, of any types.
+//! Values of a `--keep` column, as bytes that compare across batches, files and types.
 //!
-//! A value is noted as a number, if it is one, and as the text that it stands in, if it is text. Which of both compares is known
-//! at the end: the column is one of numbers unless more of its values are texts that are no numbers. So a single `-` among a million scores
-//! costs one value its place, and not the column its order. What the column does not compare is nothing, and comes last in
-//! either direction, like a null.
+//! A value is recorded as a number if it is one, and also as its text if it has one. Which of the two compares is decided at the end: the
+//! column compares as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores thus affects
+//! only its own row. Values that do not compare count as null and come last in either direction.
 //!
 //! ```text
 //! value         as a number   as text
@@ -31,19 +30,19 @@ use dupsift_files::tables::{read_as, utf8};
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
-/// A column of text is suspicious if one of so many values is a number.
+/// A text column is suspicious if at least one value in this many is a number.
 const MIXED_SHARE: u64 = 10;
 
-/// What the values of a column are, as far as they were read.
+/// Counts the kinds of values in a column, as far as it was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
     /// Values that are numbers.
     pub numbers: u64,
-    /// Of these, fractions, times and truth values by the type of their column, which are no text.
+    /// Of these, fractions, times and booleans from typed columns, which have no text.
     pub typed: u64,
-    /// Texts that are no numbers.
+    /// Texts that are not numbers.
     pub texts: u64,
-    /// Values that are not UTF-8, in a column of bytes.
+    /// Values that are not UTF-8, in a binary column.
     pub broken: u64,
 }
 
@@ -53,7 +52,8 @@ impl Tally {
         self.numbers >= self.texts
     }
 
-    /// Returns a warning if the column compares as text although many of its values are numbers, as with a placeholder for most of them.
+    /// Returns a warning if the column compares as text although many of its values are numbers, for example because most values are a
+    /// placeholder.
     pub fn warning(&self, column: &str) -> Option<String> {
         let all = self.numbers + self.texts;
         let is_mixed = !self.is_of_numbers() && self.numbers >= all.div_ceil(MIXED_SHARE);
@@ -66,14 +66,14 @@ impl Tally {
         })
     }
 
-    /// Returns why values of the column count as null, with their number.
+    /// Returns why values of the column count as null, and how many.
     pub fn lost(&self) -> [(&'static str, u64); 2] {
         let other = if self.is_of_numbers() { ("not a number", self.texts) } else { ("not text", self.typed) };
         [other, (utf8::NOT_UTF8, self.broken)]
     }
 }
 
-/// A tally that many threads add to.
+/// Holds a tally that many threads add to.
 #[derive(Debug, Default)]
 pub struct Tallying {
     numbers: AtomicU64,
@@ -104,7 +104,7 @@ impl Recorder for Tallying {
     }
 }
 
-/// The values of a column of a batch, each as [`parts`] reads it.
+/// Holds the values of a column in a batch, each in the form that [`parts`] reads.
 #[derive(Debug, Default)]
 pub struct Noted {
     bytes: Vec<u8>,
@@ -119,12 +119,12 @@ impl Noted {
         &self.bytes[begin..self.ends[row]]
     }
 
-    /// Returns what its values are.
+    /// Returns the tally of the values.
     pub fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// Adds a value that has no text; `put` appends its number, and says whether it is one.
+    /// Adds a value without a text; `put` appends its number, and returns whether it is one.
     fn typed(&mut self, put: impl FnOnce(&mut Vec<u8>) -> bool) {
         let is_number = self.number(put);
         self.tally.numbers += u64::from(is_number);
@@ -136,7 +136,7 @@ impl Noted {
         self.put(text, put_text);
     }
 
-    /// Adds a whole number. Ids of JSON are whole numbers in one batch and texts in the next, so it stands in a text, too.
+    /// Adds an integer. JSON ids are integers in one batch and texts in the next, so it is also recorded as text.
     fn integer(&mut self, value: Option<i128>) {
         let digits = value.map(|value| value.to_string());
         self.put(digits.as_deref(), |digits, out| {
@@ -146,7 +146,7 @@ impl Noted {
         });
     }
 
-    /// Adds a text; `number` appends its number and says whether it is one.
+    /// Adds a text; `number` appends its number and returns whether it is one.
     fn put(&mut self, text: Option<&str>, number: impl FnOnce(&str, &mut Vec<u8>) -> Read) {
         let Some(text) = text else { return self.typed(|_| false) };
         let (mut read, at) = (Read::NoNumber, self.bytes.len());
@@ -179,7 +179,7 @@ impl Noted {
     }
 }
 
-/// Takes the next value off the noted bytes of a row: its number and its text, as far as it has them.
+/// Takes the next value from the recorded bytes of a row: its number and its text, if it has them.
 pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     let kind = bytes.split_off_first().copied().unwrap_or_default();
     let mut part = |bit: u8| {
@@ -189,13 +189,13 @@ pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     (part(IS_NUMBER), part(IS_TEXT))
 }
 
-/// Notes the values of a column of `rows` rows; `array` is none where the file lacks the column.
+/// Records the values of a column with `rows` rows; `array` is `None` if the file lacks the column.
 ///
 /// # Errors
-/// [`Error::Usage`] for a type without an order.
+/// Returns [`Error::Usage`] for a type without an order.
 pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> {
     let mut noted = Noted { ends: Vec::with_capacity(rows), ..Noted::default() };
-    // A batch of nulls says nothing of the column's type: a file may lack the values.
+    // A batch of nulls does not determine the column's type: the file may have no values.
     let Some(array) = array.filter(|array| array.logical_null_count() < array.len()) else {
         (0..rows).for_each(|_| noted.typed(|_| false));
         return Ok(noted);
@@ -220,7 +220,7 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
         Ok(())
     };
     match plain.data_type() {
-        // Times are counted in nanoseconds, so that files of different units compare.
+        // Times are converted to nanoseconds, so that files with different units compare.
         DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) | DataType::Duration(unit) => {
             whole(nanoseconds(*unit))?;
         }
@@ -282,7 +282,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers of the values of some arrays of one column.
+    /// Returns the numbers of the values in some arrays of one column.
     fn numbers(arrays: &[ArrayRef]) -> Vec<Option<Vec<u8>>> {
         let of = |array: &ArrayRef| {
             let noted = note("score", Some(array), array.len()).expect("an order");
@@ -297,7 +297,7 @@ mod tests {
         let floats = Float64Array::from(vec![Some(f64::NAN), Some(-0.0), Some(0.0), None]);
         let found = numbers(&[Arc::new(floats)]);
         assert!(found[0].is_none() && found[3].is_none() && found[1].is_some() && found[1] == found[2]);
-        // Above the largest signed number, and closer together than floats are.
+        // Above the largest signed number, and closer together than floats can represent.
         let large = numbers(&[Arc::new(UInt64Array::from(vec![u64::MAX - 1, u64::MAX, 1 << 63]))]);
         assert!(large[2] < large[0] && large[0] < large[1]);
         let signed = numbers(&[Arc::new(Int64Array::from(vec![i64::MAX - 1, i64::MAX, i64::MIN]))]);
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(sum.sum().lost()[0], ("not a number", 2));
         let sum = Tallying::default();
         sum.add(dates);
-        // A file whose dates are typed, among those whose dates are texts.
+        // A file with typed dates, among files whose dates are texts.
         let typed: ArrayRef = Arc::new(Date32Array::from(vec![1]));
         sum.add(note("date", Some(&typed), 1).expect("an order").tally());
         assert_eq!((sum.sum().is_of_numbers(), sum.sum().lost()[0]), (true, ("not a number", 2)));

@@ -1,15 +1,15 @@
-//! Numbers as bytes that compare like the numbers, exactly, whatever their size: a sign, a power of ten, and the digits.
+//! Numbers as bytes that compare exactly like the numbers, whatever their size: a sign, a power of ten, and the digits.
 //!
-//! Digits end where the bytes do, so `1`, `1.0` and `01` are the same bytes, and 2^53 + 1 is not 2^53.
+//! The digits end with the bytes, so `1`, `1.0` and `01` are the same bytes, and 2^53 + 1 differs from 2^53.
 
-/// What a text is as a number.
+/// States whether a text is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// One.
+    /// A number.
     Number,
-    /// The word for a value that is none, as writers of floats have it: like a null.
+    /// The word that float writers use for a missing value; counts as null.
     NaN,
-    /// None.
+    /// Not a number.
     NoNumber,
 }
 
@@ -23,8 +23,8 @@ const GREATEST: u8 = 4;
 /// 2^64.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
-/// Appends the number that a text is: digits with a point, a sign and a power of ten, spaces around them; `inf` and `infinity`; `true` and
-/// `false`, which are 1 and 0. Nothing is appended for a text that is none.
+/// Appends the number in a text: digits with a decimal point, a sign and a power of ten, with surrounding spaces; `inf` and `infinity`;
+/// `true` and `false`, which are 1 and 0. Appends nothing if the text is not a number.
 pub fn put_text(text: &str, out: &mut Vec<u8>) -> Read {
     let text = text.trim();
     let (is_negative, rest) = match text.as_bytes() {
@@ -61,12 +61,12 @@ fn is_word(text: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The digits at the beginning, and what follows them.
+/// Splits a text into its leading digits and the rest.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|sign| !sign.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// The power of ten that the rest of a number says; none where it says something else.
+/// Returns the power of ten at the end of a number; `None` if it is anything else.
 fn power(text: &[u8]) -> Option<i64> {
     let (is_negative, rest) = match text {
         [] => return Some(0),
@@ -82,19 +82,19 @@ fn power(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -size } else { size })
 }
 
-/// Appends a float, by the fewest digits that lead back to it; not a number is nothing. Says whether it was appended.
+/// Appends a float with the fewest digits that identify it; NaN appends nothing. Returns whether it was appended.
 pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
     if value.is_nan() {
         return false;
     }
-    // Among whole numbers of 64 bits a float is exactly what it is.
+    // A float in the range of 64-bit integers is written exactly.
     if value.fract() == 0.0 && value.abs() <= WHOLE {
         return put_number(value < 0.0, (value.abs() as u128).to_string().as_bytes(), &[], 0, out);
     }
     put_text(&format!("{value:e}"), out) == Read::Number
 }
 
-/// Appends a number: the digits before and behind the point, times a power of ten. Always true, as it is one.
+/// Appends a number: the digits before and after the decimal point, times a power of ten. Always returns true.
 pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, out: &mut Vec<u8>) -> bool {
     let digit = |at: usize| if at < whole.len() { whole[at] } else { fraction[at - whole.len()] };
     let all = whole.len() + fraction.len();
@@ -103,7 +103,7 @@ pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, 
         return true;
     };
     let last = (first..all).rev().find(|&at| digit(at) != b'0').unwrap_or(first);
-    // The number is a fraction that begins with its first digit, times ten to this.
+    // The number is a fraction that begins with its first digit, times ten to this power.
     let power = power.saturating_add(whole.len() as i64 - first as i64);
     let power = (power.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32 ^ 1 << 31).to_be_bytes();
     let begin = out.len() + 1;

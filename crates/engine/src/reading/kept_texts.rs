@@ -1,7 +1,8 @@
-//! Texts of documents that stand in pairs, kept for the page when they are read anyway: what the page shows is drawn once all tables
-//! stand, and each text that is looked up then is a page of its file that is unpacked for it alone.
+//! Texts of documents in pairs, kept for the report page when they are read for other reasons. The page is rendered after all tables are
+//! written; looking up a text at that point decompresses a whole page of its file for it alone.
 //!
-//! Which texts are kept depends on what this process has read, and in which order. The page does not: what is not here is looked up.
+//! Which texts are kept depends on what this process has read, and in which order. The report page does not depend on it: a text that is
+//! not kept is looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,19 +13,19 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
-/// Documents that are kept at most: in a corpus of more the look-ups are a small part of all work.
+/// Maximum number of documents; in a larger corpus, look-ups are a small part of the work.
 const MOST: usize = 20_000;
-/// The same in bytes of their texts.
+/// Maximum bytes of text.
 const MOST_BYTES: usize = 32 << 20;
-/// A longer text is not kept.
+/// Longer texts are not kept.
 const LONGEST: usize = 64 << 10;
-/// Nor one with an id of more bytes: ids are in memory.
+/// Texts with longer ids, in bytes, are not kept, because ids are in memory.
 const LONGEST_ID: usize = 256;
 
-/// The texts so far.
+/// Holds the texts kept so far.
 #[derive(Default)]
 pub struct KeptTexts {
-    /// Whether no more are taken.
+    /// Whether no more texts are accepted.
     is_closed: AtomicBool,
     state: Mutex<State>,
 }
@@ -34,37 +35,37 @@ struct State {
     heap: Option<Heap>,
     bytes: usize,
     texts: BTreeMap<u64, Place>,
-    /// Whether all that have an id have it here.
+    /// Whether all ids have been recorded here.
     has_ids: bool,
 }
 
-/// Where a text is.
+/// Holds the location of a text.
 struct Place {
     at: u64,
     bytes: usize,
     id: Option<String>,
 }
 
-/// A text that was kept.
+/// Holds a kept text.
 pub struct KeptText {
     /// The document.
     pub doc: u64,
-    /// Its id; none where it has none.
+    /// Its id; `None` if it has none.
     pub id: Option<String>,
-    /// The whole text.
+    /// The complete text.
     pub text: String,
 }
 
 impl KeptTexts {
-    /// Of a run that makes a page, or of one that makes none.
+    /// Returns an empty store; it accepts texts only if the run writes a report page.
     pub fn new(is_asked: bool) -> KeptTexts {
         KeptTexts { is_closed: AtomicBool::new(!is_asked), state: Mutex::default() }
     }
 
-    /// Keeps a text, in a work file in the folder, where there is room.
+    /// Keeps a text, in a temporary file in the folder, if there is room.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn offer(&self, dir: &Path, doc: u64, text: &str) -> Result<()> {
         if text.len() > LONGEST || self.is_closed.load(Relaxed) {
             return Ok(());
@@ -86,10 +87,10 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// The same of the documents of a batch that stand in pairs.
+    /// Keeps the texts of a batch's documents that are in pairs.
     ///
     /// # Errors
-    /// As [`KeptTexts::offer`].
+    /// See [`KeptTexts::offer`].
     pub fn offer_batch(&self, dir: &Path, batch: &Documents, is_in_pairs: impl Fn(u64) -> bool) -> Result<()> {
         for row in 0..batch.len() {
             if let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row))
@@ -101,11 +102,11 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// The ids of a batch, of those documents whose texts are kept.
+    /// Records the ids of a batch for the documents whose texts are kept.
     pub fn name_batch(&self, batch: &Documents) {
         let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();
-        // Documents of a batch ascend.
+        // Documents in a batch are in ascending order.
         if state.texts.range(batch.doc(0)..).next().is_none_or(|(&kept, _)| kept > batch.doc(last)) {
             return;
         }
@@ -121,15 +122,15 @@ impl KeptTexts {
         }
     }
 
-    /// All ids are read.
+    /// Records that all ids have been read.
     pub fn has_ids(&self) {
         self.state().has_ids = true;
     }
 
-    /// Those of these documents that are kept; there are none any more.
+    /// Returns the kept texts among these documents and empties the store.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn take(&self, docs: &BTreeSet<u64>) -> Result<Vec<KeptText>> {
         self.is_closed.store(true, Relaxed);
         let State { heap, mut texts, has_ids, .. } = std::mem::take(&mut *self.state());

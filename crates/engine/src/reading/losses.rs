@@ -1,7 +1,7 @@
-//! What could not be read, of the corpus and of every other input of documents or labels.
+//! What could not be read, from the corpus and from every other input of documents or labels.
 //!
-//! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are made of that value, so a
-//! job that reads a further input adds its losses here, and nothing of them can be dropped on the way.
+//! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are derived from that value, so a
+//! job that reads another input adds its losses here, and none of them can get lost on the way.
 
 use std::path::PathBuf;
 
@@ -15,12 +15,12 @@ use dupsift_files::io::BadInput;
 /// The name of the corpus in the column `input` of `rejected/`.
 pub const CORPUS: &str = "corpus";
 
-/// A file of an input that could not be used, or not to its end.
+/// Records an input file that could not be used, or not completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BadInputReport {
-    /// The file as ids name it.
+    /// The name of the file in ids.
     pub file: String,
-    /// What was expected and what came.
+    /// What was expected and what was found.
     pub why: String,
 }
 
@@ -30,46 +30,46 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// What was read of an input besides the corpus, as it stands in `run.json`.
+/// Records what was read from an input besides the corpus, for `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
     /// The input: `reference`, `forget`.
     pub input: String,
-    /// Its files that could not be used, or not to their end.
+    /// Its files that could not be used, or not completely.
     pub bad_inputs: Vec<BadInputReport>,
-    /// Rows of all usable files.
+    /// Rows in all usable files.
     pub rows: u64,
     /// Rows that were used.
     pub used: u64,
-    /// Rows that were rejected, see `rejected/`.
+    /// Rejected rows, see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// What else a reader of the result should know of the input.
+    /// Further warnings about the input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl OtherInputReport {
-    /// Whether some of it could not be read.
+    /// Returns whether some of it could not be read.
     pub fn is_lossy(&self) -> bool {
         self.rejections.rows > 0 || !self.bad_inputs.is_empty()
     }
 }
 
-/// An input besides the corpus that was read, with its losses.
+/// Holds an input besides the corpus that was read, with its losses.
 #[derive(Clone, Debug)]
 pub struct OtherInput {
     /// The counts, for the record.
     pub report: OtherInputReport,
-    /// Guards over the reading that fired.
+    /// Guards that fired while it was read.
     pub fired: Vec<Fired>,
-    /// A table like `rejected/` with the rows and files of this input.
+    /// A table like `rejected/` with the rejected rows and files of this input.
     pub rejected: PathBuf,
 }
 
 impl OtherInput {
-    /// Returns an input that was read. `fired` are the guards over the reading, and the table `rejected` lists the rows and files that
-    /// could not be used.
+    /// Returns an input that was read. `fired` holds the guards that fired while it was read, and the table `rejected` lists the rows and
+    /// files that could not be used.
     pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
         let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };
         let fired = fired.into_iter().map(guard).collect();
@@ -77,28 +77,28 @@ impl OtherInput {
     }
 }
 
-/// Everything that a job could not read.
+/// Holds everything that a job could not read.
 #[derive(Clone, Debug)]
 pub struct Losses<'l> {
-    /// Files of the corpus that could not be used, or not to their end.
+    /// Files of the corpus that could not be used, or not completely.
     pub bad: &'l [BadInput],
     /// The other inputs.
     pub others: Vec<&'l OtherInput>,
 }
 
 impl<'l> Losses<'l> {
-    /// Returns the losses of a job that has read these inputs besides the corpus.
+    /// Returns the losses of a job that read these inputs besides the corpus.
     pub fn new(bad: &'l [BadInput], others: &'l [OtherInput]) -> Losses<'l> {
         Losses { bad, others: others.iter().collect() }
     }
 
-    /// Returns the same losses with those of a further input.
+    /// Adds the losses of another input.
     pub fn with(mut self, other: Option<&'l OtherInput>) -> Losses<'l> {
         self.others.extend(other);
         self
     }
 
-    /// Returns the files of the corpus for the record.
+    /// Returns the bad files of the corpus for the record.
     pub fn bad_inputs(&self) -> Vec<BadInputReport> {
         self.bad.iter().map(BadInputReport::from).collect()
     }
@@ -108,16 +108,16 @@ impl<'l> Losses<'l> {
         self.others.iter().map(|other| other.report.clone()).collect()
     }
 
-    /// Returns the guards that fired over the other inputs.
+    /// Returns the guards that fired for the other inputs.
     pub fn fired(&self) -> impl Iterator<Item = Fired> + '_ {
         self.others.iter().flat_map(|other| other.fired.iter().cloned())
     }
 }
 
-/// Counts what was read of the files of a reader, of which `bad` could not be used, or not to their end.
+/// Counts what was read from a reader's files; those in `bad` could not be used, or not completely.
 pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
-    // The bytes of a file that takes part include those that were lost of it.
+    // The bytes of a file that takes part include the bytes that were lost.
     let gone = bad.iter().filter(|file| !file.takes_part);
     ReadCounts {
         rows: session.rows(),

@@ -1,5 +1,5 @@
-//! How rows of files become documents, on all threads: the files, what of them is asked for, pages that become texts, rows that
-//! cannot be used.
+//! How rows of files become documents, on all threads: the files, the columns that are read, HTML pages that become texts, and rejected
+//! rows.
 
 pub mod again;
 pub mod content_hashes;

@@ -1,4 +1,4 @@
-//! What one process has noted of some documents, as bytes for another one: numbers, little-endian, and strings with their lengths.
+//! What one process recorded about some documents, as bytes for another process: little-endian numbers, and strings with their lengths.
 
 use dupsift_core::error::{Error, Result};
 
@@ -8,14 +8,14 @@ pub fn put(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Reads what was appended, from front to back.
+/// Reads the appended values from front to back.
 pub struct Bytes<'b>(pub &'b [u8]);
 
 impl<'b> Bytes<'b> {
-    /// So many bytes.
+    /// Takes this many bytes.
     ///
     /// # Errors
-    /// Where there are fewer.
+    /// Returns an error if fewer are left.
     pub fn take(&mut self, count: usize) -> Result<&'b [u8]> {
         let short = || Error::Internal("a block of notes is cut off".into());
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(short)?;
@@ -23,30 +23,30 @@ impl<'b> Bytes<'b> {
         Ok(taken)
     }
 
-    /// A number of 32 bits.
+    /// Reads a number of 32 bits.
     ///
     /// # Errors
-    /// As [`Bytes::take`].
+    /// See [`Bytes::take`].
     pub fn short(&mut self) -> Result<u32> {
         let mut bytes = [0; 4];
         bytes.copy_from_slice(self.take(4)?);
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// A number of 64 bits.
+    /// Reads a number of 64 bits.
     ///
     /// # Errors
-    /// As [`Bytes::take`].
+    /// See [`Bytes::take`].
     pub fn long(&mut self) -> Result<u64> {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(self.take(8)?);
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// A string with its length.
+    /// Reads a string with its length.
     ///
     /// # Errors
-    /// As [`Bytes::take`].
+    /// See [`Bytes::take`].
     pub fn string(&mut self) -> Result<&'b [u8]> {
         let length = self.short()? as usize;
         self.take(length)

@@ -1,7 +1,7 @@
-//! Pages become texts on their way from a file to a stage: what reads texts never sees HTML.
+//! Turns HTML pages into texts between a file and a stage: code that reads texts never sees HTML.
 //!
-//! Purifying costs more than all else that a reading does, so the first reading of the whole corpus keeps what came of each
-//! page in a work file, and later ones take it from there.
+//! Purifying costs more than everything else in a pass, so the first pass over the whole corpus keeps the result for each page in a
+//! temporary file, and later passes read it from there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ use dupsift_files::tables::{Cell, Documents, RejectReason, Rejection, TextColumn
 use dupsift_pages::{Fallback, Kind, Page, Purifier, RawPage, elements};
 use dupsift_text::Field;
 
-/// What a server would say of a text.
+/// The content type that a server would send for a text.
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// One reading of texts.
+/// States how a pass obtains its texts.
 pub(crate) enum Reading {
-    /// Texts are texts.
+    /// Texts need no conversion.
     Plain,
-    /// Pages are purified as they come; those of a reading of all documents are kept.
+    /// Pages are purified as they are read; a pass over all documents keeps the results.
     Purify(Option<Arc<Filling>>),
-    /// What an earlier reading kept.
+    /// Results that an earlier pass kept.
     Again(Arc<Stored>),
 }
 
 impl Reading {
-    /// Where pages that are purified are kept.
+    /// Returns where purified pages are kept.
     pub(crate) fn filling(&self) -> Option<&Filling> {
         match self {
             Reading::Purify(filling) => filling.as_deref(),
@@ -44,7 +44,7 @@ impl Reading {
     }
 }
 
-/// How a reading comes by its texts.
+/// Returns how a pass obtains its texts.
 pub(crate) fn how(session: &Session<'_>, want: &Want) -> Result<Reading> {
     if !want.text || !session.has_pages() {
         return Ok(Reading::Plain);
@@ -56,12 +56,12 @@ pub(crate) fn how(session: &Session<'_>, want: &Want) -> Result<Reading> {
     Ok(Reading::Purify(want.rows.is_none().then(filling).transpose()?))
 }
 
-/// What was purified in the reading that kept it; none where no file holds pages.
+/// Returns the report of the pass that kept the purified pages; `None` if no file holds pages.
 pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
     session.has_pages().then(|| of_corpus(session.pages.report(), session))
 }
 
-/// A report with the purifier's name and what the files say of themselves.
+/// Completes a report with the purifier's name and the statistics of web archives.
 pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyReport {
     report.recipe = purify_name(&session.options.recipe.purify);
     for archived in session.source.files.iter().filter_map(|file| file.archived.as_ref()) {
@@ -71,7 +71,7 @@ pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyRepor
     report
 }
 
-/// What a reading asks of a file in place of `want`.
+/// Returns the columns that a pass reads from a file instead of `want`.
 pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading: &Reading) -> Want {
     let mut want = want.clone();
     match reading {
@@ -90,7 +90,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
     want
 }
 
-/// The texts of a batch as it came from its file.
+/// Returns the texts of a batch read from its file.
 pub(crate) fn texts(
     session: &Session<'_>,
     batch: Documents,
@@ -139,7 +139,7 @@ fn purify(
     texts.finish(session, batch)
 }
 
-/// The title; a page without one is called by its heaviest keyword, where an algorithm reads titles.
+/// Returns the title; for a page without one, its heaviest keyword if an algorithm reads titles.
 fn title_of(session: &Session<'_>, page: &Page) -> Option<String> {
     let wanted = session.fields.contains(&Field::Title) && page.title.is_none();
     let keyword = || elements(page, session.pipeline, None).keywords.into_iter().next();
@@ -154,23 +154,23 @@ fn again(session: &Session<'_>, batch: Documents, stored: &Stored) -> Result<Doc
     texts.finish(session, batch)
 }
 
-/// Why a page without a body has none.
+/// Returns why a page has no body.
 fn without_body(session: &Session<'_>, page: &Page) -> RejectReason {
     let skips = session.options.recipe.purify.fallback == Fallback::Skip;
     if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
 }
 
-/// What one row of a batch of pages is.
+/// States what a row of a batch of pages is.
 pub enum Seen<'p> {
     /// A row without a page.
     Null,
-    /// A row that cannot be used, and why.
+    /// A row that cannot be used, and the reason.
     Bad(&'p Rejection),
     /// A page.
     Page(&'p Page),
 }
 
-/// Purifies the pages of a batch, one after the other; what is done is counted in `told`.
+/// Purifies the pages of a batch one after the other; counts the work in `told`.
 pub fn each_page(
     session: &Session<'_>,
     purifier: &Purifier,
@@ -189,7 +189,7 @@ pub fn each_page(
                 let _long = session.engine.long_document(bytes.len())?;
                 let begun = Instant::now();
                 let (content_type, url) = (value(&content_types, row), value(&urls, row));
-                // What is no page, such as a text file, has no tags.
+                // Content that is not a page, such as a text file, has no tags.
                 let content_type = if batch.is_html() { content_type } else { Some(PLAIN) };
                 match guarded(|| purifier.page(&RawPage { bytes, content_type, url })) {
                     Ok(page) => {
@@ -211,17 +211,17 @@ fn value(column: &Option<TextColumn>, row: usize) -> Option<&str> {
     }
 }
 
-/// The columns that take the place of pages.
+/// Holds the columns that replace pages.
 struct Texts {
     text: StringViewBuilder,
-    /// The fields that pages fill in, with their builders.
+    /// The fields filled from pages, with their builders.
     fields: Vec<(Field, StringViewBuilder)>,
     bad: BTreeMap<usize, Rejection>,
 }
 
 impl Texts {
     fn new(session: &Session<'_>) -> Texts {
-        // A column that the user named holds what he wants.
+        // A column that you named already holds the intended values.
         let fields = session.fields.iter().filter(|&&field| !session.options.fields_required[field as usize]);
         Texts {
             text: StringViewBuilder::new(),

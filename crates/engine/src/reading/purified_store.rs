@@ -1,4 +1,4 @@
-//! What came of every page, in a work file, by the number of the document.
+//! The result for every page, in a temporary file, by document number.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,25 +11,25 @@ use dupsift_files::tables::RejectReason;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Field;
 
-/// What is kept of one row.
+/// Holds what is kept for one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept<'k> {
     /// A row without a page.
     Null,
-    /// A row that cannot be used, and why: the reason and its detail.
+    /// A row that cannot be used: the reason and its detail.
     Bad(RejectReason, &'k str),
-    /// A page: its body, and what it says of itself, by [`Field`].
+    /// A page: its body and its own fields, by [`Field`].
     Text { text: &'k str, fields: [Option<&'k str>; Field::ALL.len()] },
 }
 
 const NULL: u8 = 0;
 const BAD: u8 = 1;
 const TEXT: u8 = 2;
-/// The length that stands for no value.
+/// The length that represents a missing value.
 const NONE: u32 = u32::MAX;
 
 impl<'k> Kept<'k> {
-    /// Appends the row: its kind, the code of a reason, then each text behind its length of four bytes.
+    /// Appends the row: its kind, the code of a reason, then each text preceded by its length of four bytes.
     pub fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, text: Option<&str>| {
             out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
@@ -49,7 +49,7 @@ impl<'k> Kept<'k> {
         }
     }
 
-    /// The row that begins at a place of the heap.
+    /// Reads the row at an offset of the heap.
     fn read(heap: &'k FrozenHeap, mut at: u64) -> Kept<'k> {
         let kind = heap.get(at, 1)[0];
         let code = if kind == BAD { heap.get(at + 1, 1)[0] } else { 0 };
@@ -77,10 +77,10 @@ impl<'k> Kept<'k> {
     }
 }
 
-/// A store that many threads fill.
+/// Holds a store that many threads fill.
 pub(crate) struct Filling {
     heap: Heap,
-    /// For each document where its row begins, plus one; 0: it was not read.
+    /// The offset of each document's row plus one; 0 if it was not read.
     begins: AtomicCells<u64>,
 }
 
@@ -91,19 +91,19 @@ impl Recorder for Filling {
 }
 
 impl Filling {
-    /// An empty store for so many documents, in files of the folder.
+    /// Returns an empty store for this many documents, in files in the folder.
     ///
     /// # Errors
-    /// No space on disk.
+    /// Returns an error if the disk is full.
     pub fn new(dir: &Path, documents: u64) -> Result<Filling> {
         let heap = Heap::new(dir, "purified")?;
         Ok(Filling { heap, begins: AtomicCells::new(dir, "purified-begins", documents as usize)? })
     }
 
-    /// Appends rows; `places` are documents with the places of their rows in `bytes`.
+    /// Appends rows; `places` holds documents with the offsets of their rows in `bytes`.
     ///
     /// # Errors
-    /// No space on disk.
+    /// Returns an error if the disk is full.
     pub fn append(&self, bytes: &[u8], places: &[(u64, u64)]) -> Result<()> {
         let begin = self.heap.append(bytes)?;
         places.iter().for_each(|&(doc, place)| self.begins.store(doc as usize, begin + place + 1));
@@ -113,13 +113,13 @@ impl Filling {
     /// Ends the filling.
     ///
     /// # Errors
-    /// No space on disk.
+    /// Returns an error if the disk is full.
     pub fn freeze(self) -> Result<Stored> {
         Ok(Stored { heap: self.heap.freeze_in_order()?, begins: self.begins })
     }
 }
 
-/// What came of the pages of a corpus so far.
+/// Holds the results for the pages of a corpus so far.
 #[derive(Default)]
 pub struct Pages {
     state: Mutex<State>,
@@ -131,7 +131,7 @@ struct State {
     report: PurifyReport,
 }
 
-/// What a reading has made of all pages.
+/// Holds the results of a pass over all pages.
 pub(crate) struct KeptPages {
     stored: Arc<Stored>,
     report: PurifyReport,
@@ -153,17 +153,17 @@ impl Pages {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of them, once a reading has kept them.
+    /// Returns the results for all pages, once a pass has kept them.
     pub(crate) fn stored(&self) -> Option<Arc<Stored>> {
         self.state().stored.clone()
     }
 
-    /// What was done in the reading that kept them.
+    /// Returns the report of the pass that kept them.
     pub(crate) fn report(&self) -> PurifyReport {
         self.state().report.clone()
     }
 
-    /// Keeps what a reading of all documents has made of them.
+    /// Keeps the results of a pass over all documents.
     pub(crate) fn keep(&self, filling: Arc<Filling>, report: PurifyReport) -> Result<()> {
         // The threads that shared it are done.
         if let Some(filling) = Arc::into_inner(filling) {
@@ -175,38 +175,38 @@ impl Pages {
         Ok(())
     }
 
-    /// What was kept, and what is told of it.
+    /// Returns the kept results with their report.
     pub(crate) fn kept(&self) -> Option<KeptPages> {
         let state = self.state();
         Some(KeptPages { stored: state.stored.clone()?, report: state.report.clone() })
     }
 
-    /// Takes what was kept before in place of a reading.
+    /// Uses results that were kept before, which replaces a pass.
     pub(crate) fn know(&self, pages: KeptPages) {
         let mut state = self.state();
         (state.stored, state.report) = (Some(pages.stored), pages.report);
     }
 }
 
-/// A store that is complete.
+/// Holds a complete store.
 pub(crate) struct Stored {
     heap: FrozenHeap,
     begins: AtomicCells<u64>,
 }
 
 impl Stored {
-    /// Puts it down.
+    /// Saves the store to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.heap(&self.heap)?;
         to.cells(&self.begins)
     }
 
-    /// Takes it up.
+    /// Restores the store from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Stored> {
         Ok(Stored { heap: from.heap()?, begins: from.cells()? })
     }
 
-    /// What is kept of a document.
+    /// Returns what is kept for a document.
     pub fn of(&self, doc: u64) -> Kept<'_> {
         match self.begins.load(doc as usize) {
             0 => Kept::Null,

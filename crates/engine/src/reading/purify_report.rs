@@ -1,4 +1,4 @@
-//! What a purifier did, as the record tells it.
+//! What a purifier did, as recorded in run.json.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,35 +7,35 @@ use serde::{Deserialize, Serialize};
 
 use dupsift_pages::Page;
 
-/// What became of pages.
+/// Counts the results of purifying pages.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct PurifyReport {
-    /// The purifier with all parameters, as `--purify` takes it.
+    /// The purifier with all parameters, as `--purify` accepts it.
     pub recipe: String,
-    /// Pages that were purified.
+    /// Purified pages.
     pub pages: u64,
-    /// Their bytes.
+    /// Bytes of these pages.
     pub bytes: u64,
     /// Bytes of their bodies, in UTF-8.
     pub body_bytes: u64,
-    /// Records of web archives that hold no page, by type: `warcinfo`, `request`, `revisit`.
+    /// Records in web archives that hold no page, by type: `warcinfo`, `request`, `revisit`.
     pub other_records: BTreeMap<String, u64>,
-    /// Pages of web archives that the crawler had cut.
+    /// Pages in web archives that the crawler truncated.
     pub truncated: u64,
-    /// Seconds that threads spent on it, summed.
+    /// Seconds that threads spent purifying, summed.
     pub seconds: f64,
     /// Pages by type.
     pub kinds: BTreeMap<String, u64>,
-    /// Pages by the charset that they were read as.
+    /// Pages by the charset they were decoded with.
     pub charsets: BTreeMap<String, u64>,
-    /// Pages with bytes that are no characters of their charset.
+    /// Pages with bytes that are invalid in their charset.
     pub malformed: u64,
-    /// Pages that a limit cut, by the limit.
+    /// Pages cut by a limit, by limit.
     pub cut: BTreeMap<String, u64>,
 }
 
 impl PurifyReport {
-    /// Counts a page of that many bytes.
+    /// Counts a page with this many bytes.
     pub(crate) fn count(&mut self, page: &Page, bytes: usize, took: Duration) {
         self.pages += 1;
         self.bytes += bytes as u64;
@@ -47,7 +47,7 @@ impl PurifyReport {
         page.cut.names().for_each(|name| add(&mut self.cut, name, 1));
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     pub fn merge(&mut self, other: &PurifyReport) {
         self.pages += other.pages;
         self.bytes += other.bytes;

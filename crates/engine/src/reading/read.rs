@@ -1,4 +1,4 @@
-//! Readings of a corpus on all threads, a piece of a file at a time.
+//! Passes over a corpus on all threads, a piece of a file at a time.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,12 +18,12 @@ use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_files::tables::Documents;
 use dupsift_text::free_pooled_lists;
 
-/// Bounds for the bytes of text in one piece of work, from one or two pages on.
+/// Bounds for the bytes of text in one piece of work, starting at one or two pages.
 const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
-/// What is left of the corpus would make so many pieces of this size for each thread.
+/// The remaining corpus is divided into this many pieces per thread.
 const SPLITS_A_THREAD: u64 = 4;
 
-/// The error of a page that is more than what may be read at a time.
+/// Returns the error for a page that exceeds what may be read at a time.
 pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     let size = |bytes| ByteSize(bytes).to_string();
     let least = size(engine.budget.least_for(page.bytes, page.longest));
@@ -31,25 +31,25 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     Error::LargePage { path: page.path, column: page.column, bytes: size(page.bytes), asked: Box::new(asked), least }
 }
 
-/// Where a reading rests: all threads end what they have, and what is known of the documents so far may be put down.
+/// Saves the state of a pass when it pauses: all threads finish their current pieces, and the data on the documents so far may be saved.
 pub trait Rests<T>: Sync {
-    /// What was put down before is taken up, and what came of pages with it; says which document is the first that is to be read.
+    /// Restores what was saved before, including the results for pages; returns the first document to read.
     ///
     /// # Errors
-    /// A disk that cannot be read.
+    /// Returns an error if the disk cannot be read.
     fn begin(&self, pages: Option<PagesSoFar<'_>>) -> Result<u64>;
 
-    /// Whether the reading is to rest now.
+    /// Returns whether the pass should pause.
     fn is_due(&self) -> bool;
 
-    /// All documents before `end` were read; `results` is what the threads say of those since the last rest.
+    /// Saves the state after all documents before `end` were read; `results` holds the results of the threads since the last pause.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
 }
 
-/// What a reading has made of pages so far.
+/// Holds the results of a pass for pages so far.
 pub struct PagesSoFar<'p> {
     filling: &'p Filling,
     report: &'p Mutex<PurifyReport>,
@@ -68,7 +68,7 @@ impl Recorder for PagesSoFar<'_> {
     }
 }
 
-/// A reading that never rests.
+/// Describes a pass that never pauses.
 pub struct Restless;
 
 impl<T> Rests<T> for Restless {
@@ -89,7 +89,7 @@ impl Session<'_> {
     /// Reads the documents on all threads, a piece of a file at a time.
     ///
     /// # Errors
-    /// Besides what `each` returns: the first damaged file, once all are noted in [`Engine::bad`].
+    /// Returns any error from `each`; for damaged files, returns the first one after all were recorded in [`Engine::bad`].
     pub fn read<S, T: Send>(
         &self,
         name: &str,
@@ -101,10 +101,11 @@ impl Session<'_> {
         self.read_and_rest(name, want, &Restless, init, each, end)
     }
 
-    /// The same of a reading that rests now and then. What the threads say of documents that were taken up is not among the results.
+    /// Works like `read`, for a pass that pauses from time to time. The returned results do not include documents whose state was
+    /// restored.
     ///
     /// # Errors
-    /// As [`Session::read`], and those of `rests`.
+    /// See [`Session::read`]; also returns errors from `rests`.
     pub fn read_and_rest<S, T: Send>(
         &self,
         name: &str,
@@ -150,7 +151,7 @@ impl Session<'_> {
             report.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
             end(state)
         };
-        // Once a file is damaged there is nothing to put down, and all such files are to be found.
+        // Once a file is damaged, there is nothing to save, and all such files should be found.
         let goes_on = || !rests.is_due() || self.engine.none_bad().is_err();
         let rest = |next: usize, some: &[T]| match splits.get(next) {
             Some(split) if self.engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
@@ -165,24 +166,24 @@ impl Session<'_> {
         Ok(results)
     }
 
-    /// The pieces of a reading.
+    /// Returns the pieces of a pass.
     pub fn pieces(&self) -> Vec<Split> {
         if let Some(part) = &self.part {
             return part.clone();
         }
-        // Large pieces first, for a cut may cost a page of another column that is unpacked twice, and small ones last, so that no
-        // thread is left with a large one when the others are done.
+        // Large pieces come first, because a cut may decompress a page of another column twice. Small ones come last, so that no thread
+        // still has a large one when the others are done.
         let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
-        // Among pieces of the largest size a page that is unpacked twice is next to nothing, and the headers of all pages may be many.
+        // In pieces of the largest size, decompressing a page twice costs almost nothing, and the headers of all pages may be numerous.
         let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
         splits.into_iter().filter(|split| split.first_doc < self.documents()).collect()
     }
 
-    /// Reads a piece in order on this thread alone, with room for its pages.
+    /// Reads a piece in order on only this thread, with room for its pages.
     ///
     /// # Errors
-    /// What `each` returns, and files that are damaged.
+    /// Returns any error from `each`, and an error for damaged files.
     pub fn read_piece(
         &self,
         room: &Room<Documents>,
@@ -197,16 +198,16 @@ impl Session<'_> {
         })
     }
 
-    /// Checks that no page is more than what may be read at a time.
+    /// Checks that no page exceeds what may be read at a time.
     ///
     /// # Errors
-    /// [`Error::LargePage`] with the least memory that would do.
+    /// Returns [`Error::LargePage`] with the smallest sufficient memory limit.
     pub fn check_pages(&self) -> Result<()> {
         let page = self.source.beyond(&|bytes, longest| self.engine.budget.fits(bytes, longest))?;
         page.map_or(Ok(()), |page| Err(large_page(self.engine, page)))
     }
 
-    /// The same of the documents within `--limit`, where it leaves some out.
+    /// Restricts `want` to the documents within `--limit`, if it excludes any.
     pub fn within_limit(&self, want: &Want) -> Want {
         let mut want = want.clone();
         if self.documents() < self.source.documents() {
@@ -216,7 +217,8 @@ impl Session<'_> {
     }
 }
 
-/// Does pieces of work in turns: `work` from a piece on, as far as it says, then `rest` with that piece and what came of it.
+/// Alternates between `work`, which does pieces from a given one on and returns where it stopped, and `rest`, which receives that piece and
+/// the results.
 pub(crate) fn in_turns<T>(
     pieces: Range<usize>,
     work: impl Fn(usize) -> Result<(usize, Vec<T>)>,
@@ -234,7 +236,7 @@ pub(crate) fn in_turns<T>(
     }
 }
 
-/// What is asked for of the documents of a piece from a number on.
+/// Restricts what is read from a piece to documents from a number on.
 fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     if split.first_doc < begin {
         asks.rows = Some(match asks.rows {
@@ -246,8 +248,7 @@ fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     asks
 }
 
-/// What a filter asks for of the documents below a number. A piece may reach beyond `--limit`, where there are neither
-/// bits nor cells to look at.
+/// Restricts a filter to documents below a number. A piece may extend beyond `--limit`, where there are no bits or cells to look up.
 fn below(documents: u64, filter: Option<RowFilter>) -> RowFilter {
     match filter {
         None => RowFilter::Where(Arc::new(move |doc| doc < documents)),

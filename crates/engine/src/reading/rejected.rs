@@ -1,4 +1,4 @@
-//! Rows that could not be used: counted, named and set aside, in memory that does not grow with them.
+//! Rejected rows: counted, named and recorded, in memory that does not grow with their number.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,28 +13,28 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 
-/// Bytes of a row: document, where its detail begins, how long it is, and the code of the reason.
+/// Bytes of a row: document, offset and length of its detail, and the code of the reason.
 const ROW: usize = 21;
 
-/// Rows set aside, see `rejected/`.
+/// Counts rejected rows, see `rejected/`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RejectionsReport {
-    /// All of them.
+    /// All rejected rows.
     #[serde(rename = "rejected")]
     pub rows: u64,
-    /// Those with which something is wrong: null, not UTF-8, not JSON, too long, damaged.
+    /// Defective rows: null, not UTF-8, not JSON, too long, damaged.
     #[serde(rename = "rejected_broken", default)]
     pub broken: u64,
-    /// Those that are no documents by their kind, such as answers that are not HTML; `rejected` is the sum of both.
+    /// Rows that are not documents by kind, such as responses that are not HTML. `rejected` is the sum of both.
     #[serde(rename = "rejected_by_kind", default)]
     pub by_kind: u64,
-    /// All of them by reason.
+    /// All rejected rows by reason.
     #[serde(rename = "rejected_reasons", default)]
     pub reasons: BTreeMap<String, u64>,
 }
 
 impl RejectionsReport {
-    /// Adds so many rows of that reason.
+    /// Adds this many rows with this reason.
     pub fn add(&mut self, reason: RejectReason, rows: u64) {
         if rows > 0 {
             *self.reasons.entry(reason.text().to_owned()).or_default() += rows;
@@ -43,7 +43,7 @@ impl RejectionsReport {
         }
     }
 
-    /// The reasons of one sort with their rows.
+    /// Returns the reasons of one sort with their row counts.
     pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
         let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
         let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);
@@ -63,7 +63,7 @@ impl RejectionsReport {
 pub struct Rejecter {
     rows: Shuffle,
     details: Heap,
-    /// By the code of the reason.
+    /// Counts by the code of the reason.
     counts: [AtomicU64; RejectReason::ALL.len()],
 }
 
@@ -75,7 +75,7 @@ impl Recorder for Rejecter {
 }
 
 impl Rejecter {
-    /// An empty collection.
+    /// Returns an empty collection.
     pub fn new(session: &Session<'_>) -> Result<Rejecter> {
         let (rows, details) = (
             session.engine.ordered(session.documents(), "rejected", ROW, 8, 8, 0)?,
@@ -84,15 +84,15 @@ impl Rejecter {
         Ok(Rejecter { rows, details, counts: Default::default() })
     }
 
-    /// A writer for one thread.
+    /// Returns a writer for one thread.
     pub fn writer(&self) -> Writer<'_> {
         self.rows.writer()
     }
 
-    /// Sets one row aside.
+    /// Rejects one row.
     ///
     /// # Errors
-    /// Under `--strict`: the row itself.
+    /// With `strict`, returns an error for the row itself.
     pub fn push(
         &self,
         session: &Session<'_>,
@@ -109,7 +109,7 @@ impl Rejecter {
         self.put(writer, doc, why.reason, why.detail.as_bytes())
     }
 
-    /// Sets a row aside that was looked at before.
+    /// Records a row that was already rejected.
     pub fn put(&self, writer: &mut Writer<'_>, doc: u64, reason: RejectReason, detail: &[u8]) -> Result<()> {
         let begin = self.details.append(detail)?;
         let mut record = [0; ROW];
@@ -128,7 +128,7 @@ impl Rejecter {
     }
 }
 
-/// The rejected rows, in order of documents.
+/// Holds the rejected rows, in document order.
 pub struct Rejected {
     rows: Sorted,
     details: FrozenHeap,
@@ -136,7 +136,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// Puts them down.
+    /// Saves the rejected rows to a checkpoint.
     pub fn save(&self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.counts)?;
         to.stream(|writer| {
@@ -146,7 +146,7 @@ impl Rejected {
         to.heap(&self.details)
     }
 
-    /// Takes them up.
+    /// Restores the rejected rows from a checkpoint.
     pub fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Rejected> {
         let counts = from.plain()?;
         let rows = engine.ordered(documents, "rejected", ROW, 8, 8, 0)?;
@@ -157,14 +157,14 @@ impl Rejected {
         Ok(Rejected { rows: rows.finish()?, details: from.heap()?, counts })
     }
 
-    /// How many, by reason.
+    /// Returns the counts by reason.
     pub fn report(&self) -> RejectionsReport {
         let mut report = RejectionsReport::default();
         RejectReason::ALL.into_iter().zip(self.counts).for_each(|(reason, rows)| report.add(reason, rows));
         report
     }
 
-    /// Each document with its reason and the detail of it.
+    /// Calls `each` with each document, its reason and the detail.
     pub fn each(&self, engine: &Engine<'_>, mut each: impl FnMut(u64, RejectReason, &str) -> Result<()>) -> Result<()> {
         for partition in 0..self.rows.partitions() {
             let records = self.rows.load(partition, engine.budget.a_thread)?;

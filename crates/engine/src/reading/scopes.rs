@@ -1,7 +1,7 @@
-//! The scopes of documents: with `--scope within:COLUMN` those of one value of the column meet each other alone.
+//! Document scopes: with `--scope within:COLUMN`, only documents with the same value in the column are compared.
 //!
-//! The scope is a hash of the value, of 64 bits; it stands in copy hashes and before the keys of rows, so that documents of two
-//! scopes are in no group together. It is noted when a batch is read, 8 bytes a document, for who signs from kept words later.
+//! The scope is a 64-bit hash of the value. It is part of copy hashes and precedes the keys of rows, so that documents from different
+//! scopes are never in the same group. It is recorded when a batch is read, 8 bytes per document, for signing from saved words later.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,11 +14,11 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// The scope of each document that was read so far.
+/// Holds the scope of each document read so far.
 #[derive(Clone, Debug)]
 pub struct Noted(pub Arc<AtomicCells<u64>>);
 
-/// The scopes of a corpus; none where all documents may meet.
+/// Holds the scopes of a corpus; empty if all documents may be compared.
 #[derive(Debug, Default)]
 pub struct Scopes(OnceLock<Noted>);
 
@@ -29,10 +29,10 @@ impl Recorder for Scopes {
 }
 
 impl Scopes {
-    /// Begins to note them, where documents have scopes.
+    /// Starts recording, if documents have scopes.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn begin(&self, engine: &Engine<'_>, recipe: &Recipe, documents: u64) -> Result<()> {
         if recipe.within.is_some() {
             self.know(Noted(Arc::new(AtomicCells::new(engine.dir, "scopes", documents as usize)?)));
@@ -40,22 +40,22 @@ impl Scopes {
         Ok(())
     }
 
-    /// Takes over what was noted before.
+    /// Restores scopes that were recorded before.
     pub fn know(&self, noted: Noted) {
-        // Those of one corpus are the same in each reading.
+        // The scopes of a corpus are the same in each pass.
         _ = self.0.set(noted);
     }
 
-    /// All that is noted.
+    /// Returns everything recorded.
     pub fn noted(&self) -> Option<Noted> {
         self.0.get().cloned()
     }
 
-    /// Notes those of a batch: strings as they are, numbers and truth values spelled out. Rows without a value, and those of a file
-    /// without the column, are one scope together.
+    /// Records the scopes of a batch: strings unchanged, numbers and booleans spelled out. Rows without a value, and rows of a file without
+    /// the column, share one scope.
     ///
     /// # Errors
-    /// A column that cannot be read as values.
+    /// Returns an error if a column cannot be read as values.
     pub fn note(&self, recipe: &Recipe, batch: &Documents) -> Result<()> {
         let (Some(Noted(noted)), Some(column)) = (self.0.get(), &recipe.within) else { return Ok(()) };
         let values = batch.spelled_column(column)?;
@@ -69,7 +69,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// The scope of a document that was read before.
+    /// Returns the scope of a document that was read before.
     #[inline]
     pub fn of(&self, doc: u64) -> Option<u64> {
         self.0.get().map(|Noted(noted)| noted.load(doc as usize))

@@ -1,7 +1,7 @@
-//! The values of `--source-column`: the one that each document came with.
+//! The value of `--source-column` for each document.
 //!
-//! A value stands in a work file once for neighbours that share it; for each document its place is kept, 8 bytes. Who counts by
-//! value sorts by its hash, of 64 bits.
+//! Consecutive documents with the same value share it in a temporary file; for each document, its offset is kept in 8 bytes. Counting by
+//! value sorts by its 64-bit hash.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -27,22 +27,22 @@ impl Recorder for SourceRecorder<'_> {
 }
 
 impl<'j> SourceRecorder<'j> {
-    /// For all documents of the job; none where the option does not name a column.
+    /// Returns a recorder for all documents of the job; `None` if the option does not name a column.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn new(session: &'j Session<'_>) -> Result<Option<SourceRecorder<'j>>> {
         let Some(column) = &session.options.source_column else { return Ok(None) };
         let begins = AtomicCells::new(session.engine.dir, "source-begins", session.documents() as usize)?;
         Ok(Some(SourceRecorder { column, heap: Heap::new(session.engine.dir, "source-values")?, begins }))
     }
 
-    /// The column beside what `want` asks for.
+    /// Adds the column to `want`.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
         want.with_values(session.options.source_column.as_ref())
     }
 
-    /// Records a batch: strings as they are, numbers and truth values spelled out; of other values and nulls there is none.
+    /// Records a batch: strings unchanged, numbers and booleans spelled out; nothing for other values and nulls.
     pub fn record(&self, batch: &Documents) -> Result<()> {
         let Some(values) = batch.spelled_column(self.column)? else { return Ok(()) };
         let (mut bytes, mut places, mut last) = (Vec::new(), Vec::new(), None);
@@ -68,7 +68,7 @@ impl<'j> SourceRecorder<'j> {
         Ok(())
     }
 
-    /// Records the value of one document, which another process has read.
+    /// Records the value of one document that another process has read.
     pub fn take_part(&self, doc: u64, value: &[u8]) -> Result<()> {
         let begin = self.heap.append_both(&(value.len() as u32).to_le_bytes(), value)?;
         self.begins.store(doc as usize, begin + 1);
@@ -81,25 +81,25 @@ impl<'j> SourceRecorder<'j> {
     }
 }
 
-/// The value of each document.
+/// Holds the value of each document.
 pub struct SourceValues {
     heap: FrozenHeap,
-    /// Where it begins, plus one; 0: there is none.
+    /// The offset of each document's value plus one; 0 if it has none.
     begins: AtomicCells<u64>,
 }
 
 impl SourceValues {
-    /// Puts them down.
+    /// Saves the values to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.heap(&self.heap).and_then(|()| to.cells(&self.begins))
     }
 
-    /// Takes them up.
+    /// Restores the values from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<SourceValues> {
         Ok(SourceValues { heap: from.heap()?, begins: from.cells()? })
     }
 
-    /// The value of a document, if it has one.
+    /// Returns a document's value, if it has one.
     pub fn of(&self, doc: u64) -> Option<&[u8]> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let mut length = [0; 4];
@@ -107,10 +107,10 @@ impl SourceValues {
         Some(self.heap.get(begin + 4, u32::from_le_bytes(length) as usize))
     }
 
-    /// Sends a row of each document that has a value, made of its number and the hash of the value.
+    /// Sends a row for each document that has a value, made from its number and the hash of the value.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn spread<const WIDTH: usize>(
         &self,
         session: &Session<'_>,
@@ -137,22 +137,22 @@ impl SourceValues {
     }
 }
 
-/// One value of `--source-column`, of those that at least `--guard-rows` rows have.
+/// Reports on one value of `--source-column` that at least `--guard-rows` rows have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SourceReport {
     /// The value.
     pub source: String,
     /// Rows that have it.
     pub rows: u64,
-    /// Documents of these that are removed.
+    /// Of these, removed documents.
     pub removed: u64,
-    /// Of these, exact copies of documents of the index.
+    /// Of these, exact copies of indexed documents.
     #[serde(default, skip_serializing_if = "none")]
     pub seen: u64,
-    /// Repeated passages that are cut out of its documents.
+    /// Repeated passages that are cut from its documents.
     #[serde(default, skip_serializing_if = "none")]
     pub cut_passages: u64,
-    /// Bytes of these.
+    /// Bytes of these passages.
     #[serde(default, skip_serializing_if = "none")]
     pub cut_bytes: u64,
 }

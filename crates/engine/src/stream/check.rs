@@ -1,4 +1,4 @@
-//! What of a stream can be known to be wrong before documents are read: its algorithm, its filter, what it is to forget.
+//! Checks of a stream before documents are read: its algorithm, its filter, and what it should forget.
 
 use std::sync::atomic::AtomicBool;
 
@@ -17,10 +17,10 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::find_all;
 use dupsift_text::Pipeline;
 
-/// The algorithm whose signatures are the keys.
+/// Returns the algorithm whose signatures are the keys.
 ///
 /// # Errors
-/// None or several of them, and those that have no one key or need statistics.
+/// Returns an error for none or several algorithms, and for an algorithm without a single key or with statistics.
 pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let [chosen] = recipe.algorithms.as_slice() else {
         return Err(Error::usage("stream uses the signatures of one algorithm as keys; expected `algorithms=NAME`"));
@@ -38,29 +38,29 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
     }
 }
 
-/// How many keys a document has under this algorithm, and how often a new one may be flagged by chance.
+/// Returns how many keys a document has under this algorithm, and the rate of false positives.
 pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
     Sizing { each: bound.scheme.shape.positions.into(), rate }
 }
 
-/// What keys are made of: the algorithm with its parameters, and a hash of that and of all that words depend on.
+/// Returns what keys depend on: the algorithm with its parameters, and a hash of it and of everything that words depend on.
 pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
     (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
 }
 
-/// Checks what can be known before an input is opened, beside what [`crate::job::check()`] checks of every run: the algorithm, the
-/// size of a new filter or the head of an old one, the files of `forget`.
+/// Checks what can be checked before an input is opened, in addition to [`crate::job::check()`]: the algorithm, the size of a new filter or
+/// the header of an existing one, and the files of `forget`.
 ///
 /// # Errors
-/// As [`super::stream()`].
+/// See [`super::stream()`].
 pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) -> Result<()> {
     check_key(options)?;
     let run = &options.run;
     if let Some(path) = &options.filter {
         let pipeline = Pipeline::new(&run.recipe.text)?;
-        // Whether the inputs hold pages is not known yet.
+        // Whether the inputs hold HTML pages is not known yet.
         let (recipe, of_texts) = named(options, &pipeline, false);
         let (_, of_pages) = named(options, &pipeline, true);
         let most_bytes = Budget::new(run.memory, run.threads)?.rows;
@@ -73,7 +73,7 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
     heard(cancel, move || find_all(&old.inputs, old.taking()).map(|_| ())).map_err(|error| error.of("forget"))
 }
 
-/// The algorithm, and the size of a new filter.
+/// Checks the algorithm, and the size of a new filter.
 pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     let none = CorpusStats::none();
     let bound = key(&options.run.recipe, &none)?;
@@ -82,10 +82,10 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
 }
 
-/// Checks what can be known before documents are read: that the filter is one for such keys.
+/// Checks, before documents are read, that the filter holds keys of this kind.
 ///
 /// # Errors
-/// As [`super::stream()`].
+/// See [`super::stream()`].
 pub fn check_filter(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
     let budget = Budget::new(options.run.memory, options.run.threads)?;
     let Some(path) = &options.filter else { return Ok(()) };

@@ -1,7 +1,8 @@
-//! The filter of the verb `stream` as a file: what one run leaves for the next.
+//! The filter of the command `stream` as a file that one run leaves for the next.
 //!
-//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian. The line
-//! holds a hash of them and of all that it says itself. They are read and written piece by piece: a filter stands in memory once.
+//! The file consists of a line that names the format, a JSON line that describes the keys, and the filter's numbers, little-endian. The
+//! JSON line includes a hash of the numbers and of its own contents. Files are read and written piece by piece, so that the filter is in
+//! memory only once.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -20,33 +21,33 @@ use dupsift_spill::bloom::CountingBloom;
 /// The first line of the file.
 const FORMAT: &str = "dupsift counting bloom filter 3";
 
-/// What stands before the hash in the line of facts.
+/// The text before the hash in the JSON line.
 const HASH: &str = "\"hash\":\"";
 
-/// What a filter holds.
+/// Describes the contents of a filter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FilterFacts {
-    /// The algorithm with its parameters, whose signature is the key.
+    /// The algorithm whose signature is the key, with its parameters.
     pub recipe: String,
-    /// A hash of that and of all that words depend on, in hexadecimal.
+    /// A hash of the recipe and of everything that words depend on, in hexadecimal.
     pub identity: String,
-    /// Keys inserted and not removed.
+    /// Keys that were inserted and not removed.
     pub keys: u64,
-    /// The rate of false positives that the filter was made for.
+    /// The false-positive rate that the filter was built for.
     pub rate: f64,
-    /// Numbers that follow.
+    /// How many numbers follow.
     pub numbers: u64,
-    /// A hash of these and of all that stands above, in hexadecimal.
+    /// A hash of the numbers and of the fields above, in hexadecimal.
     pub hash: String,
 }
 
-/// Returns the hash of a filter whose line of facts is that, and whose numbers have that hash. The line is taken without its own hash.
+/// Returns the hash of a filter with this JSON line and this hash of its numbers. The line is hashed without its own hash.
 fn hash_of(line: &str, own: &str, of_numbers: u64) -> String {
     let line = line.replacen(&format!("{HASH}{own}"), HASH, 1);
     format!("{:016x}", combine(of_numbers, hash64(line.as_bytes())))
 }
 
-/// Numbers of a file, one by one; what goes wrong is kept.
+/// Reads the numbers of a file one by one; keeps the first error.
 struct Numbers<R> {
     from: R,
     left: usize,
@@ -79,10 +80,10 @@ impl<R: Read> Iterator for Numbers<R> {
 
 impl<R: Read> ExactSizeIterator for Numbers<R> {}
 
-/// Checks that a filter for so many keys is within the share of the memory that it may take.
+/// Checks that a filter for this many keys fits within its share of the memory.
 ///
 /// # Errors
-/// [`Error::Usage`] with the number of keys that would do.
+/// Returns [`Error::Usage`] with the number of keys that would fit.
 pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
     let bytes = sizing.bytes_for(keys);
     if bytes <= most_bytes as u64 {
@@ -98,7 +99,7 @@ pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Re
     Err(Error::wrong_value("keys", keys, why))
 }
 
-/// What is said of a new filter that is smaller than so many keys would have it.
+/// Returns a warning if a new filter is smaller than this many keys require.
 pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
     (sizing.bytes_for(keys) > filter.bytes()).then(|| {
         format!(
@@ -109,15 +110,15 @@ pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> 
     })
 }
 
-/// Checks that the file begins as a filter for such a recipe does, under one of these identities; its numbers are not read.
+/// Checks that the header of the file fits this recipe, under one of these identities; does not read the numbers.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<()> {
     open(path, recipe, identities, most_bytes).map(|_| ())
 }
 
-/// Opens a filter: the file at its first number, what its head says, and the line that says it.
+/// Opens a filter; returns the file at its first number, the parsed header, and its JSON line.
 fn open(
     path: &Path,
     recipe: &str,
@@ -131,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No head is longer; another file need not be read to its first line feed.
+        // No header is longer; other files need not be read to their first line feed.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };
@@ -156,7 +157,7 @@ fn open(
     if !length.is_file() {
         return Err(usage("expected a file".into()));
     }
-    // A number more than the counters, which may just fill what is allowed.
+    // One number more than the counters, which may exactly fill the allowed memory.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
             "{} of counters, of which `memory` allows {}; raise `memory`",
@@ -175,10 +176,10 @@ fn strange(path: &Path) -> Error {
     wrong(path, "expected the file filter.bloom that an earlier `dupsift stream` left".into())
 }
 
-/// Reads a filter that was left for the recipe of this identity.
+/// Reads a filter that was written for the recipe with this identity.
 ///
 /// # Errors
-/// [`Error::Usage`] for a file that is no such filter, was made with another recipe, is damaged, or whose counters take more
+/// Returns [`Error::Usage`] for a file that is not such a filter, was built with another recipe, is damaged, or has counters that take more
 /// than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);
@@ -194,10 +195,10 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
 
-/// Writes a filter; the numbers and the hash in `held` are filled in.
+/// Writes a filter; fills in the number count and the hash in `held`.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// Returns [`Error::Io`] if the file cannot be written.
 pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<()> {
     let hash = filter.numbers().fold(0, combine);
     let held = FilterFacts { numbers: filter.count_of_numbers(), hash: String::new(), ..held.clone() };
@@ -256,7 +257,7 @@ mod tests {
         *other.last_mut().unwrap() ^= 1;
         std::fs::write(&path, &other).unwrap();
         assert!(refused("ab", 1 << 20).contains("damaged"));
-        // A bit of what the head says: another number of keys, another rate.
+        // One bit of the header changes: another number of keys, another rate.
         let head = bytes.iter().position(|&byte| byte == b'{').unwrap();
         let end = head + bytes[head..].iter().position(|&byte| byte == b'\n').unwrap();
         for at in head..end {
@@ -273,7 +274,7 @@ mod tests {
         }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("cut off"));
-        // It says that it has a terabyte of counters, which nothing is made for.
+        // The header claims a terabyte of counters, for which no memory may be allocated.
         let head = String::from_utf8_lossy(&bytes[..bytes.len() - 8 * filter.count_of_numbers() as usize]).into_owned();
         let says = format!("\"numbers\":{}", filter.count_of_numbers());
         assert!(head.contains(&says), "{head}");

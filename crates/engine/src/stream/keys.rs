@@ -1,8 +1,9 @@
-//! The keys of a document in the filter: one, or one for each band of a method with several; a document came before if one of them did.
+//! The keys of a document in the filter: one, or one per band if the algorithm has several. A document counts as seen before if one of its
+//! keys was.
 //!
-//! The bands of a document lie in one filter, each under keys of its own: as many counters, and as many chances to be wrong, as one
-//! filter a band would have (LSHBloom: Khan and others 2024). With k keys a document that is new is flagged with the chance
-//! 1 - (1 - p)^k, where p is that of one key; so the filter is made for p = 1 - (1 - rate)^(1/k).
+//! The bands of a document share one filter, each with its own keys. This takes as many counters, and has as many chances of error, as one
+//! filter per band (LSHBloom: Khan and others 2024). With k keys, a new document is flagged with probability 1 - (1 - p)^k, where p is the
+//! probability for one key; so the filter is built for p = 1 - (1 - rate)^(1/k).
 
 use bytesize::ByteSize;
 
@@ -12,9 +13,9 @@ use dupsift_core::row::{Reason, Signatures};
 use dupsift_spill::bloom::{CountingBloom, rate_of_any, rate_of_each};
 use dupsift_text::Analysis;
 
-/// Writes the keys of a document into these places, one for each position of its rows; none is 0, which stands where there is no key.
-/// A text without a signature, such as one that is too short, is known by its bytes: its copies are duplicates to every algorithm.
-/// White space alone has no key.
+/// Writes the keys of a document to `keys`, one for each position of its rows; 0 marks a missing key and is never a key. A text without a
+/// signature, for example because it is too short, is identified by its bytes, because its copies are duplicates to every algorithm. White
+/// space alone has no key.
 pub(super) fn keys_of(
     document: &Analysis<'_>,
     signatures: &Signatures,
@@ -35,7 +36,7 @@ pub(super) fn keys_of(
     Ok(())
 }
 
-/// How often the document with these keys came before, at most 15; none where it has no key.
+/// Returns how often a document with these keys was seen before, at most 15; `None` if it has no key.
 pub(super) fn seen(filter: &CountingBloom, keys: &[u64]) -> Option<u8> {
     there(keys).map(|key| filter.count(key)).max()
 }
@@ -45,7 +46,7 @@ pub(super) fn insert(filter: &CountingBloom, keys: &[u64]) {
     there(keys).for_each(|key| filter.insert(key));
 }
 
-/// Takes the keys of a document out; false, and nothing done, where one of them is not there.
+/// Removes the keys of a document; returns false and changes nothing if one of them is missing.
 pub(super) fn remove(filter: &CountingBloom, keys: &[u64]) -> bool {
     let all = there(keys).all(|key| filter.count(key) > 0);
     all && there(keys).filter(|&key| !filter.remove(key)).count() == 0
@@ -55,35 +56,35 @@ fn there(keys: &[u64]) -> impl Iterator<Item = u64> {
     keys.iter().copied().filter(|&key| key > 0)
 }
 
-/// How many keys a document has, and how often a new one may be flagged by chance.
+/// Holds how many keys a document has, and the rate of false positives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizing {
-    /// Keys a document.
+    /// Keys per document.
     pub each: u64,
     /// The share of new documents that may be flagged by chance.
     pub rate: f64,
 }
 
 impl Sizing {
-    /// The rate of one key.
+    /// Returns the false-positive rate for one key.
     pub fn of_one(self) -> f64 {
         rate_of_each(self.rate, self.each)
     }
 
-    /// Bytes of a filter for so many documents.
+    /// Returns the bytes of a filter for this many documents.
     pub fn bytes_for(self, documents: u64) -> u64 {
         CountingBloom::bytes_for(documents.saturating_mul(self.each), self.of_one())
     }
 
-    /// The documents that so many bytes have room for.
+    /// Returns how many documents fit in this many bytes.
     pub fn documents_within(self, bytes: u64) -> u64 {
         CountingBloom::keys_within(bytes, self.of_one()) / self.each
     }
 
-    /// An empty filter for so many documents, of no more than so many bytes.
+    /// Returns an empty filter for this many documents, of at most this many bytes.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the system has no memory for it.
+    /// Returns [`Error::Usage`] if the system has no memory for it.
     pub fn filter(self, documents: u64, most_bytes: usize) -> Result<CountingBloom> {
         CountingBloom::try_new(documents.saturating_mul(self.each), self.of_one(), most_bytes).ok_or_else(|| {
             let bytes = self.bytes_for(documents).min(most_bytes as u64);
@@ -92,7 +93,7 @@ impl Sizing {
         })
     }
 
-    /// The share of new documents that are flagged by chance, once so many were inserted.
+    /// Returns the share of new documents that are flagged by chance after this many were inserted.
     pub fn false_positives(self, filter: &CountingBloom, documents: u64) -> f64 {
         rate_of_any(filter.false_positives(documents.saturating_mul(self.each)), self.each)
     }

@@ -1,4 +1,4 @@
-//! The verb `stream`: documents flagged in the order of the input, and the filter that one run leaves for the next.
+//! The command `stream`: flags documents in input order, and leaves a filter for the next run.
 
 mod check;
 mod filter;
@@ -14,15 +14,15 @@ pub use check::{check, check_filter};
 pub use run::{StreamReport, stream};
 pub use seen::Seen;
 
-/// What a stream is asked to do besides what every run is.
+/// Holds the options of a stream, in addition to those of every run.
 #[derive(Clone)]
 pub struct StreamOptions {
-    /// Columns, words, resources, and the one algorithm whose signatures are the keys.
+    /// Columns, text processing, resources, and the one algorithm whose signatures are the keys.
     pub run: RunOptions,
-    /// The filter that an earlier stream left; none: an empty one.
+    /// The filter that an earlier stream left; `None` starts with an empty one.
     pub filter: Option<PathBuf>,
-    /// Keys that a new filter is made for; none: ten times the documents of this input.
+    /// The number of keys that a new filter is built for; `None` means ten times the documents of this input.
     pub keys: Option<u64>,
-    /// The rate of false positives of a new filter at that many keys.
+    /// The false-positive rate of a new filter at this number of keys.
     pub rate: f64,
 }

@@ -1,9 +1,9 @@
-//! The counting Bloom filter as a lookup: documents in the order of the input, each flagged if its key came before.
+//! The counting Bloom filter as a lookup: reads documents in input order, and flags each one whose key was seen before.
 //!
-//! No pairs come out, for a filter cannot name the partner; what comes out is the filter itself, so that the next snapshot
-//! is held against all earlier ones at the cost of one reading of its own. Every document is inserted, duplicates too: so the
-//! old version of a page that is crawled again can be taken out (`--forget`) without losing the others that were equal to it.
-//! A flag is wrong at the filter's rate of false positives; a document that is not flagged is certainly new.
+//! The output has no pairs, because a filter cannot name the partner. The filter itself is an output, so that the next snapshot is compared
+//! with all earlier ones in a single pass over only the new data. Every document is inserted, including duplicates, so that the old version
+//! of a recrawled page can be removed (`--forget`) without losing other documents that were equal to it. A flag is wrong at the filter's
+//! false-positive rate; a document that is not flagged is certainly new.
 
 use super::StreamOptions;
 use crate::job::Guarded;
@@ -44,59 +44,59 @@ use dupsift_files::tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
-/// `run.json` of a stream.
+/// Holds `run.json` of a stream.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StreamReport {
-    /// Version of this record and of the table beside it.
+    /// Version of this record and of the table next to it.
     pub schema_version: u32,
     /// Version of the program.
     pub dupsift: String,
     /// The algorithm with its parameters.
     pub recipe: String,
-    /// A hash of that and of all that words depend on, in hexadecimal.
+    /// A hash of the recipe and of everything that words depend on, in hexadecimal.
     pub identity: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs besides the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files of the inputs that are not read, by the endings of their names.
+    /// Files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
     /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Rows of all usable files.
+    /// Rows in all usable files.
     pub rows: u64,
-    /// Rows set aside, see `rejected/`.
+    /// Rejected rows, see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// Documents with a key.
     pub signed: u64,
     /// Documents without one, by reason.
     pub unsigned: BTreeMap<String, u64>,
-    /// Documents whose key came before.
+    /// Documents whose key was seen before.
     pub duplicates: u64,
-    /// Documents of `--forget` whose keys were taken out.
+    /// Documents of `--forget` whose keys were removed.
     pub forgotten: u64,
-    /// Documents of `--forget` whose keys were not there.
+    /// Documents of `--forget` whose keys were not found.
     pub unknown: u64,
-    /// Keys in the filter now.
+    /// Keys in the filter at the end of the run.
     pub keys: u64,
     /// Bytes of the filter.
     pub filter_bytes: u64,
-    /// The share of new documents that are flagged by chance, at the number of keys that there are now.
+    /// The share of new documents that are flagged by chance at this number of keys.
     pub false_positives: f64,
-    /// One entry a stage, in order.
+    /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// What a reader should know besides.
+    /// Further warnings for the reader.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory that was sampled, in bytes.
+    /// Highest anonymous memory sampled, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -110,10 +110,11 @@ impl Guarded for StreamReport {
     }
 }
 
-/// Streams the documents of `inputs` through the filter; those of `forget` are taken out of it first.
+/// Streams the documents of `inputs` through the filter, after the documents of `forget` are removed from it.
 ///
 /// # Errors
-/// Algorithms that have no one key or need statistics, a filter of another recipe, and what keeps a run from its end.
+/// Returns an error for an algorithm without a single key or with statistics, for a filter of another recipe, and any error that prevents a
+/// run from finishing.
 pub fn stream(
     options: &StreamOptions,
     inputs: Inputs,
@@ -129,12 +130,12 @@ pub fn stream(
     })
 }
 
-/// The keys that a new filter is made for.
+/// Returns the number of keys that a new filter is built for.
 fn wanted_keys(options: &StreamOptions, session: &Session<'_>) -> u64 {
     options.keys.unwrap_or(session.documents().saturating_mul(10))
 }
 
-/// The filter that an earlier stream left, or an empty one, for keys that have these names.
+/// Returns the filter that an earlier stream left, or an empty one, for keys with this recipe and identity.
 fn filter_of(
     options: &StreamOptions,
     session: &Session<'_>,
@@ -152,7 +153,7 @@ fn filter_of(
     }
 }
 
-/// Takes the keys of documents that are to be forgotten out of the filter.
+/// Removes the keys of forgotten documents from the filter.
 fn take_out(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -160,7 +161,7 @@ fn take_out(
     filter: &CountingBloom,
     report: &mut StreamReport,
 ) -> Result<OtherInput> {
-    // --limit is about the documents that come in.
+    // --limit applies only to the input documents.
     let whole = RunOptions { limit: None, ..session.options.clone() };
     if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
         return Err(Error::wrong_value("forget", first.path.display(), &first.why));
@@ -168,7 +169,7 @@ fn take_out(
     let old = Session::new(session.engine, &whole, &forget.source, session.pipeline);
     old.check_pages()?;
     let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
-        // Half of the old versions taken out would be worse than none: the filter must stay what it was.
+        // Removing only some of the old versions would be worse than removing none: the filter must remain unchanged.
         Error::BadFile { path, why } => {
             let why = format!("{why}; expected files that can be read whole");
             Error::wrong_value("forget", path.display(), why)
@@ -193,7 +194,7 @@ fn take_out(
     other_input::lost("forget", &old, forget, &read.ids_seen, &read.rejected)
 }
 
-/// What a reader should doubt.
+/// Returns warnings about the reliability of the result.
 fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.false_positives > 2.0 * rate {
@@ -263,7 +264,7 @@ fn attempt(
     Ok(report)
 }
 
-/// The keys of each document, so many one by one; 0 stands for none.
+/// Holds the keys of each document, a fixed number per document; 0 marks a missing key.
 struct Keys(AtomicCells<u64>, usize);
 
 impl Keys {
@@ -277,7 +278,7 @@ impl Keys {
     }
 }
 
-/// What the reading found besides.
+/// Holds what else the pass found.
 struct Read {
     signed: u64,
     unsigned: BTreeMap<&'static str, u64>,
@@ -343,7 +344,7 @@ fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, R
     Ok((keys, read))
 }
 
-/// Asks the filter about each document in order, and inserts it; writes the table and returns the number of duplicates.
+/// Looks up each document in the filter in order, and inserts it; writes the table and returns the number of duplicates.
 fn flag(session: &Session<'_>, stage: &Stage, filter: &CountingBloom, keys: &Keys, ids: &Ids<'_>) -> Result<u64> {
     let running = session.engine.clock.stage("flag");
     let mut writer = TableWriter::create(&stage.file("flags/part-00000.parquet")?, flag_schema(ids.kind()))?;

@@ -1,4 +1,4 @@
-//! The counting Bloom filter in memory: texts come as they come, and each is told whether its like came before.
+//! The counting Bloom filter in memory: reports for each text whether a similar one was seen before.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ use dupsift_core::row::Signatures;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Pipeline;
 
-/// What came before.
+/// Holds the texts seen before.
 pub struct Seen {
     bound: Bound<'static>,
     pipeline: Pipeline,
@@ -29,11 +29,11 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// For so many keys: no more than the share `rate` of new texts is flagged by chance then.
+    /// Returns a filter for this many keys; up to that number, at most the share `rate` of new texts is flagged by chance.
     ///
     /// # Errors
-    /// [`Error::Usage`]: an algorithm that has no one key or needs statistics; a rate that is none; a filter of more than `most_bytes`, or
-    /// than the machine has.
+    /// Returns [`Error::Usage`] for an algorithm without a single key or with statistics, for an invalid rate, and for a filter larger than
+    /// `most_bytes` or the available memory.
     pub fn new(recipe: &Recipe, keys: u64, rate: f64, most_bytes: usize) -> Result<Seen> {
         static NONE: OnceLock<CorpusStats> = OnceLock::new();
         let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;
@@ -71,7 +71,7 @@ impl Seen {
         Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
 
-    /// Whether the like of the text came before; from now on it has come. None for a text without a key, such as white space.
+    /// Adds a text and returns whether a similar one was seen before; `None` for a text without a key, such as white space.
     pub fn add(&mut self, text: &str) -> Option<bool> {
         let document = self.pipeline.analyse(text);
         self.signatures.clear();
@@ -83,12 +83,12 @@ impl Seen {
         Some(before > 0)
     }
 
-    /// Texts with a key that came.
+    /// Returns how many texts with a key were added.
     pub fn keys(&self) -> u64 {
         self.keys
     }
 
-    /// The share of new texts that are flagged by chance by now.
+    /// Returns the current share of new texts that are flagged by chance.
     pub fn false_positives(&self) -> f64 {
         self.sizing.false_positives(&self.filter, self.keys)
     }

@@ -1,4 +1,4 @@
-//! The parts of a product, in the order in which they are put down: plain values, bytes, cells, rows.
+//! The parts of a checkpoint, in the order in which they are saved: plain values, bytes, cells, rows.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use dupsift_spill::shuffle::product::{PRODUCT, Product, ProductWriter, PutDown, 
 use dupsift_spill::shuffle::run::{RUN, Run, RunWriter};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks, Sorted};
 
-/// A product that is being put down.
+/// Writes a checkpoint.
 pub struct CheckpointWriter<'p> {
     dir: &'p Path,
     stem: &'p str,
@@ -30,7 +30,7 @@ impl<'p> CheckpointWriter<'p> {
         Entry { what: what.to_string(), data, ..self.entry }
     }
 
-    /// Removes its files: it cannot be put down as a whole.
+    /// Removes the checkpoint's files, because it cannot be saved completely.
     pub(super) fn drop_files(self) {
         ledger::remove(self.dir, &self.entry.files);
     }
@@ -39,21 +39,21 @@ impl<'p> CheckpointWriter<'p> {
         format!("{}-{}{ending}", self.stem, self.entry.files.len())
     }
 
-    /// A value that stands in the ledger.
+    /// Saves a value in the ledger.
     pub fn plain(&mut self, value: &impl Serialize) -> Result<()> {
         let value = serde_json::to_value(value).map_err(Error::table("write the ledger"))?;
         self.entry.data.plain.push(value);
         Ok(())
     }
 
-    /// Bytes in a file.
+    /// Saves bytes in a file.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let file = put_down(self.dir, &self.name(PRODUCT), bytes)?;
         self.entry.files.push(file);
         Ok(())
     }
 
-    /// Bytes in a file, written as they come.
+    /// Saves bytes in a file as they are produced.
     pub fn stream(&mut self, write: impl FnOnce(&mut ProductWriter) -> Result<()>) -> Result<()> {
         let mut writer = ProductWriter::create(self.dir, &self.name(PRODUCT))?;
         write(&mut writer)?;
@@ -61,21 +61,21 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// An array in a file.
+    /// Saves an array in a file.
     pub fn array<T: bytemuck::Pod>(&mut self, array: &Mapped<T>) -> Result<()> {
         let file = array.put_down(self.dir, &self.name(PRODUCT))?;
         self.entry.files.push(file);
         Ok(())
     }
 
-    /// Cells in a file.
+    /// Saves cells in a file.
     pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>) -> Result<()> {
         let file = cells.put_down(self.dir, &self.name(PRODUCT))?;
         self.entry.files.push(file);
         Ok(())
     }
 
-    /// Bits in a file.
+    /// Saves bits in a file.
     pub fn bits(&mut self, bits: &AtomicBits) -> Result<()> {
         self.plain(&bits.len())?;
         let file = bits.put_down(self.dir, &self.name(PRODUCT))?;
@@ -83,7 +83,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// The numbers of set bits in a file.
+    /// Saves the ranks of set bits in a file.
     pub fn ranks(&mut self, ranks: &Ranks) -> Result<()> {
         self.plain(&ranks.len())?;
         let file = ranks.put_down(self.dir, &self.name(PRODUCT))?;
@@ -91,14 +91,14 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// A heap in a file.
+    /// Saves a heap in a file.
     pub fn heap(&mut self, heap: &FrozenHeap) -> Result<()> {
         let file = heap.put_down(self.dir, &self.name(PRODUCT))?;
         self.entry.files.push(file);
         Ok(())
     }
 
-    /// The rows of a shuffle by hash in a file; they come from there as soon as it is whole.
+    /// Saves the rows of a shuffle by hash in a file, and reads them from there as soon as it is complete.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
@@ -121,7 +121,7 @@ impl<'p> CheckpointWriter<'p> {
     }
 }
 
-/// A product that is being taken up: its parts come in the order in which they were put down.
+/// Reads a checkpoint; its parts are returned in the order in which they were saved.
 pub struct CheckpointReader<'p> {
     dir: &'p Path,
     plain: std::slice::Iter<'p, serde_json::Value>,
@@ -137,7 +137,7 @@ impl<'p> CheckpointReader<'p> {
         Error::Damaged { path: self.dir.join("ledger.json"), why: why.into() }
     }
 
-    /// A value that stands in the ledger.
+    /// Restores a value from the ledger.
     pub fn plain<T: DeserializeOwned>(&mut self) -> Result<T> {
         let value = self.plain.next().ok_or_else(|| self.damaged("a value is missing"))?;
         T::deserialize(value).map_err(|error| self.damaged(format!("a value cannot be read: {error}")))
@@ -147,44 +147,44 @@ impl<'p> CheckpointReader<'p> {
         self.files.next().ok_or_else(|| self.damaged("a file is missing"))
     }
 
-    /// Bytes in a file.
+    /// Restores bytes from a file.
     pub fn bytes(&mut self) -> Result<Product> {
         Product::take_up(self.dir, self.file()?)
     }
 
-    /// An array in a file.
+    /// Restores an array from a file.
     pub fn array<T: bytemuck::Pod>(&mut self) -> Result<Mapped<T>> {
         Mapped::take_up(self.dir, self.file()?)
     }
 
-    /// Cells in a file.
+    /// Restores cells from a file.
     pub fn cells<T: CellValue>(&mut self) -> Result<AtomicCells<T>> {
         AtomicCells::take_up(self.dir, self.file()?)
     }
 
-    /// Bits in a file.
+    /// Restores bits from a file.
     pub fn bits(&mut self) -> Result<AtomicBits> {
         let len = self.plain()?;
         AtomicBits::take_up(self.dir, self.file()?, len)
     }
 
-    /// The numbers of set bits in a file.
+    /// Restores the ranks of set bits from a file.
     pub fn ranks(&mut self) -> Result<Ranks> {
         let len = self.plain()?;
         Ranks::take_up(self.dir, self.file()?, len)
     }
 
-    /// A heap in a file.
+    /// Restores a heap from a file.
     pub fn heap(&mut self) -> Result<FrozenHeap> {
         FrozenHeap::take_up(self.dir, self.file()?)
     }
 
-    /// Rows in a file.
+    /// Restores rows from a file.
     pub fn rows(&mut self, engine: &Engine<'_>) -> Result<Sorted> {
         let run = Run::take_up(self.dir, self.file()?)?;
         let bytes = run.rows() * run.width() as u64;
         let partitions = engine.budget.partitions(bytes).max(engine.pool.current_num_threads());
-        // What is looked at later is checked now: a damaged file is made again, not found in the middle of a stage.
+        // All rows are checked here, so that a damaged file is recomputed and not discovered in the middle of a later stage.
         let memory = engine.budget.a_thread;
         let sorted = Sorted::of_run(run, partitions);
         engine.work(sorted.partitions(), || Ok(()), |(), partition| sorted.load(partition, memory).map(drop), Ok)?;

@@ -1,4 +1,4 @@
-//! The list of products, as this room reads and writes it.
+//! Reads and writes the list of checkpoints.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr};
@@ -17,74 +17,74 @@ use dupsift_core::safe_fs::private;
 use dupsift_files::io::{Ledger, LedgerEntry, LedgerFile, SetAside, Stamp};
 use dupsift_spill::shuffle::product::PutDown;
 
-/// One product.
+/// Describes one checkpoint.
 #[derive(Clone, Debug, Default)]
 pub struct Entry {
-    /// What it is, for people.
+    /// Its name for people.
     pub what: String,
     /// Its files, in order.
     pub files: Vec<PutDown>,
-    /// The rest.
+    /// The remaining data.
     pub data: Data,
 }
 
-/// What stands in the ledger itself.
+/// Holds the data that is in the ledger itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Data {
-    /// CPU seconds that all processes had taken when it was put down.
+    /// CPU seconds that all processes had used when it was saved.
     pub cpu_seconds: f64,
     /// Its plain values, in order.
     pub plain: Vec<Value>,
 }
 
 impl Entry {
-    /// From the ledger; none where it is not as this program writes it.
+    /// Converts an entry of the ledger; `None` if this program did not write it in this format.
     pub fn read(entry: &LedgerEntry) -> Option<Entry> {
         let file = |file: &LedgerFile| PutDown { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = Data::deserialize(&entry.data).ok()?;
         Some(Entry { what: entry.name.clone(), files: entry.files.iter().map(file).collect(), data })
     }
 
-    /// For the ledger.
+    /// Converts the checkpoint to an entry of the ledger.
     pub fn write(&self) -> Result<LedgerEntry> {
         let file = |file: &PutDown| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = serde_json::to_value(&self.data).map_err(Error::table("write the ledger"))?;
         Ok(LedgerEntry { name: self.what.clone(), files: self.files.iter().map(file).collect(), data })
     }
 
-    /// Bytes of its files.
+    /// Returns the bytes of its files.
     pub fn bytes(&self) -> u64 {
-        // The numbers are those of a file.
+        // The numbers come from a file and may be wrong.
         self.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add)
     }
 }
 
-/// Removes the files of a product.
+/// Removes the files of a checkpoint.
 pub fn remove(dir: &Path, files: &[PutDown]) {
     for file in files {
-        // What stays is cleared away with the folder.
+        // Remaining files are removed together with the folder.
         let _ = private::remove(&dir.join(&file.name));
     }
 }
 
-/// CPU seconds that the products have taken, and their bytes.
+/// Returns the CPU seconds of the work in the checkpoints, and their bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
     ledger.products.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
     })
 }
 
-/// The input files that earlier runs have set aside, and that are still what they were.
+/// Returns the input files that earlier runs skipped and that have not changed.
 pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
     let is_same = |one: &&SetAside| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
     let same = ledger.set_aside.iter().filter(is_same);
     same.map(|one| (one.path.clone(), one.why.clone())).collect()
 }
 
-/// The ledger of a work folder; an empty one where there is none, where it is damaged, or where another build wrote it.
+/// Reads the ledger of a temporary folder; returns an empty one if there is none, if it is damaged, or if another build wrote it.
 ///
 /// # Errors
-/// A disk that cannot be read.
+/// Returns an error if the disk cannot be read.
 pub fn read(dir: &Path) -> Result<Ledger> {
     match Ledger::read(dir) {
         Ok(Some(ledger)) if ledger.build == build() => Ok(ledger),
@@ -104,7 +104,7 @@ pub fn read(dir: &Path) -> Result<Ledger> {
     }
 }
 
-/// The program, by the hash of its files: another one may make other products under the same keys.
+/// Identifies the program by a hash of its files, because another build may write different checkpoints under the same keys.
 pub fn build() -> String {
     let hash = || -> std::io::Result<u128> {
         let (mut hash, mut block) = (Xxh3::new(), vec![0; 1 << 20]);
@@ -119,11 +119,11 @@ pub fn build() -> String {
         }
         Ok(hash.digest128())
     };
-    // A program that cannot read itself takes nothing up that another process left.
+    // A program that cannot read itself resumes nothing from another process.
     hash().map_or_else(|_| format!("process {}", std::process::id()), |hash| format!("{hash:032x}"))
 }
 
-/// The file of the process, and that of the library where this code was loaded as one: in Python the process is its interpreter.
+/// Returns the file of the process, and the library file if this code was loaded as one: in Python, the process is the interpreter.
 fn own_files() -> std::io::Result<Vec<PathBuf>> {
     let program = std::env::current_exe()?.canonicalize()?;
     let library = loaded_from().filter(|path| path.is_absolute()).and_then(|path| path.canonicalize().ok());
@@ -131,12 +131,12 @@ fn own_files() -> std::io::Result<Vec<PathBuf>> {
     Ok([program].into_iter().chain(library).collect())
 }
 
-/// The file that this code was loaded from, as the loader calls it: of a program, how it was typed.
+/// Returns the file that this code was loaded from, as the loader names it; for a program, as it was typed.
 #[allow(unsafe_code)]
 fn loaded_from() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     let here = own_files as *const libc::c_void;
-    // SAFETY: the call writes to the struct that it is given, whose name is then none or a string that lives as long as the process does.
+    // SAFETY: the call writes only to the struct passed to it, whose name is then null or a string that lives as long as the process.
     let name = unsafe {
         let known = libc::dladdr(here, info.as_mut_ptr()) != 0;
         let name = info.assume_init().dli_fname;

@@ -1,13 +1,13 @@
-//! Checkpoints: what a run saves on its way, so that the same command resumes after it was killed.
+//! Checkpoints: what a run saves as it goes, so that the same command resumes after being killed.
 //!
 //! ```text
-//! ledger.json       which checkpoints there are, each by its key: plain values, and files with their checksums
+//! ledger.json       the checkpoints by key: plain values, and files with their checksums
 //! KEY-N.product     bytes of a checkpoint        KEY-N.run   rows of a checkpoint
 //! ```
 //!
-//! The key of a checkpoint is a hash of all that it depends on ([`Key`]); one with another key is ignored. Checkpoints are saved when enough
-//! time has passed since the last one (`--checkpoint`), so a short run writes nothing. What is restored is compared with its checksums first;
-//! what is damaged is named, and recomputed.
+//! A checkpoint's key is a hash of everything that it depends on ([`Key`]); checkpoints with another key are ignored. A checkpoint is saved
+//! only if enough time has passed since the last one (`--checkpoint`), so a short run writes nothing. Before a checkpoint is restored, its
+//! checksums are compared; a damaged one is reported and recomputed.
 
 mod complete;
 mod ledger;
@@ -30,44 +30,45 @@ pub use complete::{CheckpointReader, CheckpointWriter};
 use ledger::Entry;
 pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
-/// What can be saved and restored.
+/// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
-    /// Saves it. The value stays the same, also if that fails. Its rows may be read from the files from then on, so they come last.
+    /// Saves the value, which does not change even if saving fails. Its rows may be read from the saved files afterwards, so they come
+    /// last.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()>;
 
-    /// Restores what was saved of a corpus of so many documents.
+    /// Restores what was saved for a corpus with this many documents.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the files are not what was saved.
+    /// Returns [`Error::Damaged`] if the files differ from what was saved.
     fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Self>;
 }
 
-/// The key of one checkpoint.
+/// Identifies one checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// What it is, for people: `rows cosine`.
+    /// Its name for people: `rows cosine`.
     pub what: String,
-    /// What it depends on.
+    /// A hash of what it depends on.
     pub hash: String,
 }
 
 impl Key {
-    /// Returns the key of `what`, with a hash over the lines that say what it depends on.
+    /// Returns the key of `what`, with a hash over the lines that describe what it depends on.
     pub fn new(what: String, lines: &[&str]) -> Key {
         let text = format!("{what}\n{}", lines.join("\n"));
         Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
     }
 }
 
-/// The checkpoints of one output.
+/// Holds the checkpoints of one output.
 pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
-    /// `None`: nothing is ever saved.
+    /// The time between checkpoints; `None` if nothing is ever saved.
     every: Option<Duration>,
-    /// CPU seconds that the checkpoints of earlier processes took.
+    /// CPU seconds of the work in the checkpoints of earlier processes.
     before: f64,
     state: Mutex<State>,
 }
@@ -78,12 +79,12 @@ struct State {
     resumed: Vec<String>,
 }
 
-/// What the next run need not do again.
+/// Describes the work that the next run need not repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kept {
-    /// CPU seconds of all that is kept.
+    /// CPU seconds of this work.
     pub cpu_seconds: f64,
-    /// Its bytes in the work folder.
+    /// Its bytes in the temporary folder.
     pub bytes: u64,
 }
 
@@ -94,34 +95,34 @@ impl fmt::Display for Kept {
     }
 }
 
-/// What an earlier process has saved, for a run that changes nothing.
+/// Holds what an earlier process saved, for a run that changes nothing.
 #[derive(Default)]
 pub struct Left(Ledger);
 
 impl Left {
-    /// In this work folder, by the same build of the program. Nothing is changed.
+    /// Reads what the same build of the program saved in this temporary folder. Changes nothing.
     pub fn of(folder: &Path) -> Left {
         let ledger = Ledger::read(folder).ok().flatten();
         Left(ledger.filter(|ledger| !ledger.products.is_empty() && ledger.build == ledger::build()).unwrap_or_default())
     }
 
-    /// Whether there is nothing.
+    /// Returns whether nothing was saved.
     pub fn is_empty(&self) -> bool {
         self.0.products.is_empty()
     }
 
-    /// How many of these input files have another stamp than when it was made of them, so that their contents are to be compared.
+    /// Returns how many of these input files have another stamp than recorded, so that their contents have to be compared.
     pub fn differing(&self, source: &Source) -> usize {
         let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
         source.files.iter().filter(known).count()
     }
 
-    /// The input files that it was made without, and that are still what they were.
+    /// Returns the input files that were skipped and that have not changed.
     pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
         ledger::known_bad(&self.0)
     }
 
-    /// Those of these keys that are there, with the work that they save; none of them: none.
+    /// Returns the names of the existing checkpoints among these keys, with the work that they save; `None` if none of them exists.
     pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
         let entry = |key: &'k Key| Some((key, Entry::read(self.0.products.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
@@ -137,26 +138,26 @@ impl Left {
 /// What the process has saved, for the message when it is stopped.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
-/// Forgets what was saved: the result is complete.
+/// Forgets what was saved, because the result is complete.
 pub fn nothing_is_kept() {
     note(None);
 }
 
-/// Returns what the next run need not do again; `None` if nothing was saved.
+/// Returns the work that the next run need not repeat; `None` if nothing was saved.
 pub fn goes_on() -> Option<Kept> {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same as numbers: CPU seconds, and bytes in the work folder.
+/// Returns the same as numbers: CPU seconds, and bytes in the temporary folder.
 pub fn kept() -> Option<(f64, u64)> {
     goes_on().map(|kept| (kept.cpu_seconds, kept.bytes))
 }
 
 impl<'w> Checkpoints<'w> {
-    /// Opens those in a work folder that the same build of the program saved; the others are forgotten.
+    /// Opens the checkpoints in a temporary folder that the same build of the program saved; others are ignored.
     ///
     /// # Errors
-    /// A folder that cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn open(folder: &'w WorkFolder, every: Option<Duration>, resumes: bool) -> Result<Checkpoints<'w>> {
         let ledger = if resumes { ledger::read(folder.path())? } else { Ledger::default() };
         let (before, bytes) = ledger::sums(&ledger);
@@ -171,20 +172,20 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes what belongs to no checkpoint: what a dead run had begun, and what is recomputed.
+    /// Removes files that belong to no checkpoint: what a killed run had begun, and what is recomputed.
     ///
     /// # Errors
-    /// A folder that cannot be cleared.
+    /// Returns an error if the folder cannot be cleared.
     fn clear_away(&self) -> Result<()> {
         let state = self.state();
         let has_any = !state.ledger.products.is_empty() || !state.ledger.set_aside.is_empty();
         self.folder.keep_only(|name| has_any && (name == LEDGER || state.ledger.lists(name)))
     }
 
-    /// Begins the work again without some input files: what was restored is of no use, and neither is anything else of that attempt.
+    /// Begins an attempt: forgets what an earlier attempt restored, and removes files that belong to no checkpoint.
     ///
     /// # Errors
-    /// A folder that cannot be cleared.
+    /// Returns an error if the folder cannot be cleared.
     pub fn begin(&self) -> Result<()> {
         self.state().resumed.clear();
         self.clear_away()
@@ -194,27 +195,27 @@ impl<'w> Checkpoints<'w> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no checkpoints.
     pub fn is_empty(&self) -> bool {
         self.state().ledger.products.is_empty()
     }
 
-    /// Notes what the checkpoints that are saved from now on are made of.
+    /// Records the inputs of the checkpoints that are saved from here on.
     pub fn made_of(&self, inputs: LedgerInputs) {
         let mut state = self.state();
         let used = state.ledger.inputs.used.max(inputs.used);
         state.ledger.inputs = LedgerInputs { used, ..inputs };
     }
 
-    /// Returns what the checkpoints were made of.
+    /// Returns the inputs that the checkpoints depend on.
     pub fn inputs(&self) -> LedgerInputs {
         self.state().ledger.inputs.clone()
     }
 
-    /// Forgets all checkpoints: an input file that they were made of has changed.
+    /// Discards all checkpoints, because one of their input files has changed.
     ///
     /// # Errors
-    /// A folder that cannot be cleared.
+    /// Returns an error if the folder cannot be cleared.
     pub fn discard(&self) -> Result<()> {
         let mut state = self.state();
         (state.ledger.products, state.ledger.inputs) = (BTreeMap::new(), LedgerInputs::default());
@@ -226,23 +227,23 @@ impl<'w> Checkpoints<'w> {
         self.clear_away()
     }
 
-    /// Returns whether there is a checkpoint of that key.
+    /// Returns whether a checkpoint with this key exists.
     pub fn has(&self, key: &Key) -> bool {
         self.state().ledger.products.contains_key(&key.hash)
     }
 
-    /// Restores the checkpoint of that key; `None` if there is none, or it is damaged.
+    /// Restores the checkpoint with this key; `None` if there is none or it is damaged.
     ///
     /// # Errors
-    /// A disk that cannot be read.
+    /// Returns an error if the disk cannot be read.
     pub fn restore<T: Checkpoint>(&self, engine: &Engine<'_>, documents: u64, key: &Key) -> Result<Option<T>> {
         self.restore_with(key, |found| T::restore(engine, documents, found))
     }
 
-    /// Restores by a function.
+    /// Restores a checkpoint with a function.
     ///
     /// # Errors
-    /// As [`Checkpoints::restore`].
+    /// See [`Checkpoints::restore`].
     pub fn restore_with<T>(
         &self,
         key: &Key,
@@ -252,7 +253,7 @@ impl<'w> Checkpoints<'w> {
         match restore(&mut CheckpointReader::new(self.dir(), &entry)) {
             Ok(value) => {
                 let mut state = self.state();
-                // The parts of one pass are one thing in messages.
+                // Messages name the parts of one pass only once.
                 if state.resumed.last() != Some(&key.what) {
                     state.resumed.push(key.what.clone());
                 }
@@ -267,15 +268,15 @@ impl<'w> Checkpoints<'w> {
         }
     }
 
-    /// Returns whether what comes of the step at hand is to be saved: enough time has passed.
+    /// Returns whether enough time has passed to save the result of the current step.
     pub fn due(&self) -> bool {
         self.every.is_some_and(|every| self.state().last.elapsed() >= every)
     }
 
-    /// Saves a checkpoint; if the disk has no room for it, the run continues without it.
+    /// Saves a checkpoint. If the disk has no room for it, the run continues without it.
     ///
     /// # Errors
-    /// A disk that cannot be written.
+    /// Returns an error if the disk cannot be written.
     pub fn save<T: Checkpoint>(&self, engine: &Engine<'_>, key: &Key, value: &mut T) -> Result<()> {
         let running = engine.clock.stage(format!("save {}", key.what));
         let bytes = self.save_with(engine, key, |to| value.save(engine, to))?;
@@ -283,10 +284,10 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Saves by a function, as a part of the stage at hand; returns how many bytes were saved, if there was room for them.
+    /// Saves a checkpoint with a function, as part of the current stage; returns how many bytes were saved, if there was room for them.
     ///
     /// # Errors
-    /// As [`Checkpoints::save`].
+    /// See [`Checkpoints::save`].
     pub fn save_with(
         &self,
         engine: &Engine<'_>,
@@ -301,7 +302,7 @@ impl<'w> Checkpoints<'w> {
                 return Err(error);
             }
             tracing::warn!("{error}; {} is not saved, and the run continues without it", key.what);
-            // Not tried again for each checkpoint that follows.
+            // This avoids another attempt for each following checkpoint.
             self.state().last = Instant::now();
             return Ok(None);
         }
@@ -323,7 +324,7 @@ impl<'w> Checkpoints<'w> {
     /// Removes a checkpoint that no later step needs.
     ///
     /// # Errors
-    /// A ledger that cannot be written.
+    /// Returns an error if the ledger cannot be written.
     pub fn forget(&self, key: &Key) -> Result<()> {
         let mut state = self.state();
         let Some(entry) = state.ledger.products.remove(&key.hash) else { return Ok(()) };
@@ -332,11 +333,11 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Notes input files that are set aside, with the reasons, for the runs that go on from here: each as it was when it was opened,
-    /// for what stands under its name by now may be another one, and whole.
+    /// Records skipped input files with the reasons, for runs that resume this one. Each file is recorded as it was when it was opened,
+    /// because another, undamaged file may have taken its name.
     ///
     /// # Errors
-    /// A ledger that cannot be written.
+    /// Returns an error if the ledger cannot be written.
     pub fn set_aside<'f>(&self, files: impl IntoIterator<Item = (&'f InputFile, &'f str)>) -> Result<()> {
         let mut state = self.state();
         let one = |(file, why): (&InputFile, &str)| SetAside {
@@ -345,22 +346,22 @@ impl<'w> Checkpoints<'w> {
             seen: file.seen().to_string(),
         };
         state.ledger.set_aside.extend(files.into_iter().map(one));
-        // Where nothing was put down, there is nothing to go on from.
+        // If nothing was saved, there is nothing to resume.
         if state.ledger.products.is_empty() { Ok(()) } else { state.ledger.write(self.dir()) }
     }
 
-    /// The input files that earlier runs have set aside, and that are still what they were.
+    /// Returns the input files that earlier runs skipped and that have not changed.
     pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
         ledger::known_bad(&self.state().ledger)
     }
 
-    /// Returns what was restored, in order.
+    /// Returns the names of the restored checkpoints, in order.
     pub fn resumed(&self) -> Vec<String> {
         self.state().resumed.clone()
     }
 }
 
-/// Whether an input file is the one that products were made of, as far as the file system tells.
+/// Returns whether an input file is the one that checkpoints were made from, according to the file system.
 pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
     known.label == file.label && known.stamp == file.seen().to_string()
 }
@@ -382,7 +383,7 @@ mod tests {
     use dupsift_spill::shuffle::product::{PRODUCT, ProductWriter};
     use dupsift_spill::shuffle::run::RUN;
 
-    /// A product of two files, of which the second finds no room on the disk while `full`.
+    /// A checkpoint with two files; while `full` is set, the disk has no room for the second one.
     struct TwoFiles {
         full: bool,
     }
@@ -417,12 +418,12 @@ mod tests {
         assert!(products.has(&other) && !products.has(&one));
         products.restore::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
         assert_eq!(products.resumed(), ["other"]);
-        // Another attempt has taken nothing up so far, and finds what was put down.
+        // Another attempt has restored nothing yet, and finds what was saved.
         products.begin().unwrap();
         assert!(products.resumed().is_empty() && products.has(&other));
     }
 
-    /// The work folder removes nothing but what it knows.
+    /// The temporary folder removes only files that it knows.
     #[test]
     fn what_is_put_down_has_a_name_that_the_work_folder_knows() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! What a pass has recorded so far: recorders, and the files that they are saved to while the pass goes on.
+//! Saves what a pass has recorded so far: recorders, and the files that they are saved to during the pass.
 //!
-//! A partial checkpoint is a sequence of parts: plain values, cells of documents, bytes that a heap has grown by, rows that were sent to a
-//! shuffle. They are restored in the order in which they were saved. Each part is a list of frames, a length of four bytes and as many
-//! bytes; a frame of length 0 ends it.
+//! A partial checkpoint is a sequence of parts: plain values, document cells, bytes appended to a heap, rows sent to a shuffle. They are
+//! restored in the order in which they were saved. Each part is a list of frames: a length of four bytes and that many bytes. A frame of
+//! length 0 ends the part.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,19 +19,19 @@ use dupsift_spill::shuffle::{AtomicCells, Heap, Shuffle};
 /// Bytes of a frame of cells.
 const FRAME: usize = 64 << 10;
 
-/// Records something about the documents of a pass, on many threads, and can be saved while the pass goes on.
+/// Records data about the documents of a pass on many threads, and can be saved during the pass.
 ///
-/// A recorder that consists of others names them in [`Recorder::parts`]. Only one that holds data of its own implements the other methods.
+/// A recorder that consists of others returns them in [`Recorder::parts`]. Only a recorder with its own data implements the other methods.
 pub trait Recorder {
     /// Returns the recorders that this one consists of, always in the same order.
     fn parts(&self) -> Vec<&dyn Recorder> {
         Vec::new()
     }
 
-    /// Saves what was recorded about these runs of documents, which are those since the last partial checkpoint.
+    /// Saves what was recorded about these ranges of documents, those since the last partial checkpoint.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         self.parts().into_iter().try_for_each(|part| part.save_partial(docs, to))
     }
@@ -39,7 +39,7 @@ pub trait Recorder {
     /// Restores what [`Recorder::save_partial`] saved in another process.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     fn restore_partial(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PartialReader<'_>) -> Result<()> {
         self.parts().into_iter().try_for_each(|part| part.restore_partial(engine, docs, from))
     }
@@ -57,7 +57,7 @@ impl<R: Recorder> Recorder for &R {
     }
 }
 
-/// A cell for each document.
+/// Records a cell for each document.
 impl<T: CellValue> Recorder for AtomicCells<T> {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         docs.iter().try_for_each(|docs| to.cells(self, docs.start as usize..docs.end as usize))
@@ -68,7 +68,7 @@ impl<T: CellValue> Recorder for AtomicCells<T> {
     }
 }
 
-/// The rows that were sent since the last partial checkpoint.
+/// Records the rows sent since the last partial checkpoint.
 impl Recorder for Shuffle {
     fn save_partial(&self, _: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.rows(self)
@@ -79,7 +79,7 @@ impl Recorder for Shuffle {
     }
 }
 
-/// The bytes that were appended since the last partial checkpoint.
+/// Records the bytes appended since the last partial checkpoint.
 impl Recorder for Heap {
     fn save_partial(&self, _: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.heap(self)
@@ -90,7 +90,7 @@ impl Recorder for Heap {
     }
 }
 
-/// A count over all documents so far.
+/// Records a count over all documents so far.
 impl Recorder for AtomicU64 {
     fn save_partial(&self, _: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.plain(&self.load(Relaxed))
@@ -102,12 +102,12 @@ impl Recorder for AtomicU64 {
     }
 }
 
-/// What one thread of a pass has done. The results of several threads or processes merge into one, in any order.
+/// Holds what one thread of a pass has done. The results of several threads or processes merge into one, in any order.
 pub trait Merge: Default {
-    /// Adds what another thread has done.
+    /// Adds the results of another thread.
     fn merge(&mut self, other: Self);
 
-    /// Merges all of them.
+    /// Merges all results.
     fn of_all(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::default(), |mut sum, one| {
             sum.merge(one);
@@ -120,13 +120,13 @@ pub trait Merge: Default {
 pub struct PartialWriter<'w>(&'w mut ProductWriter);
 
 impl<'w> PartialWriter<'w> {
-    /// Returns the writer of a file.
+    /// Returns a partial writer that writes to a file.
     pub fn new(to: &'w mut ProductWriter) -> PartialWriter<'w> {
         PartialWriter(to)
     }
 
     fn frame(&mut self, bytes: &[u8]) -> Result<()> {
-        // The length of a frame has four bytes.
+        // The length of a frame takes four bytes.
         for bytes in bytes.chunks(1 << 30) {
             self.0.append(&(bytes.len() as u32).to_le_bytes())?;
             self.0.append(bytes)?;
@@ -138,13 +138,13 @@ impl<'w> PartialWriter<'w> {
         self.0.append(&[0; 4])
     }
 
-    /// A value.
+    /// Writes a value.
     pub fn plain(&mut self, value: &impl Serialize) -> Result<()> {
         self.frame(&serde_json::to_vec(value).map_err(Error::table("save a partial checkpoint"))?)?;
         self.end()
     }
 
-    /// Some of an array of cells, which no thread changes meanwhile.
+    /// Writes part of an array of cells, which no thread may change during the call.
     pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, range: Range<usize>) -> Result<()> {
         let step = FRAME / size_of::<T>();
         let mut values = vec![T::zeroed(); step.min(range.len())];
@@ -156,13 +156,13 @@ impl<'w> PartialWriter<'w> {
         self.end()
     }
 
-    /// The bytes that were appended to a heap since the last partial checkpoint.
+    /// Writes the bytes appended to a heap since the last partial checkpoint.
     pub fn heap(&mut self, heap: &Heap) -> Result<()> {
         heap.fresh(&mut |bytes| self.frame(bytes))?;
         self.end()
     }
 
-    /// The rows that were sent to a shuffle since the last partial checkpoint.
+    /// Writes the rows sent to a shuffle since the last partial checkpoint.
     pub fn rows(&mut self, rows: &Shuffle) -> Result<()> {
         rows.fresh(&mut |rows| self.frame(rows))?;
         self.end()
@@ -173,16 +173,16 @@ impl<'w> PartialWriter<'w> {
 pub struct PartialReader<'r>(&'r [u8]);
 
 impl<'r> PartialReader<'r> {
-    /// Returns the reader of the bytes of a file.
+    /// Returns a reader for the bytes of a file.
     pub fn new(bytes: &'r [u8]) -> PartialReader<'r> {
         PartialReader(bytes)
     }
 
-    /// The next frame; none at the end of a part.
+    /// Returns the next frame; `None` at the end of a part.
     fn frame(&mut self) -> Result<Option<&'r [u8]>> {
         let next = self.0.split_first_chunk::<4>();
         let next = next.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
-        // Its checksums are right: it is of another build, or a defect of this one.
+        // The checksums are correct, so it was written by another build, or this build has a defect.
         let (frame, rest) = next.ok_or_else(|| Error::Internal("a partial checkpoint is truncated".into()))?;
         self.0 = rest;
         Ok((!frame.is_empty()).then_some(frame))
@@ -195,7 +195,7 @@ impl<'r> PartialReader<'r> {
         Ok(())
     }
 
-    /// A value.
+    /// Reads a value.
     pub fn plain<T: DeserializeOwned>(&mut self) -> Result<T> {
         let mut bytes = Vec::new();
         self.each(|frame| {
@@ -205,7 +205,7 @@ impl<'r> PartialReader<'r> {
         serde_json::from_slice(&bytes).map_err(Error::table("restore a partial checkpoint"))
     }
 
-    /// Cells, which are stored from `begin` on.
+    /// Reads cells and stores them from `begin` on.
     pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, begin: usize) -> Result<()> {
         let mut at = begin;
         self.each(|frame| {
@@ -220,14 +220,14 @@ impl<'r> PartialReader<'r> {
         })
     }
 
-    /// Bytes of a heap: they come to lie where they lay.
+    /// Reads the bytes of a heap and appends them, so that their offsets are the same as before.
     pub fn heap(&mut self, heap: &Heap) -> Result<()> {
         self.each(|bytes| heap.append(bytes).map(drop))?;
-        // This partial checkpoint has them already.
+        // This partial checkpoint already contains them.
         heap.fresh(&mut |_| Ok(()))
     }
 
-    /// Rows of a shuffle, sent by all threads.
+    /// Reads the rows of a shuffle and sends them on all threads.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &Shuffle) -> Result<()> {
         let mut frames = Vec::new();
         self.each(|frame| {
@@ -240,7 +240,7 @@ impl<'r> PartialReader<'r> {
             |writer, at| frames[at].chunks_exact(rows.width()).try_for_each(|row| writer.push(row)),
             |mut writer| writer.flush(),
         )?;
-        // This partial checkpoint has them already.
+        // This partial checkpoint already contains them.
         rows.fresh(&mut |_| Ok(()))
     }
 }
@@ -253,7 +253,7 @@ mod tests {
     use crate::engine::progress::Progress;
     use crate::engine::resources::Resources;
 
-    /// Records a length and a note of each document, and how many there were.
+    /// Records a length and a note for each document, and how many documents there were.
     struct Notes {
         lengths: AtomicCells<u32>,
         notes: Option<Heap>,

@@ -1,4 +1,4 @@
-//! The passages that cost most: bytes times copies. Templates are among them.
+//! Finds the passages with the highest cost: bytes times copies. Templates are among them.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use crate::session::Session;
 use dupsift_core::hash::hash128;
 use dupsift_passages::{Folded, Template};
 
-/// How many are reported.
+/// Number of passages that are reported.
 const REPORTED: usize = 20;
-/// How many are kept on the way.
+/// Number of passages that are kept while searching.
 const KEPT: usize = 64 * REPORTED;
-/// Characters of a text that are reported.
+/// Characters of each text that are reported.
 const SHOWN: usize = 500;
 
-/// A passage.
+/// Holds a passage and its cost.
 #[derive(Clone, Debug)]
 pub struct Costly {
     cost: u64,
@@ -23,17 +23,17 @@ pub struct Costly {
     bytes: u64,
     copies: u64,
     text: String,
-    /// The first document, by number, that it is cut out of.
+    /// The document with the smallest number that it is cut from.
     doc: u64,
     first_doc: u64,
 }
 
-/// The passages that cost most, each text once. What a text costs depends on the text alone, so it does not matter which ones were dropped.
+/// Holds the costliest passages, each text once. A text's cost depends only on the text, so it does not matter which ones were dropped.
 #[derive(Debug, Default)]
 pub struct Costliest(HashMap<u128, Costly>, Folded);
 
 impl Costliest {
-    /// Adds a part of the text of a document. White space is folded, so that it does not tell texts apart.
+    /// Adds a part of a document's text. White space is folded, so that it does not distinguish texts.
     pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
         self.1.fold(text[part.bytes.clone()].trim());
         let content = &self.1.text;
@@ -52,7 +52,7 @@ impl Costliest {
         }
     }
 
-    /// Returns the costliest of all threads, in order.
+    /// Merges the results of all threads and returns the costliest passages in order.
     pub fn of_all(all: Vec<Costliest>) -> Vec<Costly> {
         let mut merged: HashMap<u128, Costly> = HashMap::new();
         for one in all.into_iter().flat_map(|all| all.0.into_values()) {
@@ -64,7 +64,7 @@ impl Costliest {
     }
 }
 
-/// Returns the best of them, in an order that does not depend on theirs.
+/// Returns the costliest passages in an order that does not depend on the input order.
 fn best(mut all: Vec<Costly>) -> Vec<Costly> {
     all.sort_unstable_by_key(|one| (std::cmp::Reverse(one.cost), one.hash));
     all.truncate(REPORTED);
@@ -72,7 +72,7 @@ fn best(mut all: Vec<Costly>) -> Vec<Costly> {
 }
 
 impl Costly {
-    /// Returns the passage as it is reported.
+    /// Returns the passage as reported in run.json.
     pub fn report(self, session: &Session<'_>, ids: &Ids<'_>) -> CostlyPassage {
         let of = |doc: u64| (ids.of(doc).as_ref().to_string(), session.source.locate(doc).0.label.clone());
         let ((id, _), (first_id, first_file)) = (of(self.doc), of(self.first_doc));

@@ -1,16 +1,16 @@
-//! Repeated passages are cut out of the documents that are kept (`--cut`).
+//! Cuts repeated passages from the documents that are kept (`--cut`).
 //!
 //! ```text
-//! order     The kept documents in the order of --keep.
-//! recurring Of runs: which anchors come more than once (a pass over the kept documents).
-//! rows      A row for each unit or run that may recur: hash, place in the order, position (a pass over the kept documents; of runs, over
-//!           those alone that have anchors that recur).
-//! repeats   Sorted by hash, rows that are equal to an earlier one become repeats, sorted by document.
-//! places    Repeats become places that are cut (a pass over the documents that have some).
+//! order     Puts the kept documents into the order of --keep.
+//! recurring Finds which anchors occur more than once, for runs (one pass over the kept documents).
+//! rows      Writes a row for each unit or run that may recur: hash, place in the order, position (one pass over the kept documents; for
+//!           runs, only over those with recurring anchors).
+//! repeats   Sorts the rows by hash; rows equal to an earlier one become repeats, sorted by document.
+//! places    Turns repeats into places that are cut (one pass over the documents with repeats).
 //! ```
 //!
-//! What a passage is, and where it is cut, is defined in `dupsift_passages`. A passage with a million occurrences is a million rows, and no
-//! pairs. `places` is also where the guard, the tables and the writer of the corpus read what is cut.
+//! `dupsift_passages` defines what a passage is and where it is cut. A passage with a million occurrences is a million rows and no pairs.
+//! The guard, the tables and the corpus writer also read from `places` what is cut.
 
 mod costliest;
 mod order;
@@ -33,10 +33,10 @@ use dupsift_core::error::Result;
 use dupsift_passages::Rule;
 use order::Order;
 
-/// Finds what is cut, and removes the documents of which too little is left; `None` if nothing is to be cut.
+/// Finds what is cut, and removes documents with too little text left; `None` if nothing is to be cut.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn cut(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -69,7 +69,7 @@ pub fn cut(
     Ok(Some((cuts, report)))
 }
 
-/// From the texts of the kept documents to repeats.
+/// Finds the repeats in the texts of the kept documents.
 fn repeats(session: &Session<'_>, order: &Order, rule: Rule, text_bytes: u64) -> Result<repeats::Repeats> {
     let rows = match recurring::find(session, order, rule.cut, text_bytes)? {
         Some(anchors) => rows::of_runs(session, order, &anchors, text_bytes)?,

@@ -1,4 +1,4 @@
-//! The documents that are kept, in the order of `--keep`.
+//! Orders the kept documents by `--keep`.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use dupsift_core::error::Result;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// The order of the kept documents: the best is the first.
+/// Holds the kept documents in order, best first.
 pub struct Order {
     kept: Arc<AtomicBits>,
     /// The documents in order.
     documents: Numbers,
-    /// By document, its place in the order.
+    /// The place of each document in the order.
     places: Numbers,
     count: u64,
     characters: u64,
@@ -25,7 +25,7 @@ impl Order {
     /// Orders the documents that have a text and are not removed.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn new(session: &Session<'_>, taken: &Taken, decided: &Decided) -> Result<Order> {
         let running = session.engine.clock.stage("order kept documents");
         let (dir, all) = (session.engine.dir, session.documents());
@@ -68,7 +68,7 @@ impl Order {
         self.characters
     }
 
-    /// Returns what a pass over the texts of the kept documents asks for.
+    /// Returns the request for a pass over the texts of the kept documents.
     pub fn want(&self, session: &Session<'_>) -> Want {
         let kept = self.kept.clone();
         let rows = Some(RowFilter::Where(Arc::new(move |doc| kept.get(doc as usize))));

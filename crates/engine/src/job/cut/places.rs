@@ -1,4 +1,4 @@
-//! The places that are cut, of each document.
+//! Records which places are cut from each document.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
 /// Bytes of a saved passage.
 const SAVED: usize = 32;
-/// Bytes before the passages of a document: how many there are, and the characters that are left.
+/// Bytes before a document's passages: the number of passages and the characters that are left.
 const HEAD: usize = 8;
 
-/// What is cut.
+/// Holds everything that is cut.
 pub struct Cuts {
-    /// Where the passages of a document begin, plus one; 0 if it has none.
+    /// The offset of each document's passages plus one; 0 if it has none.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
-    /// Documents with the first copy of something that is cut.
+    /// Documents with the first copy of a passage that is cut elsewhere.
     firsts: AtomicBits,
 }
 
-/// What is cut out of one document.
+/// Holds what is cut from one document.
 #[derive(Clone, Copy)]
 pub struct DocCuts<'c> {
     /// The characters that are left.
@@ -51,7 +51,7 @@ impl<'c> DocCuts<'c> {
         })
     }
 
-    /// Returns the share of characters that are cut out of a document of so many.
+    /// Returns the share of characters that are cut from a document with this many characters.
     pub fn share(self, characters: u32) -> f32 {
         let cut: u64 = self.passages().map(|one| u64::from(one.end - one.start)).sum();
         (cut as f64 / f64::from(characters.max(1))) as f32
@@ -66,12 +66,12 @@ impl<'c> DocCuts<'c> {
 }
 
 impl Cuts {
-    /// Returns whether something is cut out of a document.
+    /// Returns whether anything is cut from a document.
     pub fn has(&self, doc: u64) -> bool {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns what is cut out of a document; `None` if that is nothing.
+    /// Returns what is cut from a document; `None` if that is nothing.
     pub fn of(&self, doc: u64) -> Option<DocCuts<'_>> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);
@@ -79,7 +79,7 @@ impl Cuts {
         Some(DocCuts { left, saved: self.heap.get(begin + HEAD as u64, count * SAVED) })
     }
 
-    /// Returns the same with the characters that are left of each document.
+    /// Returns the same cuts with the characters that are left in each document.
     fn measured(self, session: &Session<'_>) -> Result<Cuts> {
         let (name, engine, documents) = ("read cut documents", session.engine, self.begins.len());
         let running = engine.clock.stage(name);
@@ -110,18 +110,19 @@ impl Cuts {
         Ok(Cuts { begins, heap: heap.freeze()?, firsts: self.firsts })
     }
 
-    /// Calls `each` with all documents of which something is cut, in order.
+    /// Calls `each` in order with every document from which something is cut.
     ///
     /// # Errors
-    /// What `each` returns.
+    /// Returns any error from `each`.
     pub fn each(&self, mut each: impl FnMut(u64, DocCuts<'_>) -> Result<()>) -> Result<()> {
         (0..self.begins.len() as u64).try_for_each(|doc| self.of(doc).map_or(Ok(()), |cuts| each(doc, cuts)))
     }
 
-    /// Returns the documents that are removed because too little is left, each with the one that has the first copy of its largest passage.
+    /// Returns the documents that are removed because too little text is left; see `largest_from` for the document that is kept
+    /// instead.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn emptied(&self, session: &Session<'_>) -> Result<Emptied> {
         let documents = AtomicBits::new(session.engine.dir, "emptied", self.begins.len())?;
         let is_emptied =
@@ -142,28 +143,28 @@ impl Cuts {
     }
 }
 
-/// Documents of which too little is left.
+/// Holds the documents with too little text left.
 pub struct Emptied {
     documents: AtomicBits,
 }
 
 impl Emptied {
-    /// Returns how many there are.
+    /// Returns the number of documents.
     pub fn count(&self) -> u64 {
         self.documents.count()
     }
 
-    /// Returns them, in order.
+    /// Returns the documents in order.
     pub fn documents(&self) -> impl Iterator<Item = u64> + '_ {
         self.documents.iter().map(|doc| doc as u64)
     }
 }
 
-/// Returns what a finished run cut, from the rows of its `passages/`, which are in order of documents. The characters that are left are
-/// counted only if `measures`: the documents are read for that.
+/// Returns what a finished run cut, from the rows of its `passages/`, which are in document order. The characters that are left are counted
+/// only if `measures` is set, because the documents have to be read for it.
 ///
 /// # Errors
-/// What `rows` returns; a damaged file, a full disk, an interruption.
+/// Returns any error from `rows`, and an error for a damaged file, a full disk or an interruption.
 pub fn read_back(
     session: &Session<'_>,
     rows: impl Iterator<Item = Result<PassageFound>>,
@@ -198,10 +199,10 @@ pub fn read_back(
     if measures { cuts.measured(session) } else { Ok(cuts) }
 }
 
-/// Reads the documents that have repeats, and returns what is cut out of them, with the passages that cost most.
+/// Reads the documents that have repeats, and returns what is cut from them and the costliest passages.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts, Vec<Costly>)> {
     let (name, engine, documents) = ("read repeats", session.engine, session.documents() as usize);
     let running = engine.clock.stage(name);

@@ -1,4 +1,4 @@
-//! Which anchors of the kept documents come more than once.
+//! Finds the anchors that occur more than once in the kept documents.
 
 use crate::job::pair::classes::number;
 use crate::session::Session;
@@ -10,21 +10,21 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 
 use super::order::Order;
 
-/// Hashes of a window. More anchors cost more here, and let fewer runs through that turn out to be unique.
+/// Hashes per window. More anchors cost more here, and fewer runs pass that turn out to be unique.
 const WINDOW: usize = 64;
-/// Bytes before the anchors of a document: how many there are, and the length of the folded text.
+/// Bytes before a document's anchors: their number and the length of the folded text.
 const HEAD: usize = 8;
-/// A thread does not keep memory for longer texts.
+/// A thread does not keep buffers for longer texts.
 pub const KEPT_BYTES: usize = 4 << 20;
-/// Bits of a filter for each anchor.
+/// Filter bits per anchor.
 const BITS: u64 = 16;
 
-/// Two Bloom filters of one word a key: the anchors that came, and those that came again. An anchor that came twice is always in the second;
-/// one that came once is in it by chance, which costs rows and changes no result.
+/// Holds two Bloom filters with one word per key: the anchors seen once, and the anchors seen again. An anchor that occurred twice is
+/// always in the second one; an anchor that occurred once is in it only by chance, which costs rows and does not change results.
 pub struct Recurring {
     /// How anchors are chosen.
     pub winnow: Winnow,
-    /// Where the anchors of a document begin, plus one; 0 if it is too short to have some.
+    /// The offset of each document's anchors plus one; 0 if it is too short to have any.
     begins: AtomicCells<u64>,
     came: AtomicCells<u64>,
     again: AtomicCells<u64>,
@@ -32,10 +32,10 @@ pub struct Recurring {
 
 impl Recurring {
     fn new(session: &Session<'_>, length: u32, text_bytes: u64) -> Result<Recurring> {
-        // The filters are in temporary files. Beyond a quarter of the memory limit they would be slow, and larger windows help instead.
+        // The filters are in temporary files. Above a quarter of the memory limit they would be slow; larger windows are used instead.
         let most = session.engine.budget.memory / 4;
         let bytes_of = |winnow: Winnow| winnow.anchors_of(text_bytes).saturating_mul(2 * BITS / 8);
-        // A run of many characters has enough anchors if they are fewer.
+        // A run of many characters has enough anchors even if they are fewer.
         let first = WINDOW.max(length as usize / 4);
         let windows = std::iter::successors(Some(first), |window| window.checked_mul(2)).take(32);
         let mut winnows = windows.map(|window| Winnow::new(length, window));
@@ -63,13 +63,13 @@ impl Recurring {
         }
     }
 
-    /// Returns whether an anchor comes more than once, or is taken for one that does.
+    /// Returns whether an anchor occurs more than once; false positives are possible.
     pub fn has(&self, hash: u64) -> bool {
         let (word, bits) = self.place(hash);
         self.again.load(word) & bits == bits
     }
 
-    /// Anchors are the least of many hashes, so they are mixed again.
+    /// Anchors are minima of many hashes, so they are mixed again.
     fn place(&self, hash: u64) -> (usize, u64) {
         let mixed = mix64(hash ^ 0x5851_F42D_4C95_7F2D);
         let word = (u128::from(mixed) * self.came.len() as u128) >> 64;
@@ -78,15 +78,15 @@ impl Recurring {
     }
 }
 
-/// The anchors of all kept documents, and which of them recur.
+/// Holds the anchors of all kept documents and which of them recur.
 pub struct Anchors {
-    /// Which recur.
+    /// The anchors that recur.
     pub recurring: Recurring,
     heap: FrozenHeap,
 }
 
 impl Anchors {
-    /// Returns the length of the folded text of a document and its anchors; `None` if it is too short to have some.
+    /// Returns the length of a document's folded text and its anchors; `None` if it is too short to have any.
     fn saved(&self, doc: u64) -> Option<(usize, impl Iterator<Item = Anchor> + '_)> {
         let begin = self.recurring.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);
@@ -95,23 +95,23 @@ impl Anchors {
         Some((bytes, saved.as_chunks().0.iter().map(Anchor::read)))
     }
 
-    /// Returns whether a document may have runs that recur.
+    /// Returns whether a document may have recurring runs.
     pub fn may_recur(&self, doc: u64) -> bool {
         let recurs = |hash| self.recurring.has(hash);
         self.saved(doc).is_some_and(|(bytes, anchors)| self.recurring.winnow.may_recur(bytes, anchors, recurs))
     }
 
-    /// Writes the anchors of a document to `out`.
+    /// Writes a document's anchors to `out`.
     pub fn of(&self, doc: u64, out: &mut Vec<Anchor>) {
         out.clear();
         out.extend(self.saved(doc).into_iter().flat_map(|(_, anchors)| anchors));
     }
 }
 
-/// Reads the kept documents, if runs are cut.
+/// Reads the anchors of the kept documents, if runs are cut.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn find(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Option<Anchors>> {
     let Cut::Runs(length) = cut else { return Ok(None) };
     let name = "read anchors";

@@ -1,4 +1,4 @@
-//! The repeats of each document: rows that are equal to an earlier one.
+//! Finds the repeats in each document: rows that equal an earlier one.
 
 use super::order::Order;
 use super::rows::HASH;
@@ -10,14 +10,15 @@ use dupsift_core::error::Result;
 use dupsift_passages::{Repeat, Rule};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Sorted};
 
-/// Bytes of a row: the document, the position in it, the document with the first copy, its character, the occurrences.
+/// Bytes of a row: the document, the position in it, the document with the first copy, the character position there, the number of
+/// occurrences.
 const ROW: usize = 28;
 /// Bytes of a saved repeat.
 const SAVED: usize = 24;
 
-/// The repeats of each document.
+/// Holds the repeats of each document.
 pub struct Repeats {
-    /// Where those of a document begin, plus one; 0 if it has none.
+    /// The offset of each document's repeats plus one; 0 if it has none.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
 }
@@ -39,7 +40,7 @@ impl Repeats {
         self.begins.load(doc as usize) != 0
     }
 
-    /// Writes the repeats of a document to `out`, in order.
+    /// Writes a document's repeats to `out`, in order.
     pub fn of(&self, doc: u64, out: &mut Vec<Repeat>) {
         out.clear();
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return };
@@ -55,10 +56,10 @@ impl Repeats {
     }
 }
 
-/// Returns the repeats among rows.
+/// Returns the repeats found in the rows.
 ///
 /// # Errors
-/// A full disk, an interruption.
+/// Returns an error for a full disk or an interruption.
 pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> Result<Repeats> {
     let engine = session.engine;
     let running = engine.clock.stage("find repeats");
@@ -95,7 +96,7 @@ pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> R
     of_documents(session, &by_document)
 }
 
-/// Puts the repeats of each document together: consecutive runs are one.
+/// Collects the repeats of each document and merges consecutive runs.
 fn of_documents(session: &Session<'_>, rows: &Sorted) -> Result<Repeats> {
     let engine = session.engine;
     let begins = AtomicCells::new(engine.dir, "repeats-begin", session.documents() as usize)?;

@@ -1,4 +1,4 @@
-//! A row for each unit or run of the kept documents that may recur.
+//! Writes a row for each unit or run in the kept documents that may recur.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use dupsift_files::tables::Cell;
 use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
-/// Bytes of a row: the hash, the place of the document in the order, the position in it, and the character of the text.
+/// Bytes of a row: the hash, the document's place in the order, the position in it, and the character position in the text.
 pub const ROW: usize = HASH + 14;
-/// Bytes of the hash, by which rows are grouped.
+/// Bytes of the hash by which rows are grouped.
 pub const HASH: usize = 16;
 
-/// About how many bytes of text have a row.
+/// Approximate bytes of text per row.
 const BYTES_OF_A_ROW: u64 = 64;
 
 fn push(writer: &mut Writer<'_>, hash: u128, place: u64, position: u32, start: u32) -> Result<()> {
@@ -28,7 +28,7 @@ fn push(writer: &mut Writer<'_>, hash: u128, place: u64, position: u32, start: u
     writer.push(&row)
 }
 
-/// Counts characters from place to place of one text.
+/// Counts characters from place to place within one text.
 struct Characters<'t> {
     text: &'t str,
     byte: usize,
@@ -36,19 +36,19 @@ struct Characters<'t> {
 }
 
 impl Characters<'_> {
-    /// Returns how many characters there are before a byte, which is not before the last one asked for.
+    /// Returns how many characters precede a byte, which must not be before the previous byte passed in.
     fn before(&mut self, byte: usize) -> u32 {
-        // Bytes that continue a character do not count.
+        // Continuation bytes of a character do not count.
         let more = self.text.as_bytes()[self.byte..byte].iter().filter(|&&byte| byte as i8 >= -0x40).count();
         (self.byte, self.count) = (byte, self.count + more as u32);
         self.count
     }
 }
 
-/// Returns the rows of lines, paragraphs or sentences.
+/// Returns the rows for lines, paragraphs or sentences.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Sorted> {
     let name = "read units";
     let running = session.engine.clock.stage(name);
@@ -84,17 +84,17 @@ pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64)
     Ok(rows)
 }
 
-/// Returns the rows of runs all of whose anchors recur.
+/// Returns the rows for runs whose anchors all recur.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes: u64) -> Result<Sorted> {
     let name = "read runs";
     let running = session.engine.clock.stage(name);
     let shuffle = session.engine.shuffle("runs", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
     let recurring = &known.recurring;
     let winnow = recurring.winnow;
-    // Most documents have no run that recurs, and need not be read again.
+    // Most documents have no recurring run and need not be read again.
     let wanted = AtomicBits::new(session.engine.dir, "may-recur", session.documents() as usize)?;
     let may_recur = |doc: &u64| known.may_recur(*doc);
     (0..session.documents()).filter(may_recur).for_each(|doc| _ = wanted.set(doc as usize));
@@ -114,7 +114,7 @@ pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes
                 let place = order.place(doc);
                 let mut of_folded = Characters { text: &folded.text, byte: 0, count: 0 };
                 let mut of_text = Characters { text, byte: 0, count: 0 };
-                // Neither stretches nor their runs go back.
+                // Stretches and their runs are in ascending order.
                 for stretch in stretches {
                     let first = of_folded.before(stretch.start);
                     runs(&folded.text, stretch, winnow.length(), |run| {

@@ -1,4 +1,4 @@
-//! The table `passages/`.
+//! Writes the table `passages/`.
 
 use super::Cuts;
 use crate::reading::ids::Ids;
@@ -7,10 +7,10 @@ use dupsift_core::error::Result;
 use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{PassageBuilder, PassageRow, passage_schema};
 
-/// Writes a row for each passage that is cut, in order of the documents.
+/// Writes a row for each passage that is cut, in document order.
 ///
 /// # Errors
-/// A full disk, an interruption.
+/// Returns an error for a full disk or an interruption.
 pub fn write(session: &Session<'_>, stage: &Stage, cuts: &Cuts, ids: &Ids<'_>) -> Result<()> {
     let running = session.engine.clock.stage("write passages/");
     let path = stage.path().join("passages/part-00000.parquet");

@@ -1,8 +1,8 @@
-//! Classes of documents that are equal to a method: each document's class, each class's documents.
+//! Classes of documents that are equal to an algorithm: the class of each document, and the documents of each class.
 //!
-//! A class is named by its smallest document, the representative. Two memory-mapped arrays hold it all: for each document
-//! where its class begins (0: it is alone), and the classes one after another, each as its size and its documents. A bitmap
-//! says who is in a class at all: most documents are not, and that is asked more often than anything else.
+//! The smallest document of a class is its representative. Two memory-mapped arrays hold the classes: for each document, where its class
+//! begins (0 if it is in none); and the classes one after another, each as its size and its documents. A bitmap marks the documents that
+//! are in a class: most are not, and this is the most frequent query.
 
 use std::ops::Range;
 
@@ -14,19 +14,19 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout};
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// Rows of two document numbers on their way through a shuffle.
+/// Encodes rows of two document numbers for a shuffle.
 #[derive(Clone, Copy)]
 pub struct Link {
     layout: LinkLayout,
 }
 
 impl Link {
-    /// For the documents of the job.
+    /// Returns the encoding for the documents of the job.
     pub fn new(session: &Session<'_>) -> Link {
         Link { layout: LinkLayout::new(session.documents()) }
     }
 
-    /// A shuffle for about so many of them, grouped and ordered by the first.
+    /// Returns a shuffle for approximately this many rows, grouped and ordered by the first document.
     pub fn shuffle(self, session: &Session<'_>, name: &str, rows: u64) -> Result<Shuffle> {
         session.engine.ordered(
             session.documents(),
@@ -38,20 +38,20 @@ impl Link {
         )
     }
 
-    /// Writes one.
+    /// Writes one row.
     #[inline]
     pub fn push(self, writer: &mut Writer<'_>, first: u64, second: u64) -> Result<()> {
         writer.push(&self.layout.encode(first, second)[..self.layout.width()])
     }
 
-    /// Reads one.
+    /// Reads one row.
     #[inline]
     pub fn read(self, record: &[u8]) -> (u64, u64) {
         self.layout.decode(record)
     }
 }
 
-/// The classes with two documents or more.
+/// Holds the classes with at least two documents.
 pub struct Classes {
     classed: AtomicBits,
     begins: Numbers,
@@ -61,10 +61,10 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// From the links of every class, representative and document, the representative among its own documents.
+    /// Builds the classes from links of representative and document; each representative is also linked to itself.
     pub fn build(session: &Session<'_>, name: &str, links: &Sorted) -> Result<Classes> {
         let (link, rows, documents) = (Link::new(session), links.rows() as usize, session.documents());
-        // A class of n takes n + 1 places, and no class is smaller than two.
+        // A class of n documents takes n + 1 places, and every class has at least two.
         let places = 3 + rows + rows / 2;
         let begins_len = if rows == 0 { 0 } else { documents as usize };
         let classed = AtomicBits::new(session.engine.dir, &format!("{name}-classed"), begins_len)?;
@@ -99,7 +99,7 @@ impl Classes {
         Ok(Classes { classed, begins, members, documents, surplus })
     }
 
-    /// Puts them down.
+    /// Saves the classes to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&(self.documents, self.surplus))?;
         to.bits(&self.classed)?;
@@ -107,7 +107,7 @@ impl Classes {
         self.members.save(to)
     }
 
-    /// Takes them up.
+    /// Restores the classes from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Classes> {
         let (documents, surplus) = from.plain()?;
         let classed = from.bits()?;
@@ -115,7 +115,7 @@ impl Classes {
         Ok(Classes { classed, begins, members, documents, surplus })
     }
 
-    /// The smallest document of the class that `doc` is in; itself if it is alone.
+    /// Returns the smallest document in the class of `doc`; `doc` itself if it is unique.
     pub fn representative(&self, doc: u64) -> u64 {
         match self.begin(doc) {
             0 => doc,
@@ -123,18 +123,18 @@ impl Classes {
         }
     }
 
-    /// Whether a smaller document is equal to it.
+    /// Returns whether a smaller document is equal to it.
     pub fn is_surplus(&self, doc: u64) -> bool {
         self.representative(doc) != doc
     }
 
-    /// Whether no other document is equal to it.
+    /// Returns whether no other document is equal to it.
     #[inline]
     pub fn is_alone(&self, doc: u64) -> bool {
         self.surplus == 0 || !self.classed.get(doc as usize)
     }
 
-    /// The documents of the class that `doc` is in, ascending; none if it is alone.
+    /// Returns the documents in the class of `doc`, ascending; none if it is unique.
     pub fn members(&self, doc: u64) -> Docs<'_> {
         match self.begin(doc) as usize {
             0 => Docs::NONE,
@@ -145,19 +145,19 @@ impl Classes {
         }
     }
 
-    /// The classes whose representatives are in a range of documents, in order of these.
+    /// Returns the classes whose representatives are in a range of documents, ordered by representative.
     pub fn of(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
         let range = if self.surplus == 0 { 0..0 } else { range.start..range.end.min(self.documents) };
         let classes = range.map(|doc| (doc, self.members(doc)));
         classes.filter(|(doc, class)| !class.is_empty() && class.get(0) == *doc).map(|(_, class)| class)
     }
 
-    /// Documents beyond the first of each class.
+    /// Returns the number of documents beyond the first of each class.
     pub fn surplus(&self) -> u64 {
         self.surplus
     }
 
-    /// Where the class of `doc` begins; 0 if it is alone. Without any class there is no array.
+    /// Returns where the class of `doc` begins; 0 if it is unique. If there are no classes, there is no array.
     #[inline]
     fn begin(&self, doc: u64) -> u64 {
         if self.is_alone(doc) { 0 } else { self.begins.get(doc) }

@@ -1,4 +1,4 @@
-//! The clusters of the pairs that decide on removal, of which each document is in one, alone or not.
+//! Clusters of the pairs that decide on removal. Each document is in exactly one cluster, possibly alone.
 
 use crate::engine::numbers::Numbers;
 use dupsift_algorithms::stage::connect::Forest;
@@ -6,16 +6,17 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 use std::path::Path;
 
-/// The clusters, by document.
+/// Holds the clusters by document.
 pub struct Components {
-    /// For each document its representative plus one; 0 where it is alone.
+    /// For each document, its representative plus one; 0 if it is unique.
     represented: Numbers,
-    /// For each representative how many it stands for.
+    /// For each representative, the number of documents it represents.
     sizes: Numbers,
 }
 
 impl Components {
-    /// The components of what `connect` joins, of the documents in `order`; the first of each there represents it.
+    /// Returns the connected components of the documents in `order` under the links from `connect`; the first document of each component in
+    /// that order represents it.
     pub fn new(
         dir: &Path,
         documents: u64,
@@ -40,12 +41,12 @@ impl Components {
         Ok(Components { represented, sizes })
     }
 
-    /// The representative of a document's cluster, itself where it is alone.
+    /// Returns the representative of a document's cluster; the document itself if it is unique.
     pub fn representative(&self, doc: u64) -> u64 {
         self.represented.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
-    /// How many documents are in the cluster of a document.
+    /// Returns the number of documents in a document's cluster.
     pub fn size(&self, doc: u64) -> u64 {
         self.sizes.get(self.representative(doc)).max(1)
     }

@@ -1,7 +1,7 @@
-//! What documents in pairs say (their 3-grams and numbers), recorded so that any two of them can be held against each other:
-//! for removal, and for the columns of `pairs/` that tell copies with an addition from rewrites.
+//! Records the contents of documents in pairs (their 3-grams and numbers), so that any two can be compared: for removal, and for the
+//! columns of `pairs/` that separate copies with additions from rewrites.
 //!
-//! Copies say the same, so the first of them stands for all; a document that has no partner but its copies is not read.
+//! Exact copies have the same contents, so the first one represents all of them; a document that pairs only with its copies is not read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 
-/// The documents of which something has to be known, each class of copies by its first.
+/// Holds the documents whose contents are needed, each class of copies represented by its first document.
 pub struct Alike {
     copies: Arc<Classes>,
     bits: AtomicBits,
 }
 
 impl Alike {
-    /// None yet.
+    /// Returns an empty set.
     pub fn new(session: &Session<'_>, copies: &Arc<Classes>) -> Result<Alike> {
         let bits = AtomicBits::new(session.engine.dir, "alike", session.documents() as usize)?;
         Ok(Alike { copies: copies.clone(), bits })
@@ -39,7 +39,7 @@ impl Alike {
         &self.copies
     }
 
-    /// Notes a pair; returns whether the two are copies.
+    /// Records a pair; returns whether the two documents are copies.
     pub fn note(&self, pair: &Pair) -> bool {
         let (a, b) = (self.copies.representative(pair.a), self.copies.representative(pair.b));
         if a != b {
@@ -49,15 +49,15 @@ impl Alike {
         a == b
     }
 
-    /// Begins to record what they say, of some of which that is known already; none where removal does not ask for it, or no two
-    /// documents are a pair but copies.
+    /// Starts recording document contents; `known` holds those recorded before. Returns `None` if removal does not compare contents or if
+    /// all pairs are exact copies.
     pub fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
         let asks = session.options.removes && session.options.remove_if.bounds().is_some() && self.bits.count() > 0;
         asks.then(|| TakingContents::new(session, known, self.bits.iter())).transpose()
     }
 }
 
-/// What documents say, while it is recorded, by many threads.
+/// Records document contents from many threads.
 pub struct TakingContents {
     known: Contents,
     unread: Arc<AtomicBits>,
@@ -65,7 +65,7 @@ pub struct TakingContents {
 }
 
 impl TakingContents {
-    /// Of these documents, each class of copies by its first, but for those of which it is known.
+    /// Starts recording the contents of these documents, each class of copies represented by its first, except those in `known`.
     pub fn new(session: &Session<'_>, known: Contents, docs: impl Iterator<Item = usize>) -> Result<TakingContents> {
         let unread = AtomicBits::new(session.engine.dir, "contents-unread", session.documents() as usize)?;
         docs.filter(|&doc| known.says(doc as u64).is_empty()).for_each(|doc| _ = unread.set(doc));
@@ -73,23 +73,23 @@ impl TakingContents {
         Ok(TakingContents { known, unread: Arc::new(unread), taking })
     }
 
-    /// Whether nothing has to be read any more.
+    /// Returns whether nothing is left to read.
     pub fn is_done(&self) -> bool {
         self.unread.count() == 0
     }
 
-    /// Whether something has to be known of the document.
+    /// Returns whether the document's contents are still needed.
     pub fn wants(&self, doc: u64) -> bool {
         self.unread.get(doc as usize)
     }
 
-    /// Records what one document says; `numbers` is a list to write in, for the thread to keep.
+    /// Records the contents of one document; `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, document: &Analysis<'_>, numbers: &mut Vec<u64>) -> Result<()> {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// What the documents of a batch say, of those of which it has to be known; returns the characters that were cut into words
-    /// for it.
+    /// Records the contents of the documents in a batch that are still needed; returns how many characters were segmented into words for
+    /// it.
     pub fn take_batch(
         &self,
         engine: &Engine<'_>,
@@ -111,13 +111,13 @@ impl TakingContents {
         Ok(segmented)
     }
 
-    /// All is recorded.
+    /// Ends the recording.
     pub fn end(mut self) -> Result<Contents> {
         self.known.read.push(self.taking.end()?);
         Ok(self.known)
     }
 
-    /// Reads the texts of these documents, and nothing else.
+    /// Reads only the texts of these documents.
     pub fn read(self, session: &Session<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
@@ -146,25 +146,25 @@ impl TakingContents {
     }
 }
 
-/// What documents in pairs say.
+/// Holds the contents of documents in pairs.
 pub struct Contents {
     copies: Arc<Classes>,
-    /// Of every reading in which it was recorded.
+    /// One entry per pass that recorded contents.
     read: Vec<Evidence>,
 }
 
 impl Contents {
-    /// Of no document.
+    /// Returns an empty value.
     pub fn none(copies: &Arc<Classes>) -> Contents {
         Contents { copies: copies.clone(), read: Vec::new() }
     }
 
-    /// As an earlier process has read them.
+    /// Returns the contents that an earlier process recorded.
     pub fn restored(copies: &Arc<Classes>, Said(read): Said) -> Contents {
         Contents { copies: copies.clone(), read }
     }
 
-    /// Puts them down where that is due.
+    /// Saves the contents if a checkpoint is due.
     pub fn offer(self, saved: &SavedState<'_>) -> Result<Contents> {
         let Contents { copies, read } = self;
         let Said(read) = saved.offer(saved.due(), |keys| &keys.contained, Said(read))?;
@@ -176,12 +176,12 @@ impl Contents {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// The same, and how their titles differ.
+    /// Works like `of`, with the difference between the titles.
     pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
         self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
     }
 
-    /// Returns what two documents say. `None` for copies.
+    /// Returns the contents of two documents. `None` for copies.
     fn texts_of(&self, a: u64, b: u64) -> Option<[Cow<'_, [u64]>; 2]> {
         let [a, b] = [a, b].map(|doc| self.copies.representative(doc));
         (a != b).then(|| [a, b].map(|doc| self.says(doc)))
@@ -192,26 +192,26 @@ impl Contents {
         known.into_iter().find(|known| !known.is_empty()).unwrap_or_default()
     }
 
-    /// Bytes of the work file of the last reading.
+    /// Returns the bytes of the last pass's temporary file.
     pub fn bytes(&self) -> u64 {
         self.read.last().map_or(0, Evidence::bytes)
     }
 }
 
-/// How much of one document stands in another, as tables have it.
+/// Holds how much of one document is contained in another, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Of its distinct 3-grams; 0 where it has no word.
+    /// Share of its distinct 3-grams; 0 if it has no word.
     pub grams: f32,
-    /// Of its distinct numbers, those of its frame left out; 1 if it has none.
+    /// Share of its distinct numbers, without those of its frame; 1 if it has none.
     pub numbers: f32,
 }
 
 impl Shares {
-    /// Of a copy.
+    /// The shares of an exact copy.
     pub const COPY: Shares = Shares { grams: 1.0, numbers: 1.0 };
 
-    /// In the widths of the tables.
+    /// Converts to the column types of the tables.
     pub fn of(contained: Contained) -> Shares {
         Shares {
             grams: contained.grams.share().unwrap_or(0.0) as f32,
@@ -220,10 +220,10 @@ impl Shares {
     }
 }
 
-/// Numbers of an entry of [`Looking`]: the kept document, and the shares of each of the two.
+/// Numbers per entry of [`Looking`]: the kept document, and the shares of both documents.
 const ENTRY: usize = 3;
 
-/// Which kept documents each document was held against, while that is noted.
+/// Records which kept documents each document was compared with.
 pub struct Looking {
     taking: Taking,
     entries: Vec<u64>,
@@ -231,13 +231,13 @@ pub struct Looking {
 }
 
 impl Looking {
-    /// For the documents that stand in pairs.
+    /// Returns a recorder for the documents that appear in pairs.
     pub fn new(engine: &Engine<'_>, shown: &AtomicBits) -> Result<Looking> {
         let taking = Taking::new(engine.dir, "looked-at", shown)?;
         Ok(Looking { taking, entries: Vec::new(), out: Vec::new() })
     }
 
-    /// Notes one for the document at hand.
+    /// Records one comparison of the current document.
     pub fn push(&mut self, kept: u64, both: [Contained; 2]) {
         let packed = |contained| {
             let Shares { grams, numbers } = Shares::of(contained);
@@ -246,7 +246,7 @@ impl Looking {
         self.entries.extend([kept, packed(both[0]), packed(both[1])]);
     }
 
-    /// All is noted for one document.
+    /// Ends the entries of one document.
     pub fn next(&mut self, doc: u64) -> Result<()> {
         if !self.entries.is_empty() {
             self.taking.take(doc, &mut self.out, |out| out.append(&mut self.entries))?;
@@ -254,25 +254,25 @@ impl Looking {
         Ok(())
     }
 
-    /// All is noted.
+    /// Ends the recording.
     pub fn end(self) -> Result<Evidence> {
         self.taking.end()
     }
 }
 
-/// What is known of the pairs of a run for their table.
+/// Holds what is known about the pairs of a run for their table.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,
-    /// What documents say; none where no two are a pair but copies.
+    /// Document contents; `None` if all pairs are exact copies.
     pub contents: Option<Contents>,
-    /// What [`Looking`] noted.
+    /// The comparisons that [`Looking`] recorded.
     pub looked_at: Evidence,
 }
 
 impl Compared {
-    /// How much of `a` stands in `b`, and of `b` in `a`: of copies, of pairs that were looked at for removal, and of those that a
-    /// check on the texts has passed.
+    /// Returns how much of `a` is contained in `b`, and of `b` in `a`: for copies, for pairs compared during removal, and for pairs that
+    /// passed a check on the texts.
     pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
         if self.copies.representative(a) == self.copies.representative(b) {
             return Some([Shares::COPY; 2]);

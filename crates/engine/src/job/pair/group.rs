@@ -1,4 +1,4 @@
-//! Grouping: the rows of each key, a partition a thread, go through `stage/group.rs`.
+//! Groups rows by key, one partition per thread, through `stage/group.rs`.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -19,21 +19,21 @@ use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// What grouping found for one algorithm.
+/// Holds what grouping found for one algorithm.
 pub struct Grouped {
-    /// Its own classes, where equal keys are duplicates; they hold the exact copies as well.
+    /// The algorithm's own classes, if equal keys are duplicates; they include the exact copies.
     pub classes: Option<Classes>,
-    /// Pairs of representatives, candidates if a check on the texts follows; one pair may stand several times.
+    /// Pairs of representatives, or candidates if a check on the texts follows; a pair may occur several times.
     pub pairs: Sorted,
-    /// How pairs are laid out.
+    /// The layout of the pairs.
     pub layout: PairLayout,
     /// Comparisons made and left out.
     pub comparisons: Compared,
-    /// Bytes that went to disk.
+    /// Bytes spilled to disk.
     pub spilled_bytes: u64,
 }
 
-/// Groups the rows of one algorithm; `met` takes the documents of candidate pairs, where a check on the texts follows.
+/// Groups the rows of one algorithm; `met` records the documents of candidate pairs if a check on the texts follows.
 pub fn group(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -56,7 +56,7 @@ pub fn group(
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
-                // The rows are of representatives already: nothing is left to leave out.
+                // These rows belong to representatives already, so no copies have to be left out.
                 let fresh = Fresh::new(session, classes.as_ref())?;
                 let counts = compare(session, bound, &probes, layout, None, None, &pairs, met, &fresh)?;
                 spilled += probes.spilled_bytes();
@@ -76,18 +76,18 @@ pub fn group(
     Ok(Grouped { classes, pairs, layout, comparisons: counts, spilled_bytes: spilled })
 }
 
-/// Where groups of equal keys go.
+/// Receives groups of equal keys.
 pub struct Folding {
     /// Links of classes.
     pub equal: Shuffle,
-    /// Documents that stand in one.
+    /// Documents that are in a link.
     pub joined: AtomicBits,
-    /// Second-round rows, where the method sends some.
+    /// Second-round rows, if the algorithm emits any.
     pub probes: Option<Shuffle>,
 }
 
 impl Folding {
-    /// For so many rows of an algorithm.
+    /// Returns the destination for this many rows of an algorithm.
     pub fn new(session: &Session<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
         let tables = bound.scheme.probe_shape().map_or(1, |shape| u64::from(shape.positions));
         let name = format!("{}-probes", bound.label);
@@ -102,8 +102,8 @@ impl Folding {
     }
 }
 
-/// The classes of a method whose equal keys are pairs, from the links of all groups; documents that stand in one are `joined`. Also the
-/// bytes that went to disk.
+/// Returns the classes of an algorithm whose equal keys are pairs, from the links of all groups; `joined` marks the documents that are in a
+/// link. Also returns the bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -115,7 +115,7 @@ pub fn classes(
         return Ok((None, equal.finish()?.spilled_bytes()));
     }
     let (link, mut writer) = (Link::new(session), equal.writer());
-    // Copies stand in order already.
+    // Copies are already in order.
     for class in copies.of(0..session.documents()) {
         session.engine.go_on()?;
         link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
@@ -126,7 +126,7 @@ pub fn classes(
     Ok((Some(Classes::build(session, &bound.label, &equal)?), equal.spilled_bytes()))
 }
 
-/// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
+/// Turns groups of equal keys into classes (unless a check on the texts has to see each pair) and second-round rows.
 pub fn fold(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -149,7 +149,7 @@ pub fn fold(
             for group in records.groups() {
                 session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
-                // Rows of the second round are of one document of a class: the others are found through it.
+                // A class has second-round rows for only one document; the others are found through it.
                 let links = bound.scheme.probe_shape().is_some() || fresh.is_in(signed.layout, rows);
                 keys.group(rows, links, out)?;
             }
@@ -165,7 +165,7 @@ pub fn fold(
     Ok(())
 }
 
-/// Compares rows of one process of several: those that were signed or, where no copies are given, those of the second round.
+/// Compares the rows of one of several processes: signature rows, or second-round rows if `copies` is `None`.
 pub fn compare_part(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -179,17 +179,17 @@ pub fn compare_part(
     Ok((pairs.finish()?, counts))
 }
 
-/// A shuffle for the pairs that meet, in order of documents.
+/// Returns a shuffle for candidate pairs, in document order.
 pub fn occurrences(session: &Session<'_>, bound: &Bound<'_>) -> Result<Shuffle> {
     let layout = PairLayout::new(session.documents());
     let (name, half) = (format!("{}-pairs", bound.label), layout.group_width() / 2);
     session.engine.ordered(session.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
 }
 
-/// Where one thread writes what equal keys give.
+/// Holds where one thread writes the results of equal keys.
 struct EqualRows<'w> {
     link: Link,
-    /// Documents that stand in a link.
+    /// Documents that are in a link.
     joined: &'w AtomicBits,
     equal: Writer<'w>,
     probes: Option<Writer<'w>>,
@@ -206,11 +206,11 @@ impl Equal for EqualRows<'_> {
     }
 }
 
-/// Rows of a window whose documents are looked up among those of other windows, see [`Met`].
+/// Windows with at least this many rows are looked up among earlier windows, see [`Met`].
 const LARGE_WINDOW: usize = 1000;
 
-/// The large windows that were compared already, by a hash of their documents. Copies of one text with small differences
-/// share all bands of `minhash`: where nothing but the documents can make a difference, each band finds the same pairs.
+/// Holds the large windows that were already compared, by a hash of their documents. Copies of a text with small differences share all
+/// bands of `minhash`: if only the documents can make a difference, each band finds the same pairs.
 struct Met {
     seen: Mutex<HashSet<u128>>,
     asked: bool,
@@ -218,22 +218,22 @@ struct Met {
 
 impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
-        // Methods that keep sketches have several keys a document, too.
+        // Algorithms that keep sketches also have several keys per document.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        // What is near in a window follows from the order of its documents, which the hash below has.
+        // The near rows in a window follow from the order of its documents, which the hash below includes.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
-        // A check on the texts puts its similarity in the place of the method's score.
+        // A check on the texts replaces the algorithm's score with its own similarity.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
         Met { seen: Mutex::default(), asked }
     }
 
-    /// Whether a window with the same documents came before, whose key is of the same rule.
+    /// Returns whether an earlier window had the same documents and a key of the same rule.
     fn again(&self, window: &Window<'_>, rule: u64) -> bool {
         if !self.asked || window.len() < LARGE_WINDOW {
             return false;
         }
         let documents = (0..window.len()).map(|at| window.row(at).doc);
-        // Two halves of 64 bits each: as sure as the hash that tells texts apart.
+        // Two halves of 64 bits each: as reliable as the hash that distinguishes texts.
         let (low, high) =
             documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
         let hash = u128::from(high) << 64 | u128::from(low);
@@ -241,7 +241,7 @@ impl Met {
     }
 }
 
-/// The rows of each key are compared by the method.
+/// Compares the rows of each key with the algorithm.
 fn compare(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -301,33 +301,33 @@ fn compare(
     Ok(counts.into_iter().fold(Compared::default(), Compared::plus))
 }
 
-/// What one algorithm says of the corpus: classes of equal documents, and pairs of their representatives.
+/// Holds the result of one algorithm: classes of equal documents, and pairs of their representatives.
 pub struct Relation {
     /// The name of its output folder.
     pub label: String,
-    /// The classes: its own, or the exact copies. The latter are classes without any signature, too.
+    /// The algorithm's own classes, or the exact copies. The latter are also classes for documents without a signature.
     pub classes: Arc<Classes>,
     /// Pairs of representatives.
     pub pairs: PairList,
-    /// The score that all pairs of a class have.
+    /// The score of all pairs within a class.
     pub equal: Score,
-    /// What a pair of equal documents is, where the method tells.
+    /// The relation of two equal documents, if the algorithm classifies pairs.
     pub same: Option<Related>,
 }
 
 impl Relation {
-    /// The documents of the class of a representative, itself included.
+    /// Returns the documents in a representative's class, including itself.
     pub fn members(&self, representative: u64) -> Docs<'_> {
         let members = self.classes.members(representative);
         if members.is_empty() { Docs::One(representative) } else { members }
     }
 
-    /// Hands on the pairs that make clusters, until an error: forms join nothing.
+    /// Passes on the pairs that form clusters, until an error; pairs that share a template join nothing.
     pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         self.pairs.each(|pair| if pair.is_template() { Ok(()) } else { each(pair) })
     }
 
-    /// The classes of two documents or more whose representatives are in a range of documents, in order of these.
+    /// Returns the classes of at least two documents whose representatives are in a range of documents, ordered by representative.
     pub fn classes(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
         self.classes.of(range)
     }
@@ -360,16 +360,16 @@ mod tests {
         let large = LARGE_WINDOW as u64;
         assert!(!again(&met, 1, &mut (0..large)));
         assert!(again(&met, 2, &mut (0..large)));
-        // Keys above 9 are of another rule, which may find other pairs among the same documents.
+        // Keys above 9 belong to another rule, which may find other pairs among the same documents.
         assert!(!again(&met, 10, &mut (0..large)));
         assert!(again(&met, 11, &mut (0..large)));
-        // One document more, one less at the front, one other at the end or in the middle: another window.
+        // One document more, one less at the front, or one different at the end or in the middle makes another window.
         assert!(!again(&met, 1, &mut (0..large + 1)));
         assert!(!again(&met, 1, &mut (1..large + 1)));
         assert!(!again(&met, 1, &mut (0..large - 1).chain([large])));
         assert!(!again(&met, 1, &mut (0..=large).filter(|&doc| doc != 500)));
         assert!(again(&met, 3, &mut (1..large + 1)));
-        // Small ones are compared every time, and all where more than the documents counts.
+        // Small windows are always compared, as are all windows if more than the documents matters.
         assert!((0..2).all(|_| !again(&met, 1, &mut (0..large - 1))));
         let never = Met { seen: Mutex::default(), asked: false };
         assert!((0..2).all(|_| !again(&never, 1, &mut (0..large))));

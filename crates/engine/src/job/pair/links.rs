@@ -1,7 +1,7 @@
-//! The pairs of a list by document, for random access.
+//! Random access to a list of pairs by document.
 //!
-//! All stands in work files and is sorted there, for one document may be in as many pairs as there are others: what is in memory does
-//! not grow with its partners.
+//! Everything is in temporary files and sorted there, because one document may be in as many pairs as there are other documents: memory
+//! does not grow with the number of partners.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -18,23 +18,23 @@ use dupsift_spill::shuffle::run::Run;
 use dupsift_spill::shuffle::{Mapped, Records, Sorted};
 use dupsift_text::Heading;
 
-/// The documents that each one forms a pair with, and how similar they are; as arrays in work files.
+/// Holds the partners of each document with their similarities, as arrays in temporary files.
 pub struct Links {
-    /// By document: where its links begin; one more place says where the last ones end. Empty where there are none.
+    /// By document: where its links begin; one more entry holds the end of the last ones. Empty if there are no links.
     begins: Numbers,
-    /// The documents linked to, each with the similarity.
+    /// The linked documents, each with the similarity.
     links: Linked,
 }
 
 impl Links {
-    /// Of the pairs that pass, and of links from documents of earlier nights.
+    /// Builds the links from the pairs that pass and from links found by earlier runs.
     pub fn new(
         session: &Session<'_>,
         (pairs, earlier): (&PairList, Option<&Sorted>),
         passes: impl Fn(&Pair) -> bool,
     ) -> Result<Links> {
         let most = 2 * pairs.rows() + earlier.map_or(0, Sorted::rows);
-        // Two more than documents: while the links are filled in, place d + 1 moves from the begin of d to its end.
+        // Two more than documents: while the links are filled in, place d + 1 moves from the start of d to its end.
         let places = if most == 0 { 0 } else { session.documents() + 2 };
         let mut begins = Numbers::new(session.engine.dir, "link-begins", places as usize, most)?;
         let mut at = begins.slots();
@@ -50,7 +50,7 @@ impl Links {
             count += at.get(place);
             at.set(place, count);
         }
-        // Partners that take no part are numbered beyond all documents.
+        // Partners that take no part have numbers above those of all documents.
         let beyond = earlier.map_or(0, |_| session.number(session.base));
         let mut links = Linked::new(session.engine.dir, count as usize, session.documents() + beyond)?;
         pairs.each(|pair| {
@@ -69,7 +69,7 @@ impl Links {
         Ok(Links { begins, links })
     }
 
-    /// Where the links of a document stand.
+    /// Returns the range of a document's links.
     pub fn range(&self, doc: u64) -> Range<usize> {
         if self.links.is_empty() {
             return 0..0;
@@ -77,18 +77,18 @@ impl Links {
         self.begins.get(doc) as usize..self.begins.get(doc + 1) as usize
     }
 
-    /// One link: the document, and the similarity.
+    /// Returns one link: the document and the similarity.
     #[inline]
     pub fn get(&self, at: usize) -> (u64, f32) {
         self.links.get(at)
     }
 
-    /// The links of a document.
+    /// Returns a document's links.
     pub fn of(&self, doc: u64) -> impl Iterator<Item = (u64, f32)> + '_ {
         self.range(doc).map(|at| self.get(at))
     }
 
-    /// Puts the links of each document into an order.
+    /// Sorts the links of each document.
     pub fn sort(&mut self, session: &Session<'_>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) -> Result<()> {
         for doc in 0..session.documents() {
             let range = self.range(doc);
@@ -101,15 +101,15 @@ impl Links {
     }
 }
 
-/// An array of documents with similarities in a work file: the number of a document in one word where the largest fits, else in two,
-/// the lower one first; then the bits of the similarity.
+/// Holds an array of documents with similarities in a temporary file: the document number in one word if the largest number fits, else in
+/// two, the lower one first; then the bits of the similarity.
 enum Linked {
     Narrow(Mapped<[u32; 2]>),
     Wide(Mapped<[u32; 3]>),
 }
 
 impl Linked {
-    /// Of so many places for numbers that are at most `most`.
+    /// Returns an array with this many places for numbers up to `most`.
     fn new(dir: &Path, len: usize, most: u64) -> Result<Linked> {
         Ok(if most <= u32::MAX.into() {
             Linked::Narrow(Mapped::new(dir, "links", len)?)
@@ -140,7 +140,7 @@ impl Linked {
         }
     }
 
-    /// In place.
+    /// Sorts a range in place.
     fn sort(&mut self, range: Range<usize>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) {
         match self {
             Linked::Narrow(links) => links[range].sort_unstable_by(|x, y| order(&narrow(x), &narrow(y))),
@@ -157,30 +157,30 @@ fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
     (u64::from(high) << 32 | u64::from(low), f32::from_bits(similarity))
 }
 
-/// What earlier nights found, where a run is matched against an index; and what is noted for later ones.
+/// Provides what earlier runs found, if a run is matched against an index, and records results for later runs.
 pub trait Earlier: Sync {
-    /// Notes the judged pairs of an algorithm. Those of two guests were noted in their own night.
+    /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by their own run.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
-    /// The pairs of the guests with other old documents, by the numbers that these have here, as rows of links; a partner that is no
-    /// guest has a number beyond those of all documents. None where there are no guests. The pairs of a guest whose text came again are
-    /// found again.
+    /// Returns the pairs between participating indexed documents and other indexed documents, as link rows with the document numbers of
+    /// this run; a partner that takes no part has a number above those of all documents. `None` if no indexed documents take part. If the
+    /// text of an indexed document occurs in the batch, its pairs are found again.
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>>;
 
-    /// Notes first lines, each with a document of the night.
+    /// Records first lines, each with a document of the batch.
     fn note_lines(&self, engine: &Engine<'_>, lines: &mut dyn Iterator<Item = (Heading, u64)>) -> Result<()>;
 
-    /// The first lines of old documents.
+    /// Returns the first lines of indexed documents.
     fn lines(&self) -> Result<Vec<Run>>;
 
-    /// How many old documents have each of the first lines of these records, which are a partition of so many.
+    /// Returns how many indexed documents have each first line in these records, which are one of this many partitions.
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 
-/// Bytes of a row of a link: two documents and a similarity.
+/// Bytes of a link row: two documents and a similarity.
 pub const LINK: usize = 20;
 
-/// The row of a link that an earlier night found.
+/// Returns the row for a link found by an earlier run.
 pub fn row(doc: u64, partner: u64, similarity: f32) -> [u8; LINK] {
     let mut row = [0; LINK];
     row[..8].copy_from_slice(&doc.to_be_bytes());
@@ -189,12 +189,12 @@ pub fn row(doc: u64, partner: u64, similarity: f32) -> [u8; LINK] {
     row
 }
 
-/// The document, its partner and how similar they are, of a row.
+/// Returns the document, its partner and their similarity from a row.
 pub fn read(row: &[u8]) -> (u64, u64, f32) {
     (number(&row[..8]), number(&row[8..16]), f32::from_bits(number(&row[16..]) as u32))
 }
 
-/// Hands on all of these rows, in any order.
+/// Passes on all of these rows, in any order.
 pub fn each_link(engine: &Engine<'_>, rows: Option<&Sorted>, mut each: impl FnMut(u64, u64, f32)) -> Result<()> {
     let Some(rows) = rows else { return Ok(()) };
     for partition in 0..rows.partitions() {

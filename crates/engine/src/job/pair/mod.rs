@@ -1,4 +1,4 @@
-//! The second part of a run: from signatures to pairs that are checked and classified.
+//! The second part of a run: from signatures to verified and classified pairs.
 
 pub mod classes;
 pub mod components;

@@ -1,5 +1,5 @@
-//! The pairs of one algorithm, each once and in order, in a work file: sorted once, then read from front to back by every
-//! stage that needs them.
+//! The pairs of one algorithm in a temporary file, each once and in order: sorted once, then read sequentially by every stage that needs
+//! them.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, PairLayout};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Sorted};
 
-/// Bytes that a thread gathers before it appends them to the work file.
+/// Bytes that a thread collects before it appends them to the temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
-/// Pairs in parts that follow one another; a part covers a range of first documents.
+/// Holds pairs in consecutive parts; each part covers a range of first documents.
 pub struct PairList {
     layout: PairLayout,
     bytes: FrozenHeap,
-    /// By part: the stretches of the work file that hold it, in order.
+    /// The stretches of the temporary file that hold each part, in order.
     parts: Vec<Vec<Range<usize>>>,
     rows: u64,
 }
 
-/// One thread's share of the making.
+/// Holds the state of one thread that builds the list.
 struct Maker<S> {
     state: S,
     gathered: Vec<u8>,
@@ -42,8 +42,8 @@ impl<S> Maker<S> {
 }
 
 impl PairList {
-    /// Merges the occurrences of each pair and keeps of it what `check` makes of it; `state` is made once a part. The
-    /// occurrences are removed. Also returns the number of different pairs.
+    /// Merges the occurrences of each pair and keeps the result of `check`; `state` is created once per part. Removes the occurrences. Also
+    /// returns the number of distinct pairs.
     pub fn make<S>(
         engine: &Engine<'_>,
         what: &str,
@@ -87,7 +87,7 @@ impl PairList {
         Ok((PairList::of(layout, heap, occurrences.partitions(), stretches)?, merged))
     }
 
-    /// The pairs for which `keep` says yes; it is also told where the pair stands in [`PairList::iter`].
+    /// Returns the pairs for which `keep` returns true; it also receives the position of the pair in [`PairList::iter`].
     pub fn filter(
         &self,
         engine: &Engine<'_>,
@@ -97,7 +97,7 @@ impl PairList {
         self.revise(engine, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
     }
 
-    /// What `revise` makes of each pair; it is also told where the pair stands in [`PairList::iter`].
+    /// Returns the results of `revise` for each pair; it also receives the position of the pair in [`PairList::iter`].
     pub fn revise(
         &self,
         engine: &Engine<'_>,
@@ -142,14 +142,14 @@ impl PairList {
         makers: impl IntoIterator<Item = Vec<(usize, Range<usize>)>>,
     ) -> Result<PairList> {
         let mut parts = vec![Vec::new(); count];
-        // One thread made the whole of a part, in order.
+        // Each part was made by a single thread, in order.
         makers.into_iter().flatten().for_each(|(part, stretch)| parts[part].push(stretch));
         let bytes = heap.freeze_in_order()?;
         let rows = (bytes.bytes().len() / layout.width()) as u64;
         Ok(PairList { layout, bytes, parts, rows })
     }
 
-    /// Puts them down.
+    /// Saves the pairs to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         let parts: Vec<Vec<(usize, usize)>> =
             self.parts.iter().map(|part| part.iter().map(|stretch| (stretch.start, stretch.end)).collect()).collect();
@@ -157,7 +157,7 @@ impl PairList {
         to.heap(&self.bytes)
     }
 
-    /// Takes them up.
+    /// Restores the pairs from a checkpoint.
     pub fn restore(documents: u64, from: &mut CheckpointReader<'_>) -> Result<PairList> {
         let (tells, parts, rows): (bool, Vec<Vec<(usize, usize)>>, u64) = from.plain()?;
         let layout = PairLayout::new(documents);
@@ -166,27 +166,27 @@ impl PairList {
         Ok(PairList { layout: if tells { layout.telling() } else { layout }, bytes, parts, rows })
     }
 
-    /// How the pairs are laid out.
+    /// Returns the layout of the pairs.
     pub fn layout(&self) -> PairLayout {
         self.layout
     }
 
-    /// How many parts.
+    /// Returns the number of parts.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// How many pairs.
+    /// Returns the number of pairs.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Bytes of the work file.
+    /// Returns the bytes of the temporary file.
     pub fn bytes(&self) -> u64 {
         self.bytes.bytes().len() as u64
     }
 
-    /// Hands on the pairs of one part, until an error.
+    /// Passes on the pairs of one part, until an error.
     pub fn each_of(&self, part: usize, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         for stretch in &self.parts[part] {
             for bytes in self.bytes.bytes()[stretch.clone()].chunks_exact(self.layout.width()) {
@@ -196,12 +196,12 @@ impl PairList {
         Ok(())
     }
 
-    /// Hands on all pairs, until an error: cheaper a pair than [`PairList::iter`], which has to remember where it stands.
+    /// Passes on all pairs, until an error. Costs less per pair than [`PairList::iter`], which has to remember its position.
     pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))
     }
 
-    /// The pairs of one part.
+    /// Returns the pairs of one part.
     pub fn part(&self, part: usize) -> impl Iterator<Item = Pair> + '_ {
         let stretches = self.parts[part]
             .iter()
@@ -209,7 +209,7 @@ impl PairList {
         stretches.map(|bytes| self.layout.decode(bytes))
     }
 
-    /// All pairs.
+    /// Returns all pairs.
     pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
         (0..self.parts()).flat_map(|part| self.part(part))
     }

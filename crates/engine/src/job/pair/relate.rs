@@ -1,4 +1,4 @@
-//! From signature rows to what each algorithm says: classes and verified pairs.
+//! Turns signature rows into the result of each algorithm: classes and verified pairs.
 
 use std::sync::Arc;
 
@@ -22,21 +22,21 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// What is known of the corpus when rows have been signed.
+/// Holds what is known about the corpus after signing.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.
     pub copies: &'c Arc<Classes>,
-    /// How documents are seen.
+    /// The view through which documents are read.
     pub view: &'c View<'c>,
-    /// Their first lines, where an algorithm asks for them.
+    /// The first lines of documents, if an algorithm needs them.
     pub headings: Option<&'c Headings>,
-    /// What earlier nights found, where there is an index.
+    /// Results of earlier runs, if there is an index.
     pub earlier: Option<&'c dyn Earlier>,
 }
 
-/// Groups the rows of each algorithm, checks what met, and applies the rules that look at all pairs. Also returns what documents
-/// say that were read on the way.
+/// Groups the rows of each algorithm, verifies the candidates, and applies the rules that look at all pairs. Also returns the document
+/// contents that were read on the way.
 pub fn relate<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -64,7 +64,7 @@ pub fn relate<'c>(
     Ok((members?, contents))
 }
 
-/// The pairs as they stay; they are put down where that is due, and what they were made of goes.
+/// Returns the final pairs; if a checkpoint is due, saves them and deletes the state they were computed from.
 fn near(saved: &SavedState<'_>, at: usize, step: Step, report: &AlgorithmReport) -> Result<Found> {
     match step {
         Step::Near(found) => Ok(found),
@@ -82,7 +82,7 @@ fn near(saved: &SavedState<'_>, at: usize, step: Step, report: &AlgorithmReport)
     }
 }
 
-/// Groups the rows of each algorithm. What needs no further reading for its check is checked at once, so that it can be put down.
+/// Groups the rows of each algorithm. If a check needs no further pass, it runs at once, so that its pairs can be saved.
 fn group_all<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -107,8 +107,7 @@ fn group_all<'c>(
     })
 }
 
-/// Checks the candidates that had to wait for what is read of their documents, and holds the pairs of each algorithm against each
-/// other where it has a margin.
+/// Checks the candidates that had to wait for their documents to be read, and applies the margin rule of each algorithm that has one.
 fn verify<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -140,12 +139,12 @@ fn verify<'c>(
     Ok((members?, contents))
 }
 
-/// What earlier nights found of the guests, where there is an index.
+/// Returns the links that earlier runs found for indexed documents, if there is an index.
 fn links_of(session: &Session<'_>, earlier: Option<&dyn Earlier>, label: &str) -> Result<Option<Sorted>> {
     earlier.map_or(Ok(None), |earlier| earlier.links(session, label))
 }
 
-/// What the check of an algorithm's candidates is asked about.
+/// Returns the check of an algorithm's candidates and the documents it needs.
 fn of_candidates<'m>(Member { bound, now, .. }: &'m Member<'_, Step>) -> Wanted<'m> {
     let (check, documents) = match now {
         Step::Met(met) => (bound.verify_candidates(), Some(met.documents.clone())),
@@ -154,7 +153,7 @@ fn of_candidates<'m>(Member { bound, now, .. }: &'m Member<'_, Step>) -> Wanted<
     Wanted { label: bound.label.clone(), check, documents }
 }
 
-/// Checks the candidates of one algorithm; what passes is put down where that is due.
+/// Checks the candidates of one algorithm; saves the pairs that pass if a checkpoint is due.
 fn check(
     engine: &Engine<'_>,
     saved: &SavedState<'_>,
@@ -181,7 +180,7 @@ fn check(
     Ok(Found { pairs, classes, evidence })
 }
 
-/// The pairs of a method whose candidates nothing checks.
+/// Returns the pairs of an algorithm whose candidates are not checked.
 fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList> {
     let what = format!("merge {label}");
     let running = engine.clock.stage(what.clone());
@@ -190,7 +189,7 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
     Ok(pairs)
 }
 
-/// Tells the pairs of each algorithm that asks for it, for which the texts of their documents are read, once for all.
+/// Classifies the pairs of each algorithm that requests it. The texts of their documents are read once for all algorithms.
 fn tell_all<'c>(
     session: &Session<'_>,
     members: Vec<Member<'c, Step>>,

@@ -1,4 +1,5 @@
-//! The rule that tells versions from forms, over the pairs of one algorithm: what each pair is, and why.
+//! Applies the rule that separates versions from pages with the same template to the pairs of one algorithm: the relation of each pair, and
+//! why.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,17 +20,17 @@ use dupsift_core::error::Result;
 use dupsift_core::row::RelationKind;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// All that is known of documents for the rule.
+/// Holds everything known about the documents that the rule uses.
 pub struct Known<'k> {
-    /// What the method's check recorded of each.
+    /// What the algorithm's check recorded for each document.
     pub evidence: &'k Evidence,
-    /// What they say.
+    /// Document contents.
     pub contents: &'k Contents,
-    /// Their first lines.
+    /// The first lines of documents.
     pub headings: &'k Headings,
-    /// The documents whose first line too many have.
+    /// The documents whose first line is too common.
     pub common: &'k AtomicBits,
-    /// Their pairs of earlier nights.
+    /// Their pairs from earlier runs.
     pub earlier: Option<&'k Sorted>,
 }
 
@@ -47,8 +48,8 @@ impl Facts for Known<'_> {
     }
 }
 
-/// Tells what each pair is; all pairs of the algorithm have been judged by its own score. Forms that are too far apart to be
-/// reported are left out, and counted.
+/// Classifies each pair; all pairs of the algorithm must have been judged by its own score. Pairs that share a template and are too
+/// dissimilar to report are left out and counted.
 pub fn tell(
     session: &Session<'_>,
     label: &str,
@@ -86,21 +87,21 @@ pub fn tell(
     Ok((told, report))
 }
 
-/// The partners of each document in the order that the search for the next best asks for, in work files.
+/// Holds the partners of each document in the order that the search for the next best needs, in temporary files.
 struct Neighbours {
     links: Links,
     near: f32,
 }
 
 impl Neighbours {
-    /// Of pairs, and of those of earlier nights; those with a similarity of at least `near` are near.
+    /// Builds the lists from pairs and from the pairs of earlier runs; pairs with a similarity of at least `near` are near.
     fn new(session: &Session<'_>, pairs: (&PairList, Option<&Sorted>), near: f32) -> Result<Neighbours> {
         let mut links = Links::new(session, pairs, |_| true)?;
         links.sort(session, |x, y| order(near, x, y))?;
         Ok(Neighbours { links, near })
     }
 
-    /// The best partner that either of two documents has outside of what is near to both.
+    /// Returns the best partner of either document outside the group that is near to both.
     fn next_best(&self, a: u64, b: u64) -> NextBest {
         next_best(&self.links, self.near, MOST_PASSED, a, b)
     }

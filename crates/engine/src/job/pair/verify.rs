@@ -1,7 +1,7 @@
-//! The check on the texts: only documents that stand in a candidate pair are read again, each once for all algorithms.
+//! The check on the texts: only documents in a candidate pair are read again, each once for all algorithms.
 //!
-//! What a check needs of a document (its shingles, its characters) is recorded in a memory-mapped work file, so that a
-//! document in a thousand candidate pairs is cut once and memory does not grow with the candidates.
+//! What a check needs from a document (its shingles, its characters) is recorded in a memory-mapped temporary file. A document in a
+//! thousand candidate pairs is therefore cut once, and memory does not grow with the candidates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,27 +21,27 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// What a check on the texts left of the candidates of one algorithm.
+/// Holds the candidates of one algorithm that passed the check on the texts.
 pub struct Verified {
     /// The pairs that passed.
     pub pairs: PairList,
-    /// Different candidates.
+    /// Distinct candidates.
     pub candidates: u64,
-    /// Candidates for which one comparison would have taken too long; none of them is a pair.
+    /// Candidates for which one comparison would have taken too long; none of them counts as a pair.
     pub undecided: u64,
 }
 
-/// What an algorithm's check is asked about.
+/// Describes what an algorithm's check needs.
 pub struct Wanted<'w> {
     /// The algorithm.
     pub label: String,
     /// The check, if there is one.
     pub check: Option<Check<'w>>,
-    /// The documents that it will be asked about, where its evidence of them is still to be taken.
+    /// The documents that the check will look at, if their evidence still has to be collected.
     pub documents: Option<Arc<AtomicBits>>,
 }
 
-/// Makes the checks that come after a rule over all pairs.
+/// Runs the checks that follow a rule over all pairs.
 pub fn verify_last<'c>(
     session: &Session<'_>,
     members: Vec<Member<'c, Step>>,
@@ -75,7 +75,7 @@ pub fn verify_last<'c>(
     Ok((members.collect::<Result<_>>()?, contents))
 }
 
-/// The documents of some pairs.
+/// Returns the documents that appear in these pairs.
 pub fn documents_of(session: &Session<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
     let documents = AtomicBits::new(session.engine.dir, "documents-of-pairs", session.documents() as usize)?;
     pairs.each(|pair| {
@@ -85,8 +85,8 @@ pub fn documents_of(session: &Session<'_>, pairs: &PairList) -> Result<Arc<Atomi
     Ok(Arc::new(documents))
 }
 
-/// Reads the documents of each algorithm's candidates, and records what its check needs of them. Also returns what the
-/// documents say that were read for it, where that will be asked.
+/// Reads the documents of each algorithm's candidates, and records what its check needs from them. Also returns the contents of these
+/// documents, if they will be needed.
 pub fn take_evidence(
     session: &Session<'_>,
     wanted: &[Wanted<'_>],
@@ -106,7 +106,7 @@ pub fn take_evidence(
             .map(|documents| Taking::new(session.engine.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
-    // Documents whose contents are asked for are mostly candidates: then their texts are not read once more for it.
+    // Most documents whose contents are needed are candidates, so their texts are not read a second time.
     let asks = asks_contents(session);
     let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
     let contents = TakingContents::new(session, known, docs)?;
@@ -146,7 +146,7 @@ pub fn take_evidence(
     Ok((evidence, contents))
 }
 
-/// Whether it will be asked what documents in pairs say.
+/// Returns whether the contents of documents in pairs will be needed.
 pub fn asks_contents(session: &Session<'_>) -> bool {
     let removal_asks = session.options.removes && session.options.remove_if.bounds().is_some();
     removal_asks || session.options.recipe.relates()
@@ -162,7 +162,7 @@ pub fn check_pairs(
 ) -> Result<Verified> {
     let undecided = AtomicU64::new(0);
     let running = engine.clock.stage(format!("verify {label}"));
-    // Pairs come in order of their first document, whose evidence is read once.
+    // Pairs arrive in order of their first document, whose evidence is read once.
     let (pairs, candidates) = PairList::make(
         engine,
         &format!("verify {label}"),

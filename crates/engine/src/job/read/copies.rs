@@ -1,4 +1,4 @@
-//! Exact copies (`stage/copies.rs`): the hashes of all texts, a reading of their own for them, and the fold into classes.
+//! Finds exact copies (`stage/copies.rs`): the hashes of all texts, a separate pass to compute them, and the fold into classes.
 
 use crate::job::pair::classes::{Classes, Link};
 use crate::reading::document::View;
@@ -9,17 +9,17 @@ use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 
-/// A shuffle for the hashes of all documents.
+/// Returns a shuffle for the hashes of all documents.
 pub fn shuffle(session: &Session<'_>) -> Result<Shuffle> {
     session.engine.shuffle("copies", copies::ROW, copies::GROUP, session.documents())
 }
 
-/// Writes the hash of one text, unless it can have no copies.
+/// Writes the hash of one text, unless the text cannot have copies.
 pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
     copies::row(doc, document).map_or(Ok(()), |row| writer.push(&row))
 }
 
-/// The classes of equal texts.
+/// Returns the classes of equal texts.
 pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
     let running = session.engine.clock.stage("fold copies");
     let link = Link::new(session);
@@ -47,7 +47,7 @@ pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
     Ok(classes)
 }
 
-/// A reading of its own for the copies: for statistics that count each text once.
+/// Finds copies in a separate pass, for statistics that count each text once.
 pub fn read(session: &Session<'_>) -> Result<Sorted> {
     let running = session.engine.clock.stage("find copies");
     let hashes = shuffle(session)?;

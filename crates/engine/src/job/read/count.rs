@@ -1,4 +1,4 @@
-//! The first pass: counts of words and features over all documents, and what of each of them is kept for those who sign later.
+//! The first pass: counts words and features over all documents, and keeps the data that signing needs later.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
@@ -18,24 +18,24 @@ use dupsift_core::hash::hash64;
 use dupsift_spill::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
 use dupsift_text::Analysis;
 
-/// What the first pass found.
+/// Holds the results of the first pass.
 pub struct Counted {
     /// The statistics.
     pub stats: CorpusStats,
-    /// Where Chinese words begin.
+    /// The word boundaries of Chinese text.
     pub cuts: Option<Cuts>,
-    /// The words of each document, where these are all that the second pass needs.
+    /// The words of each document, if the second pass needs nothing else.
     pub forward: Option<Forward>,
-    /// Bytes that went to disk.
+    /// Bytes spilled to disk.
     pub spilled_bytes: u64,
 }
 
-/// How much was counted.
+/// Holds the totals of the counts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Totals {
     /// Documents that count in the statistics.
     pub documents: u64,
-    /// Their words.
+    /// Words in these documents.
     pub tokens: u64,
 }
 
@@ -46,7 +46,7 @@ impl Merge for Totals {
     }
 }
 
-/// The counting, for all threads.
+/// Holds the counting state of all threads.
 pub struct Counting<'j> {
     session: &'j Session<'j>,
     stats: Stats,
@@ -57,7 +57,7 @@ pub struct Counting<'j> {
     forward: Option<ForwardWriter>,
 }
 
-/// What one thread counts with.
+/// Holds the counting state of one thread.
 pub struct CountingThread<'w> {
     tally: Tally<'w>,
     words: Option<Writer<'w>>,
@@ -73,7 +73,7 @@ impl Recorder for Counting<'_> {
 }
 
 impl<'j> Counting<'j> {
-    /// `first_lines`: whether what is kept of the words is to have those of first lines; none where no words are kept.
+    /// Starts counting. `first_lines` sets whether the saved words include those of first lines; `None` if no words are saved.
     pub fn new(session: &'j Session<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
         Ok(Counting {
             cuts: CutsWriter::new(session)?,
@@ -82,9 +82,9 @@ impl<'j> Counting<'j> {
         })
     }
 
-    /// For one thread.
+    /// Returns the state for one thread.
     pub fn thread(&self) -> CountingThread<'_> {
-        // The letters of numbered words take the rest.
+        // The rest is for the letters of numbered words.
         let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),
@@ -104,7 +104,7 @@ impl<'j> Counting<'j> {
         }
         let limit = tally.words.as_ref().map_or(usize::MAX, Counts::limit);
         if document.word_count() > limit && document.counted().len() > limit {
-            // More words than the table has room for: it is drained, and these words pass it by.
+            // The document has more words than the table has room for: the table is drained, and these words bypass it.
             drain(&mut tally.words, words)?;
             tally.add_but_words(document);
             if let Some(writer) = words {
@@ -141,7 +141,7 @@ impl<'j> Counting<'j> {
         Ok(())
     }
 
-    /// Ends the work of a thread.
+    /// Ends a thread's work.
     pub fn close(mut thread: CountingThread<'_>) -> Result<Totals> {
         drain(&mut thread.tally.words, &mut thread.words)?;
         drain(&mut thread.tally.features, &mut thread.features)?;
@@ -152,7 +152,7 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Of a part of the corpus, whose counts are added to those of other parts: neither cuts nor words are kept.
+    /// Starts counting a part of the corpus whose counts are added to those of other parts; neither cuts nor words are saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
             session,
@@ -165,13 +165,13 @@ impl<'j> Counting<'j> {
         })
     }
 
-    /// The partial counts of words and of features of a part.
+    /// Returns the partial counts of words and features for a part.
     pub fn end(self) -> Result<[Option<Sorted>; 2]> {
         let finish = |counts: Option<Shuffle>| counts.map(Shuffle::finish).transpose();
         Ok([finish(self.words)?, finish(self.features)?])
     }
 
-    /// The statistics of counts that were summed elsewhere: no term comes twice.
+    /// Returns the statistics from counts that were summed elsewhere; no term may appear twice.
     pub fn summed(
         session: &Session<'_>,
         Totals { documents, tokens }: Totals,
@@ -186,7 +186,7 @@ impl<'j> Counting<'j> {
     /// Returns the statistics.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn finish(self, totals: Totals) -> Result<Counted> {
         let (words, words_spilled) = table(self.session.engine, "words", self.words, LEAST_WORDS)?;
         let (features, features_spilled) = table(self.session.engine, "features", self.features, LEAST_FEATURES)?;
@@ -201,9 +201,9 @@ impl<'j> Counting<'j> {
     }
 }
 
-/// A shuffle for partial counts whose partitions follow the terms.
+/// Returns a shuffle for partial counts whose partitions are in term order.
 fn terms(session: &Session<'_>, name: &str) -> Result<Shuffle> {
-    // About one distinct term for each forty bytes of text, by far the most that was seen.
+    // About one distinct term per 40 bytes of text, by far the highest rate seen.
     let bytes: u64 = session.source.files.iter().map(|file| file.text_bytes).sum();
     let spec = Spec {
         name: name.to_string(),
@@ -227,7 +227,7 @@ fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result
     }
 }
 
-/// Adds up the partial counts into the term table; terms in fewer than `least` documents are left out.
+/// Sums the partial counts into the term table; terms in fewer than `least` documents are left out.
 fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
     let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
     let partial = partial.finish()?;

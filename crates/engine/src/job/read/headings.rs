@@ -1,4 +1,4 @@
-//! The first line of each document, recorded by its hash: two pages with one title are known by it, if few have it.
+//! Records the first line of each document by its hash: it identifies pages with the same title if few documents have it.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::job::pair::classes::Classes;
@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::run::Run;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 use dupsift_text::{Analysis, Heading};
 
-/// The first lines of all documents.
+/// Holds the first lines of all documents.
 pub struct Headings {
     packed: AtomicCells<u64>,
 }
@@ -24,32 +24,32 @@ impl Recorder for Headings {
 }
 
 impl Headings {
-    /// None yet.
+    /// Returns an empty recorder.
     pub fn new(session: &Session<'_>) -> Result<Headings> {
         Ok(Headings { packed: AtomicCells::new(session.engine.dir, "headings", session.documents() as usize)? })
     }
 
-    /// Records the one of a document.
+    /// Records a document's first line.
     pub fn take(&self, doc: u64, document: &Analysis<'_>) {
         self.packed.store(doc as usize, note::first_line(document));
     }
 
-    /// What was recorded of a document.
+    /// Returns what was recorded for a document.
     pub fn packed(&self, doc: u64) -> u64 {
         self.packed.load(doc as usize)
     }
 
-    /// Records what another process has.
+    /// Records what another process found.
     pub fn take_packed(&self, doc: u64, packed: u64) {
         self.packed.store(doc as usize, packed);
     }
 
-    /// Puts them down.
+    /// Saves the first lines to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.cells(&self.packed)
     }
 
-    /// Takes them up.
+    /// Restores the first lines from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Headings> {
         Ok(Headings { packed: from.cells()? })
     }
@@ -58,13 +58,13 @@ impl Headings {
         Heading::unpack(self.packed.load(doc as usize))
     }
 
-    /// Notes those of the night for later ones.
+    /// Records the first lines of this batch for later runs.
     pub fn note(&self, session: &Session<'_>, copies: &Classes, earlier: &dyn Earlier) -> Result<()> {
         let own = (session.base..session.documents()).filter(|&doc| !copies.is_surplus(doc));
         earlier.note_lines(session.engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
     }
 
-    /// The documents whose first line more than `most` texts have, copies counted once, those of earlier nights with them.
+    /// Returns the documents whose first line is shared by more than `most` texts. Copies count once; texts from earlier runs are included.
     pub fn common(
         &self,
         session: &Session<'_>,
@@ -101,7 +101,7 @@ impl Headings {
                 for group in records.groups().filter(|group| kept.is_some() || group.len() as u64 > most) {
                     session.engine.go_on()?;
                     let rows = &records.bytes()[group.start * width..group.end * width];
-                    // Guests are among the old documents.
+                    // Participating indexed documents are already counted among all indexed documents.
                     let own = headings::common(documents, rows, 0).filter(|&doc| doc >= session.base).count() as u64;
                     if own + old.get(&number(&rows[..headings::GROUP])).copied().unwrap_or(0) <= most {
                         continue;
@@ -116,7 +116,7 @@ impl Headings {
         Ok(common)
     }
 
-    /// What the first lines of two documents say of them.
+    /// Compares the first lines of two documents.
     pub fn compare(&self, common: &AtomicBits, a: u64, b: u64) -> FirstLine {
         headings::compare(self.of(a), self.of(b), || common.get(a as usize))
     }

@@ -1,5 +1,5 @@
-//! What the first reading records of every row, for any algorithms: its id, its length and what else `--keep` asks
-//! for, the hash of its text, or why it cannot be used.
+//! Records what the first pass collects for every row, whatever the algorithms: its id, its length and the other values that `--keep`
+//! needs, and the hash of its text or the reason it is rejected.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ use dupsift_files::tables::{Documents, IdsSeen, LostValues, RejectReason};
 use dupsift_spill::shuffle::{AtomicCells, Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 
-/// The recorders, for all threads.
+/// Holds the recorders for all threads.
 pub struct Intake<'j> {
     session: &'j Session<'j>,
     ids: Shuffle,
@@ -36,15 +36,15 @@ pub struct Intake<'j> {
     hashes: Option<Shuffle>,
     headings: Option<Headings>,
     shapes: AtomicCells<u64>,
-    /// The columns whose values are hashed with the texts.
+    /// The columns whose values are hashed together with the texts.
     columns: Vec<String>,
 }
 
-/// What one thread records.
+/// Holds the recorders of one thread.
 pub struct RowRecorder<'w> {
     ids: Writer<'w>,
     rejected: Writer<'w>,
-    /// Whether the rows are of guests, which were counted and checked when they came.
+    /// Whether the rows are indexed documents, which were counted and checked when they were added.
     guests: bool,
     hashes: Option<Writer<'w>>,
     lengths: Vec<u32>,
@@ -52,16 +52,16 @@ pub struct RowRecorder<'w> {
     took: Took,
 }
 
-/// What one thread took.
+/// Holds the totals of one thread.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Took {
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
     /// Documents with a text.
     pub used: u64,
-    /// Bytes of their texts.
+    /// Bytes of text.
     pub text_bytes: u64,
-    /// They by writing and by length.
+    /// Document counts by script and length.
     pub parts: Parts,
     /// Values besides the texts that count as null.
     pub lost: LostValues,
@@ -77,55 +77,55 @@ impl Merge for Took {
     }
 }
 
-/// What was recorded.
+/// Holds what was recorded.
 pub struct Taken {
     /// The order of preference.
     pub keep: KeepOrder,
-    /// The scopes, see `--scope`.
+    /// The scopes (see `--scope`).
     pub scopes: Option<Noted>,
-    /// The values of `--source-column`, where it is given.
+    /// The values of `--source-column`, if it is given.
     pub sources: Option<SourceValues>,
-    /// Rows set aside.
+    /// Rejected rows.
     pub rejected: Rejected,
-    /// The hashes of all texts, where copies were not known before.
+    /// The hashes of all texts, if copies were not known before.
     pub hashes: Option<Sorted>,
-    /// The first lines of all texts, where an algorithm asks for them.
+    /// The first lines of all texts, if an algorithm needs them.
     pub headings: Option<Headings>,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
-    /// Rows whose id stood before.
+    /// Rows whose id already appeared before.
     pub duplicate_ids: u64,
     /// Values besides the texts that count as null.
     pub lost: LostValues,
     /// Documents with a text.
     pub used: u64,
-    /// Bytes of their texts.
+    /// Bytes of text.
     pub text_bytes: u64,
-    /// They by writing and by length.
+    /// Document counts by script and length.
     pub parts: Parts,
-    /// The [`shape`] of each.
+    /// The [`shape`] of each document.
     pub shapes: AtomicCells<u64>,
-    /// Bytes that went to disk.
+    /// Bytes spilled to disk.
     pub spilled_bytes: u64,
-    /// Hashes of what was read of each file, see [`content_hashes`].
+    /// Hashes of what was read from each file, see [`content_hashes`].
     pub contents: Vec<Sum>,
 }
 
 impl Taken {
-    /// Returns the values besides the texts that count as null, those of `--keep` with them.
+    /// Returns the values besides the texts that count as null, including those of `--keep`.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.keep.lost());
         lost
     }
 
-    /// Returns what ids the tables of the output hold: those of readable rows, or with `attributes/` those of every row.
+    /// Returns the kinds of ids in the output tables: those of readable rows, or of every row with `attributes/`.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }
     }
 
-    /// Appends what was noted of documents that follow each other.
+    /// Appends what was recorded for consecutive documents.
     pub fn put_part(&self, docs: Range<u64>, out: &mut Vec<u8>) {
         out.extend_from_slice(&docs.start.to_le_bytes());
         out.extend_from_slice(&(docs.end - docs.start).to_le_bytes());
@@ -152,7 +152,7 @@ impl Recorder for Intake<'_> {
 }
 
 impl<'j> Intake<'j> {
-    /// Hashes of texts are taken where copies are not known yet.
+    /// Starts recording. Text hashes are recorded if `hashes` is set, that is, if copies are not known yet.
     pub fn new(session: &'j Session<'j>, hashes: bool) -> Result<Intake<'j>> {
         Ok(Intake {
             session,
@@ -167,17 +167,17 @@ impl<'j> Intake<'j> {
         })
     }
 
-    /// The columns that are recorded beside what `want` asks for.
+    /// Adds the recorded columns to `want`.
     pub fn want(&self, want: Want) -> Want {
         Intake::wanted(self.session, want)
     }
 
-    /// The same without recorders.
+    /// Works like `want`, without recorders.
     pub fn wanted(session: &Session<'_>, want: Want) -> Want {
         SourceRecorder::want(session, KeepRecorder::want(session, Want { id: true, ..want }))
     }
 
-    /// For one thread.
+    /// Returns the recorders for one thread.
     pub fn recorder(&self) -> RowRecorder<'_> {
         RowRecorder {
             ids: self.ids.writer(),
@@ -190,12 +190,12 @@ impl<'j> Intake<'j> {
         }
     }
 
-    /// For one thread that reads documents of an index.
+    /// Returns the recorders for one thread that reads indexed documents.
     pub fn recorder_of_guests(&self) -> RowRecorder<'_> {
         RowRecorder { guests: true, ..self.recorder() }
     }
 
-    /// Takes a row of a batch down but for its text, which is returned where it can be used.
+    /// Records a row of a batch except its text, which is returned if it can be used.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row).filter(|_| !recorder.guests) {
             recorder.ids.push(&id.text_hash().to_be_bytes())?;
@@ -215,7 +215,7 @@ impl<'j> Intake<'j> {
         }
     }
 
-    /// Records what a text says of itself.
+    /// Records the properties of a text.
     pub fn text(
         &self,
         recorder: &mut RowRecorder<'_>,
@@ -238,7 +238,7 @@ impl<'j> Intake<'j> {
         recorder.hashes.as_mut().map_or(Ok(()), |writer| copies::push(writer, doc, document))
     }
 
-    /// Ends a batch, of which every row was recorded.
+    /// Ends a batch after every row was recorded.
     pub fn batch(&self, recorder: &mut RowRecorder<'_>, batch: &Documents) -> Result<()> {
         let nulls = recorder.took.ids_seen.nulls;
         recorder.took.ids_seen.merge(batch.ids_seen());
@@ -254,14 +254,14 @@ impl<'j> Intake<'j> {
             recorder.contents.clear();
         }
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))?;
-        // Last: what cannot be written as text is known after the columns were read.
+        // This comes last: values that cannot be written as text are known only after the columns were read.
         if !recorder.guests {
             recorder.took.lost.merge(&batch.lost_values());
         }
         Ok(())
     }
 
-    /// Records documents that follow each other, by what [`Taken::put_part`] says of them; `noted` is told of each.
+    /// Records consecutive documents from the output of [`Taken::put_part`]; calls `noted` for each.
     pub fn take_part(&self, bytes: &[u8], mut noted: impl FnMut(u64) -> Result<()>) -> Result<()> {
         let mut bytes = Bytes(bytes);
         while !bytes.0.is_empty() {
@@ -283,17 +283,17 @@ impl<'j> Intake<'j> {
         Ok(())
     }
 
-    /// Returns what the values of the columns of `--keep` are; see [`Intake::add_tallies`].
+    /// Returns the tallies of the values in `--keep` columns; see [`Intake::add_tallies`].
     pub fn tallies(&self) -> Vec<Tally> {
         self.keep.tallies()
     }
 
-    /// Adds what [`Intake::tallies`] says of another part of the corpus.
+    /// Adds the tallies from [`Intake::tallies`] for another part of the corpus.
     pub fn add_tallies(&self, tallies: &[Tally]) {
         self.keep.add_tallies(tallies);
     }
 
-    /// Sets rows aside that another process could not use.
+    /// Records rows that another process rejected.
     pub fn take_rejected(&self, bytes: &[u8]) -> Result<()> {
         let (mut bytes, mut writer) = (Bytes(bytes), self.rejecter.writer());
         while !bytes.0.is_empty() {
@@ -304,7 +304,7 @@ impl<'j> Intake<'j> {
         writer.flush()
     }
 
-    /// Ends the work of a thread.
+    /// Ends a thread's work.
     pub fn close(recorder: RowRecorder<'_>) -> Result<Took> {
         for mut writer in [Some(recorder.ids), Some(recorder.rejected), recorder.hashes].into_iter().flatten() {
             writer.flush()?;
@@ -320,7 +320,7 @@ impl<'j> Intake<'j> {
         Ok(taken)
     }
 
-    /// The same but for the ids that stood before: the hashes of all ids come too.
+    /// Works like `finish`, but does not count repeated ids; also returns the hashes of all ids.
     pub fn end(self, took: Took) -> Result<(Taken, Sorted)> {
         let ids = self.ids.finish()?;
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;
@@ -346,7 +346,7 @@ impl<'j> Intake<'j> {
     }
 }
 
-/// Rows beyond the first of each value.
+/// Counts the rows beyond the first of each value.
 pub fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
     let surplus = engine.work(
         values.partitions(),

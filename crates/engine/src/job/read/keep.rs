@@ -1,7 +1,7 @@
-//! The order of preference (`--keep`): which of two documents is the better one.
+//! The order of preference (`--keep`): which of two documents is better.
 //!
-//! Length alone needs four bytes a document. If columns of the corpus take part, what was noted of their values
-//! ([`crate::reading::keep_column`]) is kept in a work file. Whether a column compares as numbers or as texts is known when all rows are read.
+//! Length alone takes four bytes per document. If corpus columns take part, their recorded values ([`crate::reading::keep_column`]) are
+//! kept in a temporary file. Whether a column compares as numbers or as text is known only after all rows are read.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -24,11 +24,11 @@ use dupsift_files::tables::read_as::portions;
 use dupsift_files::tables::{Documents, LostValues};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 
-/// How columns compare, in run.json.
+/// How columns compare, as recorded in run.json.
 const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
-/// Records what the order needs of each document, from many threads.
+/// Records what the order needs from each document, from many threads.
 pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
@@ -36,20 +36,20 @@ pub struct KeepRecorder<'j> {
 }
 
 struct Columns {
-    /// Their names, in the order of the keys.
+    /// The column names, in the order of the keys.
     names: Vec<String>,
     heap: Heap,
-    /// Where the values of a document begin, plus one; 0: it was not read.
+    /// The offset of each document's values plus one; 0 if the document was not read.
     begins: AtomicCells<u64>,
-    /// What the values of each column are so far.
+    /// The tally of each column's values so far.
     tallies: Vec<Tallying>,
 }
 
-/// Bytes of values that are noted at a time.
+/// Bytes of values that are recorded at a time.
 const PORTION_BYTES: usize = 4 << 20;
 
 impl Columns {
-    /// Records some rows of a batch. Rows in succession with the same values share them.
+    /// Records some rows of a batch. Consecutive rows with the same values share them.
     fn record(&self, batch: &Documents, arrays: &[Option<&ArrayRef>], rows: Range<usize>) -> Result<()> {
         let mut values = Vec::with_capacity(self.names.len());
         for ((name, tally), array) in self.names.iter().zip(&self.tallies).zip(arrays) {
@@ -92,10 +92,10 @@ impl Recorder for KeepRecorder<'_> {
 }
 
 impl<'j> KeepRecorder<'j> {
-    /// For all documents of the job.
+    /// Returns a recorder for all documents of the job.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn new(session: &'j Session<'_>) -> Result<KeepRecorder<'j>> {
         let keep = &session.options.keep;
         let documents = session.documents() as usize;
@@ -113,7 +113,7 @@ impl<'j> KeepRecorder<'j> {
         Ok(KeepRecorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
     }
 
-    /// The columns that it needs beside what `want` asks for.
+    /// Adds the columns that the order needs to `want`.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
         let mut want = want;
         let (fields, keep) = (session.field_columns(), session.options.keep.columns());
@@ -123,7 +123,7 @@ impl<'j> KeepRecorder<'j> {
         want
     }
 
-    /// Records a batch; `lengths` are the characters of its texts, 0 for rejected rows.
+    /// Records a batch; `lengths` holds the characters of its texts, 0 for rejected rows.
     pub fn record(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
         for (row, &length) in lengths.iter().enumerate() {
             self.lengths.store(batch.doc(row) as usize, length);
@@ -131,23 +131,23 @@ impl<'j> KeepRecorder<'j> {
         let Some(columns) = &self.columns else { return Ok(()) };
         let arrays: Vec<Option<&ArrayRef>> = columns.names.iter().map(|name| batch.column(name)).collect();
         let there: Vec<&ArrayRef> = arrays.iter().copied().flatten().collect();
-        // A dictionary may have a long value that all rows refer to.
+        // A dictionary may hold one long value that all rows refer to.
         let portions = portions(&there, batch.len(), PORTION_BYTES).map_err(Error::columns("read a column"))?;
         portions.into_iter().try_for_each(|rows| columns.record(batch, &arrays, rows))
     }
 
-    /// Returns what the values of each column are, if columns take part.
+    /// Returns the tally of each column's values, if columns take part.
     pub fn tallies(&self) -> Vec<Tally> {
         self.columns.iter().flat_map(|columns| columns.tallies.iter().map(Tallying::sum)).collect()
     }
 
-    /// Adds what [`KeepRecorder::tallies`] says of another part of the corpus.
+    /// Adds the tallies from [`KeepRecorder::tallies`] for another part of the corpus.
     pub fn add_tallies(&self, tallies: &[Tally]) {
         let known = self.columns.iter().flat_map(|columns| &columns.tallies);
         known.zip(tallies).for_each(|(known, more)| known.add(*more));
     }
 
-    /// Records a document by what [`KeepOrder::put_part`] says of it.
+    /// Records a document from the output of [`KeepOrder::put_part`].
     pub fn take_part(&self, doc: u64, bytes: &mut Bytes<'_>) -> Result<()> {
         self.lengths.store(doc as usize, bytes.short()?);
         let Some(columns) = &self.columns else { return Ok(()) };
@@ -157,12 +157,12 @@ impl<'j> KeepRecorder<'j> {
         Ok(())
     }
 
-    /// Ends the recording; each column compares as most of its values.
+    /// Ends the recording; each column compares as most of its values do.
     pub fn finish(self) -> Result<KeepOrder> {
         self.finish_as(&BTreeMap::new())
     }
 
-    /// Ends the recording of some documents of a corpus; columns compare as they did in its run, which [`KeepOrder::compared_as`] said.
+    /// Ends the recording for some documents of a corpus; columns compare as they did in its run, according to [`KeepOrder::compared_as`].
     pub fn finish_as(self, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
         let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
@@ -204,7 +204,7 @@ impl<'j> KeepRecorder<'j> {
     }
 }
 
-/// The order itself.
+/// Holds the order.
 pub struct KeepOrder {
     lengths: AtomicCells<u32>,
     length_descending: Option<bool>,
@@ -212,19 +212,20 @@ pub struct KeepOrder {
     columns: Option<Values>,
     lost: LostValues,
     warnings: Vec<String>,
-    /// The numbers of the first guest of each night, then of the first document of the corpus; none without guests.
+    /// The number of the first indexed document of each earlier batch, then of the first document of the corpus; empty if no indexed
+    /// documents take part.
     nights: Vec<u64>,
 }
 
-/// The values of the columns.
+/// Holds the values of the columns.
 struct Values {
-    /// What compares, in order of weight, and whether larger values come first.
+    /// The keys in order of weight, and whether larger values come first.
     keys: Vec<(Compared, bool)>,
     values: FrozenHeap,
     begins: AtomicCells<u64>,
 }
 
-/// What a key compares.
+/// Names what a key compares.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Compared {
     Length,
@@ -233,7 +234,7 @@ enum Compared {
 }
 
 impl Values {
-    /// The bytes of a document, for each column what [`parts`] reads.
+    /// Returns a document's bytes: for each column, what [`parts`] reads.
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];
@@ -243,12 +244,12 @@ impl Values {
 }
 
 impl KeepOrder {
-    /// The characters of a document, as they were recorded.
+    /// Returns a document's recorded length in characters.
     pub fn length(&self, doc: u64) -> u32 {
         self.lengths.load(doc as usize)
     }
 
-    /// Appends what is known of a document.
+    /// Appends what is recorded for a document.
     pub fn put_part(&self, doc: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.length(doc).to_le_bytes());
         if let Some(columns) = &self.columns {
@@ -256,7 +257,7 @@ impl KeepOrder {
         }
     }
 
-    /// Returns for each column whether it compares as numbers or as text, as run.json says it.
+    /// Returns for each column whether it compares as numbers or as text, as recorded in run.json.
     pub fn compared_as(&self) -> BTreeMap<String, String> {
         let keys = self.columns.iter().flat_map(|columns| &columns.keys);
         let of = |(key, _): &(Compared, bool)| match key {
@@ -268,23 +269,23 @@ impl KeepOrder {
         keys.filter_map(of).collect()
     }
 
-    /// Returns the values of columns that count as null, and why.
+    /// Returns the column values that count as null, and why.
     pub fn lost(&self) -> &LostValues {
         &self.lost
     }
 
-    /// Returns what a reader of the result should know of how columns compare.
+    /// Returns warnings about how columns compare.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the
-    /// first document of the corpus.
+    /// Prefers indexed documents to new ones, and earlier batches to later ones: `nights` holds the number of the first document of each
+    /// batch, then that of the first document of the corpus.
     pub fn by_nights(&mut self, nights: Vec<u64>) {
         self.nights = nights;
     }
 
-    /// Puts it down.
+    /// Saves the order to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         let keys = self.columns.as_ref().map(|columns| &columns.keys);
         to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost, &self.warnings))?;
@@ -294,7 +295,7 @@ impl KeepOrder {
         to.cells(begins)
     }
 
-    /// Takes it up.
+    /// Restores the order from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<KeepOrder> {
         let (length_descending, doc_descending, keys, lost, warnings) = from.plain::<(_, _, Option<Vec<_>>, _, _)>()?;
         let lengths = from.cells()?;
@@ -303,12 +304,12 @@ impl KeepOrder {
         Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, warnings, nights: Vec::new() })
     }
 
-    /// Whether `a` is preferred to `b`; a total order, for the document number decides last.
+    /// Returns whether `a` is preferred to `b`. The order is total because the document number decides last.
     pub fn better(&self, a: u64, b: u64) -> bool {
         self.compare(a, b).is_lt()
     }
 
-    /// The order of preference, the best first.
+    /// Compares two documents by preference, best first.
     pub fn compare(&self, a: u64, b: u64) -> Ordering {
         let night = |doc: u64| self.nights.partition_point(|&first| first <= doc);
         if !self.nights.is_empty() && night(a) != night(b) {
@@ -328,7 +329,7 @@ impl KeepOrder {
         order.then_with(|| if self.doc_descending { b.cmp(&a) } else { a.cmp(&b) })
     }
 
-    /// By the keys in their order. A document without a value comes last in either direction.
+    /// Compares by the keys in order. A document without a value comes last in either direction.
     fn by_columns(&self, columns: &Values, a: u64, b: u64) -> Ordering {
         let (mut of_a, mut of_b) = (columns.of(a), columns.of(b));
         let turned = |order: Ordering, turn: bool| if turn { order.reverse() } else { order };
@@ -351,7 +352,7 @@ impl KeepOrder {
         Ordering::Equal
     }
 
-    /// Sorts documents by preference, the best first, on all threads.
+    /// Sorts documents by preference, best first, on all threads.
     pub fn sort(&self, engine: &Engine<'_>, mut documents: Slots<'_>) -> Result<()> {
         if let (Slots::Narrow(documents), None, true) = (&mut documents, &self.columns, self.nights.is_empty()) {
             return self.sort_by_length(engine, documents);
@@ -363,7 +364,7 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// Length and document side by side are one number that compares like the key: the lengths are looked up once.
+    /// Length and document together form a number that compares like the key, so that each length is looked up once.
     fn sort_by_length(&self, engine: &Engine<'_>, documents: &mut [u32]) -> Result<()> {
         let turned = |value: u32, turn: bool| if turn { !value } else { value };
         let mut keys: Mapped<u64> = Mapped::new(engine.dir, "order-keys", documents.len())?;
@@ -381,7 +382,7 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// The best of some documents; 0 for none.
+    /// Returns the best of some documents; 0 if there are none.
     pub fn best(&self, documents: Docs<'_>) -> u64 {
         documents.iter().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap_or(0)
     }

@@ -1,7 +1,7 @@
-//! What algorithms learn before they sign: one reading for the notes of all of them, then each learns from its own.
+//! What algorithms learn before they sign: a single pass takes the notes of all algorithms, then each one learns from its own.
 //!
-//! Notes stand in a memory-mapped work file; their order is that of a hash of the texts, so that a model does not depend on
-//! the order of documents. A note counts once for each exact copy of its document, unless copies are not to count.
+//! Notes are in a memory-mapped temporary file, ordered by a hash of the texts, so that a model does not depend on document order. A note
+//! counts once for each exact copy of its document, unless copies do not count.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,16 +15,16 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// Of the 150 MB that are promised besides the budget, what the program and its dictionary leave over.
+/// What the program and its dictionary leave of the 150 MB that are allowed on top of the memory limit.
 const BESIDES: usize = 80 << 20;
 
-/// The notes of one algorithm while they are written.
+/// Holds the notes of one algorithm while they are written.
 struct Pad {
     numbers: Heap,
     order: Shuffle,
 }
 
-/// The notes of one algorithm, in order.
+/// Holds the notes of one algorithm, in order.
 struct Pages<'p> {
     session: &'p Session<'p>,
     numbers: FrozenHeap,
@@ -38,20 +38,20 @@ impl Pages<'_> {
 
     fn get(&self, at: usize) -> &[u64] {
         let words = |from: u64, count: usize| bytemuck::try_cast_slice(self.numbers.get(from, count * 8));
-        // Every entry is a whole number of words in a mapped file, so the bytes are aligned.
+        // Every entry has a whole number of words and is in a mapped file, so the bytes are aligned.
         let length = words(self.begins[at], 1).map_or(0, |length: &[u64]| length[0] as usize);
         words(self.begins[at] + 8, length).unwrap_or(&[])
     }
 
-    /// Returns them as a learner reads them.
+    /// Returns the notes in the form that a learner reads.
     fn notes(&self) -> Notes<'_> {
-        // Nothing else of size is in memory meanwhile, and the promise allows for more than the memory limit.
+        // Nothing else of size is in memory at this point, and the documented maximum is above the memory limit.
         let memory_bytes = self.session.options.memory as usize + BESIDES;
         Notes::new(self.len(), memory_bytes, |at| self.get(at), || self.session.engine.go_on())
     }
 }
 
-/// The models by algorithm, empty for those that learn nothing.
+/// Returns the models by algorithm, empty for algorithms that learn nothing.
 pub fn learn(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -81,7 +81,7 @@ pub fn learn(
     Ok(models)
 }
 
-/// The notes of each learner, from a reading.
+/// Takes each learner's notes in one pass.
 fn take_notes<'p>(
     session: &'p Session<'p>,
     view: &View<'_>,
@@ -107,11 +107,10 @@ fn take_notes<'p>(
     Ok(pages)
 }
 
-/// Learners with their places in the recipe.
+/// Learners with their positions in the recipe.
 type Learners<'l, 'c> = &'l [(usize, Box<dyn Learner + 'c>)];
 
-/// Hands on the notes of each learner in which there is something: its place among the learners, the row that orders the note, the
-/// note, and how often it counts.
+/// Passes on each learner's non-empty notes: the learner's position, the row that orders the note, the note, and how often it counts.
 pub fn each_note<S>(
     session: &Session<'_>,
     view: &View<'_>,
@@ -159,7 +158,7 @@ impl Pad {
         Ok(Pad { numbers: Heap::new(session.engine.dir, &format!("{label}-notes"))?, order })
     }
 
-    /// Writes one note, its length in front; it stands `times` times.
+    /// Writes one note, preceded by its length; the note counts `times` times.
     fn push(&self, writer: &mut Writer<'_>, mut row: [u8; learn::ROW], note: &[u64], times: u64) -> Result<()> {
         let length = [note.len() as u64];
         let begin = self.numbers.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(note))?;
@@ -168,8 +167,8 @@ impl Pad {
     }
 }
 
-/// Learns from notes that other processes took: `bring` hands them on by the place of the algorithm in the recipe, each with the row
-/// that orders it, and how often it counts.
+/// Learns from notes that other processes took: `bring` passes them on with the algorithm's position in the recipe, the row that orders the
+/// note, and how often it counts.
 pub fn learn_from(
     session: &Session<'_>,
     learners: Learners<'_, '_>,
@@ -193,7 +192,7 @@ pub fn learn_from(
     learners.iter().zip(pads).map(learn).collect()
 }
 
-/// The notes ordered by the hash of their texts.
+/// Returns the notes ordered by the hash of their texts.
 fn in_order<'p>(session: &'p Session<'p>, pad: Pad) -> Result<Pages<'p>> {
     let sorted = pad.order.finish()?;
     let mut begins: Mapped<u64> = Mapped::new(session.engine.dir, "note-begins", sorted.rows() as usize)?;

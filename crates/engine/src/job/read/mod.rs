@@ -1,4 +1,4 @@
-//! The first part of a run: passes over the corpus, until every document has signed.
+//! The first part of a run: passes over the corpus until every document is signed.
 
 pub mod copies;
 pub mod count;

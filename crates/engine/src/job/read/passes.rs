@@ -1,5 +1,5 @@
-//! The passes over the documents, as the plan has them: the first pass, and the signing by algorithms that wait for its counts. What an
-//! earlier process has saved is restored in place of them.
+//! The passes over the documents according to the plan: the first pass, then signing by the algorithms that wait for its counts. Results
+//! that an earlier process saved are restored instead.
 
 use std::sync::Arc;
 
@@ -26,38 +26,38 @@ use dupsift_algorithms::stage::plan::Signs;
 use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
 
-/// An algorithm with its place in the recipe.
+/// An algorithm with its position in the recipe.
 type Placed<'c> = (usize, Member<'c, Step>);
 
-/// An algorithm that has not signed.
+/// An algorithm that has not signed yet.
 type Unsigned<'c> = (usize, Bound<'c>);
 
-/// What is known after the first pass.
+/// Holds the results of the first pass.
 pub struct First<'n> {
-    /// What was recorded of the rows.
+    /// The data recorded about the rows.
     pub taken: Taken,
     /// The exact copies.
     pub copies: Arc<Classes>,
-    /// What was counted, if anything was.
+    /// The counts, if anything was counted.
     pub counts: Option<Counts>,
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
     /// The algorithms that need no counts.
     pub members: Vec<Placed<'n>>,
-    /// By what documents match their copies in an index, if there is one.
+    /// The keys by which documents match their copies in an index, if there is one.
     pub copy_keys: Option<Keys>,
 }
 
-/// What is known before the first pass.
+/// Holds what is known before the first pass.
 pub struct Before<'n> {
-    /// How documents are seen in it.
+    /// The view through which documents are read in it.
     pub view: View<'n>,
     corpus: Corpus<'n>,
     models: &'n [Vec<u64>],
 }
 
 impl<'n> Before<'n> {
-    /// Returns what another run has frozen, or nothing: then `none` are the statistics, which no algorithm asks for, and
+    /// Returns the frozen statistics and models of another run. Without them, `none` holds the statistics, which no algorithm uses, and
     /// `documents_planned` is the size that table schemes are chosen by.
     pub fn new(
         session: &'n Session<'n>,
@@ -76,9 +76,9 @@ impl<'n> Before<'n> {
     }
 }
 
-/// What algorithms that wait for the first pass sign by.
+/// Holds the inputs for algorithms that wait for the first pass before they sign.
 pub struct Waiting<'c> {
-    /// How documents are seen.
+    /// The view through which documents are read.
     pub view: &'c View<'c>,
     /// The counts.
     pub stats: &'c CorpusStats,
@@ -86,7 +86,7 @@ pub struct Waiting<'c> {
     pub copies: &'c Arc<Classes>,
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
-    /// By algorithm: what it has learnt, or nothing.
+    /// The learned model of each algorithm, empty if it learns nothing.
     pub models: &'c [Vec<u64>],
     /// Bytes of all texts.
     pub text_bytes: u64,
@@ -96,16 +96,16 @@ pub struct Waiting<'c> {
     pub numbered: Option<Numbered>,
 }
 
-/// The passes of a run.
+/// Runs the passes over the documents.
 #[derive(Clone, Copy)]
 pub struct Passes<'p> {
     /// The session.
     pub session: &'p Session<'p>,
-    /// What earlier processes have saved.
+    /// The state that earlier processes saved.
     pub saved: &'p SavedState<'p>,
 }
 
-/// The states that the first pass makes, as far as they are known.
+/// Holds the states that the first pass produces, as far as they are known.
 struct FirstStates<'n> {
     notes: Option<Taken>,
     copies: Option<Classes>,
@@ -132,7 +132,7 @@ impl<'n> FirstStates<'n> {
             Some(noted) => session.scopes.know(noted),
             None => session.scopes.begin(session.engine, &session.options.recipe, session.documents())?,
         }
-        // Statistics and models that count each text once need the copies before they count.
+        // Statistics and models that count each text once need the copies before counting.
         let copies = if plan.copies_first {
             Some(saved.step(|keys| &keys.copies, || copies::fold(session, &copies::read(session)?))?)
         } else {
@@ -142,7 +142,7 @@ impl<'n> FirstStates<'n> {
         Ok(FirstStates { notes, copies, counts, words, members, unsigned, copy_keys: None })
     }
 
-    /// Returns what the first pass has to make.
+    /// Returns what the first pass still has to produce.
     fn missing(&self, passes: Passes<'_>) -> Made {
         Made {
             notes: self.notes.is_none() || self.copies.is_none(),
@@ -165,10 +165,10 @@ impl<'n> FirstStates<'n> {
 }
 
 impl Passes<'_> {
-    /// Makes the first pass, or what of it was not saved.
+    /// Makes the first pass, or the parts of it that were not saved.
     ///
     /// # Errors
-    /// A damaged file, a full disk, an interruption.
+    /// Returns an error for a damaged file, a full disk or an interruption.
     pub fn first<'n>(self, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<First<'n>> {
         let mut states = FirstStates::restore(self, before)?;
         let missing = states.missing(self);
@@ -226,11 +226,10 @@ impl Passes<'_> {
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
 
-    /// Signs by the algorithms that had to wait: from the words that were kept, or in another pass. Returns all algorithms, in the order of
-    /// the recipe.
+    /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order.
     ///
     /// # Errors
-    /// A damaged file, a full disk, an interruption.
+    /// Returns an error for a damaged file, a full disk or an interruption.
     pub fn second<'c>(self, first: Vec<Placed<'c>>, waiting: Waiting<'c>) -> Result<Vec<Member<'c, Step>>> {
         let Passes { session, saved } = self;
         let plan = saved.plan();
@@ -277,7 +276,7 @@ impl Passes<'_> {
         let partials = Some((saved, partials)).filter(|_| numbered.is_none());
         let tallies = match words {
             Some(words) => {
-                // A run that resumes needs the words themselves.
+                // A resumed run needs the words themselves.
                 let partials = if saved.has(|keys| &keys.words)? { partials } else { None };
                 recall::sign(&words, session.engine, view, stats, &signing, partials)?
             }
@@ -302,7 +301,7 @@ impl Passes<'_> {
             let later = saved.has(|keys| &keys.members[at].near)? || saved.has(|keys| &keys.members[at].pairs)?;
             asks_words |= !later && !saved.has(|keys| &keys.members[at].rows)?;
         }
-        // Words are of no use without the counts, and are kept again where these are counted again.
+        // Words are useless without the counts, and are recorded again whenever the counts are.
         if asks_words && !saved.has(|keys| &keys.words)? {
             return Ok((None, None));
         }
@@ -311,7 +310,7 @@ impl Passes<'_> {
         Ok((Some(counts), words))
     }
 
-    /// Restores the latest state of each of these algorithms; also returns those of which there is none.
+    /// Restores the latest state of each of these algorithms; also returns the algorithms that have none.
     fn restore_members<'c>(self, bound: Vec<Unsigned<'c>>) -> Result<(Vec<Placed<'c>>, Vec<Unsigned<'c>>)> {
         let (mut members, mut unsigned) = (Vec::new(), Vec::new());
         for (at, bound) in bound {
@@ -326,7 +325,7 @@ impl Passes<'_> {
         Ok((members, unsigned))
     }
 
-    /// Saves the rows of algorithms that have signed, if it is due.
+    /// Saves the rows of algorithms that have signed, if a checkpoint is due.
     fn save_rows<'c>(
         self,
         due: bool,
@@ -350,7 +349,7 @@ impl Passes<'_> {
     }
 }
 
-/// Algorithms that have signed, and what their records say besides.
+/// Holds algorithms that have signed, and the data for their records.
 struct Signed<'s, I> {
     signed: I,
     models: &'s [Vec<u64>],

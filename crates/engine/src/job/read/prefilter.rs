@@ -1,4 +1,4 @@
-//! The reading of its own that `--prefilter` adds: the groups of all rows go into counting filters before rows are written.
+//! The extra pass of `--prefilter`: the groups of all rows are counted in filters before rows are written.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,7 +11,7 @@ use dupsift_algorithms::stage::sign::sign;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 
-/// Signs all documents once, for the filters alone. They take at most half of the memory for rows.
+/// Signs all documents once only for the filters, which take at most half of the memory for rows.
 pub fn prefilter(
     session: &Session<'_>,
     bound: &[Bound<'_>],

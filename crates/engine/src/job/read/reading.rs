@@ -1,4 +1,4 @@
-//! One pass over the whole corpus: what is done with each document, and where the pass is saved while it goes on.
+//! One pass over the whole corpus: what is done with each document, and when partial checkpoints are saved.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -23,31 +23,31 @@ use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::Cell;
 
-/// What is done with each document.
+/// Selects what is done with each document.
 #[derive(Clone, Copy, Default)]
 pub struct Asked<'a> {
-    /// Its row is recorded.
+    /// Records its row.
     pub intake: Option<&'a Intake<'a>>,
-    /// It is counted.
+    /// Counts it.
     pub counting: Option<&'a Counting<'a>>,
-    /// It is signed.
+    /// Signs it.
     pub signing: Option<&'a Signing<'a>>,
-    /// Where copies are known: surplus ones are only recorded.
+    /// The exact copies, if they are known: extra copies are only recorded.
     pub copies: Option<&'a Classes>,
-    /// Where the documents are guests: what they are checked by.
+    /// How indexed documents are checked, if the pass reads those.
     pub guests: Option<&'a dyn Meeting>,
-    /// Where the pass is saved while it goes on, if it is.
+    /// Where partial checkpoints are saved, if they are.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
-/// What one thread has done.
+/// Holds what one thread has done.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Share {
-    /// Rows that were recorded.
+    /// Recorded rows.
     pub took: Took,
-    /// What was counted.
+    /// Counts.
     pub counted: Totals,
-    /// What was signed.
+    /// Signatures.
     pub signed: SignTallies,
 }
 
@@ -62,7 +62,7 @@ impl Merge for Share {
 /// Reads all documents once.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Result<Share> {
     let Asked { intake, counting, signing, copies, guests, partials } = asked;
     let resting = partials.map(|(saved, partials)| Resting::new(session, asked, saved, partials));
@@ -119,10 +119,10 @@ pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>
     Ok(Share::of_all(shares))
 }
 
-/// Notes all rows of a finished run's corpus again, as its first pass did, and returns them with the exact copies.
+/// Records all rows of a finished run's corpus again, as its first pass did, and returns them with the exact copies.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     let running = session.engine.clock.stage("read documents");
     session.scopes.begin(session.engine, &session.options.recipe, session.documents())?;
@@ -136,8 +136,8 @@ pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     Ok((taken, copies::fold(session, &hashes)?))
 }
 
-/// A pass that is saved now and then: what it has recorded since the last rest goes into a partial checkpoint. It begins behind the
-/// partial checkpoints of an earlier process.
+/// Describes a pass with partial checkpoints: each one holds what was recorded since the previous one. The pass starts after the partial
+/// checkpoints of an earlier process.
 struct Resting<'r> {
     session: &'r Session<'r>,
     asked: Asked<'r>,
@@ -146,16 +146,16 @@ struct Resting<'r> {
     so_far: Mutex<SoFar>,
 }
 
-/// How far a pass is.
+/// Holds the progress of a pass.
 #[derive(Default)]
 struct SoFar {
     /// The number of the next partial checkpoint.
     partial: u64,
     /// Its first document.
     doc: u64,
-    /// Whether the disk had no room for one: those behind it would be of no use.
+    /// Whether the disk had no room for a partial checkpoint; later ones would then be useless.
     is_full: bool,
-    /// What earlier processes have done.
+    /// Results of earlier processes.
     restored: Share,
 }
 
@@ -206,7 +206,7 @@ impl Rests<Share> for Resting<'_> {
             let at = so_far.partial;
             let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
             if !self.saved.restore_partial(self.partials, at, restore)? {
-                // What is behind a damaged one does not continue what is read now.
+                // Checkpoints after a damaged one do not continue what is read here.
                 self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }
@@ -231,9 +231,9 @@ impl Rests<Share> for Resting<'_> {
     }
 }
 
-/// The first pass, for which copies and a prefilter may be known already.
+/// Holds the settings of the first pass. Copies and a prefilter may already be known.
 pub struct FirstPass<'a> {
-    /// How documents are seen.
+    /// The view through which documents are read.
     pub view: &'a View<'a>,
     /// The algorithms that sign in it.
     pub bound: &'a [Bound<'a>],
@@ -247,19 +247,19 @@ pub struct FirstPass<'a> {
     pub prefilter: Option<&'a Prefilter>,
     /// The documents of earlier runs that are matched, if any are.
     pub meeting: Option<&'a dyn Meeting>,
-    /// Where the pass is saved while it goes on.
+    /// Where partial checkpoints are saved.
     pub partials: (&'a SavedState<'a>, &'a Partials),
 }
 
-/// What came of the first pass.
+/// Holds the results of the first pass.
 pub struct FirstResult {
-    /// What was recorded of the rows, if that was asked for.
+    /// The recorded rows, if they were requested.
     pub taken: Option<Taken>,
-    /// What was counted, if anything was.
+    /// The counts, if anything was counted.
     pub counted: Option<Counted>,
-    /// What was signed, by algorithm.
+    /// The signature rows by algorithm.
     pub signed: Vec<SignedRows>,
-    /// By what documents match their copies in an index, if there is one.
+    /// The keys by which documents match their copies in an index, if there is one.
     pub copy_keys: Option<Keys>,
 }
 
@@ -267,7 +267,7 @@ impl FirstPass<'_> {
     /// Makes the pass.
     ///
     /// # Errors
-    /// A damaged file, a full disk, an interruption.
+    /// Returns an error for a damaged file, a full disk or an interruption.
     pub fn run(self, session: &Session<'_>) -> Result<FirstResult> {
         let FirstPass { view, bound, takes, counting, copies, prefilter, meeting, partials } = self;
         let name = if counting.is_some() { "count" } else { "sign" };
@@ -296,7 +296,7 @@ impl FirstPass<'_> {
             let guests = session.of_guests(source);
             let asked =
                 Asked { intake: intake.as_ref(), signing: Some(&signing), guests: Some(meeting), ..Asked::default() };
-            // Their signatures were counted when they came.
+            // Signatures of indexed documents were counted when they were added.
             took.merge(read(&guests, "read guests", &view.over(&guests), asked)?.took);
         }
         let signed = signing.finish_with(signed, keys)?;

@@ -1,7 +1,7 @@
-//! Signatures from the words that were kept of each document while words were counted: all of a part, block by block, on all threads.
+//! Signs documents from the words that were saved while words were counted: one part at a time, block by block, on all threads.
 //!
-//! Now and then the signing rests between two blocks, and what was signed since the last rest is saved as a partial checkpoint. A block is not
-//! a run of documents, so a partial checkpoint names its documents.
+//! From time to time, signing pauses between two blocks and saves what was signed since the last pause as a partial checkpoint. A block is
+//! not a range of documents, so a partial checkpoint lists its documents.
 
 use std::mem::take;
 use std::ops::Range;
@@ -21,8 +21,8 @@ use dupsift_algorithms::corpus::{CorpusStats, Words};
 use dupsift_core::error::Result;
 use dupsift_text::free_pooled_lists;
 
-/// Signs all documents but surplus copies, so many parts at a time as there are threads, for each holds the words of one. Where there
-/// are `partials`, it begins behind those of an earlier process.
+/// Signs all documents except extra copies. It works on at most as many parts at a time as there are threads, because each thread holds the
+/// words of one part. With `partials`, it starts after the partial checkpoints of an earlier process.
 pub fn sign(
     from: &Forward,
     engine: &Engine<'_>,
@@ -64,7 +64,7 @@ pub fn sign(
     Ok(tallies)
 }
 
-/// What the words of some parts are, by the places of these parts.
+/// Returns the words of some parts, by the positions of these parts.
 fn words<'w>(
     from: &'w Forward,
     engine: &Engine<'_>,
@@ -85,10 +85,10 @@ fn words<'w>(
     Ok(words)
 }
 
-/// What a thread signs with, and the documents that it has signed, where these are noted.
+/// Holds a thread's signing state, and the documents that it has signed if these are recorded.
 type Thread<'s> = (SigningThread<'s>, Vec<Range<u64>>);
 
-/// How the documents of a block are signed.
+/// Signs the documents of a block.
 struct Recalling<'r> {
     from: &'r Forward,
     engine: &'r Engine<'r>,
@@ -98,7 +98,7 @@ struct Recalling<'r> {
 }
 
 impl Recalling<'_> {
-    /// Signs the documents of a block; says how many there are.
+    /// Signs the documents of a block; returns how many there are.
     fn block(&self, (thread, signed): &mut Thread<'_>, (words, block): (&Words<'_>, Place)) -> Result<u64> {
         let mut records = self.from.records(block);
         let mut documents = 0;
@@ -125,7 +125,7 @@ impl Recalling<'_> {
     }
 }
 
-/// Adds a document to runs of documents that follow each other.
+/// Adds a document to a list of ranges of consecutive documents.
 fn note(runs: &mut Vec<Range<u64>>, doc: u64) {
     match runs.last_mut() {
         Some(run) if run.end == doc => run.end += 1,
@@ -133,37 +133,37 @@ fn note(runs: &mut Vec<Range<u64>>, doc: u64) {
     }
 }
 
-/// What one thread has signed.
+/// Holds what one thread has signed.
 #[derive(Clone, Deserialize, Serialize)]
 struct Signed {
     tallies: SignTallies,
     documents: Vec<Range<u64>>,
 }
 
-/// Where the signing rests.
+/// Saves partial checkpoints when signing pauses.
 struct Rests<'r> {
     signing: &'r Signing<'r>,
     partials: Option<(&'r SavedState<'r>, &'r Partials)>,
     name: u64,
-    /// How many there are.
+    /// Number of blocks.
     blocks: usize,
     so_far: Mutex<SoFar>,
 }
 
-/// How far the signing is.
+/// Holds the progress of the signing.
 #[derive(Default)]
 struct SoFar {
     /// The number of the next partial checkpoint.
     partial: u64,
     /// All blocks before this one are saved.
     block: usize,
-    /// What was signed since.
+    /// What was signed after these blocks.
     signed: Vec<Signed>,
-    /// What earlier processes have signed.
+    /// Results of earlier processes.
     restored: SignTallies,
-    /// The documents of these.
+    /// Number of documents that earlier processes have signed.
     documents: u64,
-    /// Whether the disk had no room for one.
+    /// Whether the disk had no room for a partial checkpoint.
     is_full: bool,
 }
 
@@ -172,7 +172,7 @@ impl Rests<'_> {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores what was saved; returns the first block that is to be read, and how many documents are before it.
+    /// Restores what was saved; returns the first block to read, and how many documents precede it.
     fn begin(&self, engine: &Engine<'_>) -> Result<(usize, u64)> {
         let mut so_far = self.so_far();
         if let Some((saved, partials)) = self.partials {
@@ -182,7 +182,7 @@ impl Rests<'_> {
         Ok((so_far.block, so_far.documents))
     }
 
-    /// Restores a partial checkpoint, if it is of this recording.
+    /// Restores a partial checkpoint, if it belongs to this recording.
     fn restore(&self, engine: &Engine<'_>, from: &mut PartialReader<'_>, so_far: &mut SoFar) -> Result<bool> {
         let (name, block): (u64, usize) = from.plain()?;
         if name != self.name {
@@ -200,7 +200,7 @@ impl Rests<'_> {
         self.partials.is_some_and(|(saved, _)| saved.due()) && !self.so_far().is_full
     }
 
-    /// All blocks before `end` were signed, the last ones by `some`.
+    /// Records that all blocks before `end` were signed, the last ones in `some`; saves a partial checkpoint if one is due.
     fn rest(&self, end: usize, some: &[Signed]) -> Result<()> {
         let Some((saved, partials)) = self.partials else { return Ok(()) };
         let is_due = self.is_due() && end < self.blocks;
@@ -219,7 +219,7 @@ impl Rests<'_> {
         Ok(())
     }
 
-    /// What earlier processes have signed.
+    /// Returns what earlier processes have signed.
     fn restored(self) -> SignTallies {
         self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).restored
     }
@@ -229,7 +229,7 @@ fn documents(signed: &[Signed]) -> Vec<Range<u64>> {
     signed.iter().flat_map(|signed| signed.documents.iter().cloned()).collect()
 }
 
-/// Parts whose words are held beside each other: at most so many, and of at most so many bytes but for a single one.
+/// Groups parts whose words are held in memory together: at most `many` parts and `bytes` bytes, except that a single part may be larger.
 fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
     let mut all = Vec::new();
     let mut rest = parts;

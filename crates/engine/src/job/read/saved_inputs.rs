@@ -1,8 +1,8 @@
-//! Are the input files of saved work the ones of this run?
+//! Checks whether the input files of saved work are those of this run.
 //!
-//! A file is the same if size, times, device and inode are: a copy that kept size and time has another time of its last change of
-//! status. But that changes with permissions, names and backups too. So where something differs, what the saved work was made of is
-//! read once more and compared by its hash, before anything is taken up or given up.
+//! A file counts as the same if its size, times, device and inode match: a copy that kept size and modification time has another ctime. But
+//! ctime also changes with permissions, names and backups. If anything differs, the rows that the saved work used are read once more and
+//! compared by hash before the work is resumed or discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::{LedgerInput, LedgerInputs, RowFilter, Source, Want};
 
-/// Returns the input files of this run for the ledger, of which products use the documents before `used`.
+/// Returns the input files of this run for the ledger; checkpoints use the documents before `used`.
 pub fn of(session: &Session<'_>, used: u64) -> LedgerInputs {
     let hashed = session.contents.documents();
     let file = |(file, contents): (&dupsift_files::io::InputFile, Sum)| LedgerInput {
@@ -29,7 +29,7 @@ pub fn of(session: &Session<'_>, used: u64) -> LedgerInputs {
     LedgerInputs { columns: columns(session), used, hashed, files }
 }
 
-/// The columns that are hashed.
+/// Returns the columns that are hashed.
 fn columns(session: &Session<'_>) -> Vec<String> {
     want(session).others
 }
@@ -38,10 +38,10 @@ fn want(session: &Session<'_>) -> Want {
     Intake::wanted(session, View::first(session).want())
 }
 
-/// Gives up saved work whose input files are others now; says so.
+/// Discards saved work whose input files have changed, and logs that.
 ///
 /// # Errors
-/// A file that cannot be read; a request to stop.
+/// Returns an error if a file cannot be read or the run is interrupted.
 pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     if products.is_empty() {
         return Ok(());
@@ -49,7 +49,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     let known = products.inputs();
     let by_label: BTreeMap<&str, &LedgerInput> = known.files.iter().map(|input| (&*input.label, input)).collect();
     let files = session.source.files.iter().enumerate();
-    // Keys tell of files that the saved work does not know.
+    // Files that the saved work does not include are detected by the keys.
     let differ = files
         .filter_map(|(at, file)| Some((at, *by_label.get(&*file.label)?)).filter(|(_, known)| !is_same(known, file)));
     let differ: BTreeMap<usize, &LedgerInput> = differ.collect();
@@ -79,7 +79,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     }
 }
 
-/// Reads as many rows of these files as are known, and hashes them.
+/// Reads and hashes as many rows of these files as were hashed before.
 fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<BTreeMap<usize, Sum>> {
     let ends: Vec<(u64, u64)> = files
         .iter()
@@ -91,10 +91,10 @@ fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<
     Ok(files.keys().map(|at| (*at, sums[*at])).collect())
 }
 
-/// Reads these files, and returns the hash of what the first pass reads of each.
+/// Reads these files, and returns a hash of what the first pass reads from each.
 ///
 /// # Errors
-/// A file that cannot be read; a request to stop.
+/// Returns an error if a file cannot be read or the run is interrupted.
 pub fn hash_files(session: &Session<'_>, files: &BTreeSet<usize>) -> Result<BTreeMap<usize, Sum>> {
     let pieces = session.pieces().into_iter().filter(|piece| files.contains(&piece.file));
     let of_files = session.of_pieces(pieces.collect());
@@ -102,10 +102,10 @@ pub fn hash_files(session: &Session<'_>, files: &BTreeSet<usize>) -> Result<BTre
     Ok(files.iter().map(|at| (*at, sums[*at])).collect())
 }
 
-/// Reads all rows of a corpus, and returns the hash of what the first pass reads of each file.
+/// Reads all rows of a corpus, and returns a hash of what the first pass reads from each file.
 ///
 /// # Errors
-/// A file that cannot be read; a request to stop.
+/// Returns an error if a file cannot be read or the run is interrupted.
 pub fn hash_all(session: &Session<'_>) -> Result<Vec<Sum>> {
     hash(session, None)
 }
@@ -142,7 +142,7 @@ fn hash(session: &Session<'_>, within: Option<Vec<(u64, u64)>>) -> Result<Vec<Su
     Ok(sums.sums())
 }
 
-/// Returns the contents of a whole corpus as one line.
+/// Returns one line that identifies the contents of a whole corpus.
 pub fn line(source: &Source, sums: &[Sum]) -> String {
     let lines =
         source.files.iter().zip(sums).map(|(file, sum)| format!("{:?} {}\n", file.label, content_hashes::word(sum)));

@@ -1,4 +1,4 @@
-//! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
+//! Computes the signatures of several algorithms in one pass over the documents, and everything else that their pairs will need.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,30 +17,30 @@ use dupsift_core::row::{Row, RowLayout, Signatures};
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 
-/// The rows of one algorithm.
+/// Holds the signature rows of one algorithm.
 pub struct SignedRows {
-    /// How they are laid out.
+    /// The layout of the rows.
     pub layout: RowLayout,
     /// The rows, by key.
     pub rows: Sorted,
-    /// Documents by whether they have a signature.
+    /// Document counts, with and without a signature.
     pub tally: SignTally,
-    /// What the check needs, where it was taken along the way.
+    /// What the check needs, if it was recorded during this pass.
     pub evidence: Option<Evidence>,
-    /// The sketches of the documents, where the method keeps some.
+    /// The sketches of the documents, if the algorithm keeps any.
     pub sketches: Option<SketchFile>,
-    /// By what its documents meet those of an index, where there is one.
+    /// The keys by which its documents match indexed ones, if there is an index.
     pub keys: Option<Box<Keys>>,
 }
 
-/// Documents of one algorithm, exact copies counted one by one.
+/// Counts documents for one algorithm, each exact copy separately.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTally {
-    /// By whether they have a signature.
+    /// Document counts, with and without a signature.
     pub documents: Tally,
     /// Rows that the prefilter left out.
     pub prefiltered: u64,
-    /// What signing took of this algorithm alone.
+    /// Signing time of this algorithm alone.
     pub timed: Timed,
 }
 
@@ -52,7 +52,7 @@ impl Merge for SignTally {
     }
 }
 
-/// The tallies of several algorithms, in the order in which they were bound; of none before anything was signed.
+/// Holds the tallies of several algorithms in binding order; empty before anything is signed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTallies(Vec<SignTally>);
 
@@ -63,12 +63,12 @@ impl Merge for SignTallies {
     }
 }
 
-/// The rows of several algorithms.
+/// Returns the number of rows of several algorithms.
 pub fn rows(signed: &[SignedRows]) -> u64 {
     signed.iter().map(|one| one.rows.rows()).sum()
 }
 
-/// Bytes of several algorithms that went to disk.
+/// Returns the bytes that several algorithms spilled to disk.
 pub fn spilled(signed: &[SignedRows]) -> u64 {
     let files = |one: &SignedRows| {
         one.evidence.as_ref().map_or(0, Evidence::bytes) + one.sketches.as_ref().map_or(0, SketchFile::bytes)
@@ -76,7 +76,7 @@ pub fn spilled(signed: &[SignedRows]) -> u64 {
     signed.iter().map(|one| one.rows.spilled_bytes() + files(one)).sum()
 }
 
-/// The signing of one pass, for all threads.
+/// Holds the signing state of one pass, for all threads.
 pub struct Signing<'s> {
     bound: &'s [Bound<'s>],
     copies: Option<&'s Classes>,
@@ -86,7 +86,7 @@ pub struct Signing<'s> {
     sample: Sample,
 }
 
-/// Where the signatures of one algorithm go.
+/// Receives the signatures of one algorithm.
 struct Output {
     layout: RowLayout,
     rows: Shuffle,
@@ -95,7 +95,7 @@ struct Output {
     keys: Option<MeetingKeys>,
 }
 
-/// What one thread signs with.
+/// Holds the signing state of one thread.
 pub struct SigningThread<'w> {
     rows: Vec<Writer<'w>>,
     keys: Vec<Option<Writer<'w>>>,
@@ -120,8 +120,8 @@ impl Recorder for Signing<'_> {
 }
 
 impl<'s> Signing<'s> {
-    /// Surplus copies, where they are known already, are counted with their document. With a prefilter only rows that may meet
-    /// another one are written. With an index it is noted by what documents meet others.
+    /// Starts signing. If copies are already known, extra copies are counted with their document. With a prefilter, only rows that may
+    /// match another row are written. With an index, the keys by which documents match others are recorded.
     pub fn new(
         session: &Session<'_>,
         bound: &'s [Bound<'s>],
@@ -156,12 +156,12 @@ impl<'s> Signing<'s> {
         Ok(Signing { bound, copies, prefilter, outputs, copy_keys: None, sample })
     }
 
-    /// Notes the hashes of texts too.
+    /// Also records the text hashes.
     pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
         Signing { copy_keys, ..self }
     }
 
-    /// Ends the noting of what documents meet others by: that of copies, and that of each algorithm.
+    /// Ends the recording of match keys; returns those of exact copies and those of each algorithm.
     pub fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
         let finish = |keys: Option<MeetingKeys>| keys.map(MeetingKeys::finish).transpose();
         let copies = finish(self.copy_keys.take())?;
@@ -169,7 +169,7 @@ impl<'s> Signing<'s> {
         Ok((copies, keys.collect::<Result<_>>()?))
     }
 
-    /// For one thread.
+    /// Returns the state for one thread.
     pub fn thread(&self) -> SigningThread<'_> {
         SigningThread {
             keys: self.outputs.iter().map(|output| output.keys.as_ref().map(MeetingKeys::writer)).collect(),
@@ -183,12 +183,12 @@ impl<'s> Signing<'s> {
         }
     }
 
-    /// Whether a document is a surplus copy, which is not to be signed.
+    /// Returns whether a document is an extra copy, which is not signed.
     pub fn leaves_out(&self, doc: u64) -> bool {
         self.copies.is_some_and(|copies| copies.is_surplus(doc))
     }
 
-    /// Signs a document, whose text has so many bytes.
+    /// Signs a document whose text has this many bytes.
     pub fn sign(&self, thread: &mut SigningThread<'_>, doc: u64, document: &Analysis<'_>, bytes: u64) -> Result<()> {
         let alike = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
         let SigningThread { rows, keys, copy_keys, probes, words, tallies, scratch, record } = thread;
@@ -226,7 +226,7 @@ impl<'s> Signing<'s> {
         Ok(())
     }
 
-    /// Ends the work of a thread.
+    /// Ends a thread's work.
     pub fn close(thread: SigningThread<'_>) -> Result<SignTallies> {
         let keys = thread.keys.into_iter().flatten().chain(thread.copy_keys);
         thread.rows.into_iter().chain(keys).try_for_each(|mut writer| writer.flush())?;
@@ -236,13 +236,13 @@ impl<'s> Signing<'s> {
     /// Returns the rows by algorithm.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn finish(mut self, tallies: SignTallies) -> Result<Vec<SignedRows>> {
         let (_, keys) = self.close_keys()?;
         self.finish_with(tallies, keys)
     }
 
-    /// The same where [`Signing::close_keys`] was called before.
+    /// Works like `finish`, after [`Signing::close_keys`] was called.
     pub fn finish_with(self, tallies: SignTallies, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
         let SignTallies(mut tallies) = tallies;
         tallies.resize(self.bound.len(), SignTally::default());

@@ -1,4 +1,4 @@
-//! What is known of one algorithm, put down and taken up: its rows, its pairs.
+//! Saves and restores the state of one algorithm: its rows and its pairs.
 
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::evidence::Evidence;
@@ -10,15 +10,15 @@ use crate::job::run_report::AlgorithmReport;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::Sorted;
 
-/// The rows of an algorithm, with what stands beside them.
+/// Holds an algorithm's rows and the data that belongs to them.
 pub struct Rows {
-    /// What run.json says so far.
+    /// The entry for run.json so far.
     pub report: AlgorithmReport,
     /// The rows, by key.
     pub rows: Sorted,
-    /// What the check needs of all documents, where it was taken.
+    /// What the check needs from all documents, if it was recorded.
     pub evidence: Option<Evidence>,
-    /// The sketches of documents, where there are some.
+    /// The sketches of the documents, if there are any.
     pub sketches: Option<SketchFile>,
 }
 
@@ -42,13 +42,13 @@ impl Checkpoint for Rows {
     }
 }
 
-/// The pairs of an algorithm.
+/// Holds an algorithm's pairs.
 pub struct Pairs {
-    /// What run.json says so far.
+    /// The entry for run.json so far.
     pub report: AlgorithmReport,
     /// Pairs of representatives.
     pub pairs: PairList,
-    /// Its own classes, where equal keys are duplicates.
+    /// The algorithm's own classes, if equal keys are duplicates.
     pub classes: Option<Classes>,
 }
 

@@ -1,5 +1,4 @@
-//! What is known of the corpus, put down and taken up: notes of rows, copies, statistics, words, models, what documents in pairs
-//! say.
+//! Saves and restores what is known about the corpus: row records, copies, statistics, words, models, contents of documents in pairs.
 
 use std::sync::Arc;
 
@@ -22,15 +21,15 @@ use dupsift_core::row::number;
 /// Bytes of a term with its counts.
 const TERM: usize = 24;
 
-/// What was counted of the corpus.
+/// Holds the counts of the corpus.
 pub struct Counts {
     /// The statistics.
     pub stats: CorpusStats,
-    /// Where Chinese words begin.
+    /// The word boundaries of Chinese text.
     pub cuts: Option<Cuts>,
 }
 
-/// What documents in pairs say, by the readings in which it was recorded.
+/// Holds the contents of documents in pairs, one entry per pass that recorded some.
 pub struct Said(pub Vec<Evidence>);
 
 impl Checkpoint for Said {
@@ -146,7 +145,7 @@ impl Checkpoint for Forward {
     }
 }
 
-/// A model.
+/// Saves a model.
 impl Checkpoint for Vec<u64> {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.bytes(bytemuck::cast_slice(self))

@@ -1,20 +1,20 @@
-//! The keys of products: a hash over lines of text that name all that a product depends on.
+//! The keys of checkpoints: a hash over lines of text that name everything a checkpoint depends on.
 //!
 //! ```text
 //! purified pages  copies, words
-//! corpus         files, columns, --limit and what else decides what is read of them; --scope
-//! notes          corpus, pages, --keep, --source-column, --strict, ids; first lines where they are noted
+//! corpus         files, columns, --limit and everything else that affects what is read from them; --scope
+//! notes          corpus, pages, --keep, --source-column, --strict, ids; first lines if they are recorded
 //! copies         corpus, pages, the columns that algorithms read
 //! counts         copies, words, what is counted, --count-copies
 //! model LABEL    counts, copies, the algorithm
-//! rows LABEL     copies, words, the algorithm but for verify= and margin=; the counts and the model that it needs; --prefilter
+//! rows LABEL     copies, words, the algorithm without verify= and margin=; the counts and the model that it needs; --prefilter
 //! pairs LABEL    rows, --max-candidates, verify=
-//! near LABEL     pairs, margin=, verify=; for those who tell pairs by first lines, what these depend on: corpus, pages, words
+//! near LABEL     pairs, margin=, verify=; if pairs are classified by first lines, what these depend on: corpus, pages, words
 //! contained      near of all algorithms
-//! cut            contained, notes, --decide, --remove-if, --chain, --cut and what is cut
+//! cut            contained, notes, --decide, --remove-if, --chain, --cut with its options
 //! ```
 //!
-//! Threads, memory, places of files to write, and the order of options stand in no key.
+//! Threads, memory, output paths and the order of options are not part of any key.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
@@ -34,7 +34,8 @@ use dupsift_files::io::InputFile;
 use dupsift_files::io::Source;
 use dupsift_text::Field;
 
-/// Options on which what is read of the corpus does not depend: all others do, new ones too until they are named here.
+/// Options that do not affect what is read from the corpus. All other options count as affecting it, including new ones until they are
+/// listed here.
 const ELSEWHERE: &[&str] = &[
     "input",
     "out",
@@ -90,48 +91,48 @@ const ELSEWHERE: &[&str] = &[
     "purify",
 ];
 
-/// Bytes at either end of a file that are looked at.
+/// Bytes compared at either end of a file.
 const ENDS: u64 = 64 << 10;
 
-/// The keys of one algorithm.
+/// Holds the keys of one algorithm.
 #[derive(Clone, Debug)]
 pub struct MemberKeys {
-    /// What it has learnt.
+    /// The learned model.
     pub model: Key,
     /// Its rows.
     pub rows: Key,
-    /// Its pairs once they are checked.
+    /// Its verified pairs.
     pub pairs: Key,
-    /// Its pairs once they are held against each other.
+    /// Its pairs after the rules over all pairs.
     pub near: Key,
 }
 
-/// The keys of a run.
+/// Holds the keys of a run.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// What is noted of rows.
+    /// Row records.
     pub notes: Key,
     /// Exact copies.
     pub copies: Key,
     /// Statistics.
     pub counts: Key,
-    /// The words of documents.
+    /// Words of the documents.
     pub words: Key,
-    /// What came of pages.
+    /// Texts extracted from HTML pages.
     pub pages: Key,
-    /// What documents in pairs say.
+    /// Contents of documents in pairs.
     pub contained: Key,
     /// Repeated passages.
     pub cut: Key,
-    /// By algorithm.
+    /// Keys by algorithm.
     pub members: Vec<MemberKeys>,
 }
 
 impl Keys {
-    /// Returns the keys of a run over these files without those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`].
+    /// Returns the keys of a run over these files except those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`].
     ///
     /// # Errors
-    /// An input that cannot be read.
+    /// Returns an error if an input cannot be read.
     pub fn new(
         options: &RunOptions,
         source: &Source,
@@ -186,7 +187,7 @@ impl Keys {
         })
     }
 
-    /// All of them, in the order of the work.
+    /// Returns all keys, in the order of the work.
     pub fn all(&self) -> impl Iterator<Item = &Key> {
         let members = self.members.iter().flat_map(|member| [&member.model, &member.rows, &member.pairs, &member.near]);
         [&self.pages, &self.notes, &self.copies, &self.counts, &self.words]
@@ -195,13 +196,13 @@ impl Keys {
             .chain([&self.contained, &self.cut])
     }
 
-    /// Those that depend on no statistics.
+    /// Returns the keys that do not depend on statistics.
     pub fn of_texts(&self) -> impl Iterator<Item = &Key> {
         [&self.pages, &self.notes, &self.copies].into_iter()
     }
 }
 
-/// What the keys of an algorithm are made of.
+/// Holds the lines that an algorithm's keys are built from.
 struct Lines<'l> {
     words: &'l str,
     copies: &'l str,
@@ -211,7 +212,7 @@ struct Lines<'l> {
 
 fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
     let label = &chosen.label;
-    // A member with a parameter of that name of its own signs by it.
+    // An algorithm that defines its own parameter with this name uses it for signing.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
     let given =
         |wanted: &str| chosen.params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_string());
@@ -219,7 +220,7 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     let (verify, margin) = (later(VERIFY.name), later(MARGIN.name));
     let params = chosen.params.iter().filter(|(name, _)| is_own(name) || ![VERIFY.name, MARGIN.name].contains(name));
     let own: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
-    // What the check of candidates asks of documents is noted when they are signed, or when they have met.
+    // What the candidate check needs from documents is recorded at signing time or after candidates are known.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
     let (signs, prefilters) = (format!("{signs:?}"), options.prefilter.to_string());
@@ -229,7 +230,7 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     let rows = Key::new(format!("rows {label}"), &rows);
     let bound = options.max_candidates.to_string();
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
-    // After a rule over all pairs the check is a part of that stage.
+    // After a rule over all pairs, the check is part of that stage.
     let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
     let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
     let headings = if chosen.relates() { lines.headings } else { "" };
@@ -237,11 +238,11 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     MemberKeys { model, rows, pairs, near }
 }
 
-/// Returns what tells a file from another one at a glance, as it was when it was opened: its size, its ends and its rows. Whether
-/// all that lies between is the same is told by its stamp, or else by its contents (`job/read/saved_inputs.rs`).
+/// Returns what quickly distinguishes the opened file from others: its size, its two ends and its rows. Whether everything in between is
+/// the same is decided by its stamp, or else by its contents (`job/read/saved_inputs.rs`).
 ///
 /// # Errors
-/// [`Error::BadFile`] where it is another one by now.
+/// Returns [`Error::BadFile`] if the file was replaced after it was opened.
 pub fn of_file(file: &InputFile) -> Result<String> {
     let opened = file.reopen()?;
     let mut ends = vec![0; ENDS.min(file.bytes) as usize];

@@ -1,4 +1,4 @@
-//! The checkpoints of one attempt: keys are made when the first of them is asked for.
+//! The checkpoints of one attempt. Keys are computed when the first one is needed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,10 +19,10 @@ use dupsift_core::number::counted;
 use dupsift_files::io::{Source, WorkFolder};
 use dupsift_text::Pipeline;
 
-/// What an earlier run has left for one of these options over these files, as a line for the reader; none where there is nothing.
+/// Returns a line that describes what an earlier run left for these options and files; `None` if nothing is left.
 ///
 /// # Errors
-/// A dictionary or a list of stop words that cannot be read.
+/// Returns an error if a dictionary or stop-word list cannot be read.
 pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option<String>> {
     let folder = WorkFolder::would_be(&options.out, options.work.as_deref()).filter(|_| options.resumes);
     let left = folder.map(|folder| Left::of(&folder)).unwrap_or_default();
@@ -30,7 +30,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
         return Ok(None);
     }
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    // An input that is another one by now is told where it is read.
+    // A replaced input is reported when it is read.
     let Ok(keys) = Keys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, None) else {
         return Ok(None);
     };
@@ -49,7 +49,8 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     }))
 }
 
-/// The keys of the partials of the first reading and of the second that are there, where they make all that is not.
+/// Returns the keys of the existing partial checkpoints of the first and second pass, if those passes would produce everything that is
+/// missing.
 fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
     let waits =
@@ -70,36 +71,36 @@ fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     partials.collect()
 }
 
-/// The pass that records rows, and in which algorithms sign that need no counts.
+/// The pass that records rows and in which algorithms sign that need no counts.
 pub const FIRST: &str = "the first pass";
 /// The pass in which the other algorithms sign.
 pub const SECOND: &str = "the second pass";
-/// The signing from words that were kept.
+/// Signing from saved words.
 pub const RECALL: &str = "the kept words";
 
-/// What a pass makes.
+/// Lists what a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
-    /// Notes of rows.
+    /// Row records.
     pub notes: bool,
     /// The exact copies.
     pub copies: bool,
-    /// Counts, with the words of documents.
+    /// Counts, and the words of the documents.
     pub counts: bool,
     /// Rows of these algorithms.
     pub members: Vec<usize>,
-    /// Whether the texts of pages are known before it.
+    /// Whether the texts of HTML pages are already known.
     pub knows_pages: bool,
 }
 
 impl Made {
-    /// Returns whether nothing is to be made.
+    /// Returns whether there is nothing to produce.
     pub fn is_nothing(&self) -> bool {
         !self.notes && !self.copies && !self.counts && self.members.is_empty()
     }
 }
 
-/// The partial checkpoints of a pass that makes all this. Keys are made when the first of them is asked for.
+/// Identifies the partial checkpoints of a pass that produces this. Keys are computed when the first one is needed.
 pub struct Partials {
     pass: &'static str,
     made: Made,
@@ -107,12 +108,12 @@ pub struct Partials {
 }
 
 impl Partials {
-    /// Returns those of this pass.
+    /// Returns the partial checkpoints of this pass.
     pub fn new(pass: &'static str, made: Made) -> Partials {
         Partials { pass, made, lines: OnceLock::new() }
     }
 
-    /// Returns the key of one of them, counted from 0.
+    /// Returns the key of one partial checkpoint, counted from 0.
     fn key(&self, keys: &Keys, at: u64) -> Key {
         let lines = self.lines.get_or_init(|| {
             let Made { notes, copies, counts, members, knows_pages } = &self.made;
@@ -126,7 +127,7 @@ impl Partials {
     }
 }
 
-/// What earlier processes have saved of a run, and where this one saves.
+/// Holds what earlier processes saved for a run, and saves the results of this one.
 pub struct SavedState<'j> {
     session: &'j Session<'j>,
     plan: &'j Plan,
@@ -162,25 +163,25 @@ impl<'j> SavedState<'j> {
         Ok(self.keys.get_or_init(|| keys))
     }
 
-    /// Returns the checkpoints, if there are any. Without them no key is made, for that reads the input files.
+    /// Returns the checkpoints, if there are any. Without them, no key is computed, because that reads the input files.
     fn there(&self) -> Option<&'j Checkpoints<'j>> {
         Some(self.checkpoints).filter(|checkpoints| !checkpoints.is_empty())
     }
 
-    /// Returns whether there is a checkpoint of that key.
+    /// Returns whether a checkpoint with this key exists.
     ///
     /// # Errors
-    /// An input that cannot be read.
+    /// Returns an error if an input cannot be read.
     pub fn has(&self, key: impl Fn(&Keys) -> &Key) -> Result<bool> {
         let Some(checkpoints) = self.there() else { return Ok(false) };
         Ok(checkpoints.has(key(self.keys()?)))
     }
 
-    /// Does a step of the run: restores its result if an earlier process saved it; otherwise does the work, and saves the result if that
-    /// is due.
+    /// Does a step of the run: restores its result if an earlier process saved it; otherwise does the work, and saves the result if a
+    /// checkpoint is due.
     ///
     /// # Errors
-    /// A disk that cannot be read or is full, and what `work` returns.
+    /// Returns an error if the disk cannot be read or is full, and any error from `work`.
     pub fn step<T: Checkpoint>(
         &self,
         key: impl Fn(&Keys) -> &Key + Copy,
@@ -195,24 +196,24 @@ impl<'j> SavedState<'j> {
         }
     }
 
-    /// Restores the checkpoint of that key; `None` if there is none, or it is damaged.
+    /// Restores the checkpoint with this key; `None` if there is none or it is damaged.
     ///
     /// # Errors
-    /// A disk that cannot be read.
+    /// Returns an error if the disk cannot be read.
     pub fn restore<T: Checkpoint>(&self, key: impl Fn(&Keys) -> &Key) -> Result<Option<T>> {
         let Some(checkpoints) = self.there() else { return Ok(None) };
         checkpoints.restore(self.session.engine, self.session.documents(), key(self.keys()?))
     }
 
-    /// Returns whether what comes of the step at hand is to be saved.
+    /// Returns whether the result of the current step should be saved.
     pub fn due(&self) -> bool {
         self.checkpoints.due()
     }
 
-    /// Saves the result of a step, if that is `due` and it is not saved yet.
+    /// Saves the result of a step if `due` is set and it is not saved yet.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn offer<T: Checkpoint>(&self, due: bool, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<T> {
         if due && !self.checkpoints.has(key(self.keys()?)) {
             self.made_of_all();
@@ -224,13 +225,13 @@ impl<'j> SavedState<'j> {
     /// Saves the result of a step, however little time has passed.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn save<T: Checkpoint>(&self, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<()> {
         self.made_of_all();
         self.checkpoints.save(self.session.engine, key(self.keys()?), &mut value)
     }
 
-    /// Notes that what is saved from here on depends on all documents.
+    /// Records that later checkpoints depend on all documents.
     fn made_of_all(&self) {
         self.checkpoints.made_of(saved_inputs::of(self.session, self.session.documents()));
     }
@@ -238,17 +239,17 @@ impl<'j> SavedState<'j> {
     /// Removes a checkpoint that no later step needs.
     ///
     /// # Errors
-    /// A ledger that cannot be written.
+    /// Returns an error if the ledger cannot be written.
     pub fn forget(&self, key: impl Fn(&Keys) -> &Key) -> Result<()> {
         let Some(checkpoints) = self.there() else { return Ok(()) };
         checkpoints.forget(key(self.keys()?))
     }
 
-    /// Restores a partial checkpoint of a pass by a function that reads its bytes, and returns whether they were of use. Returns `false`
-    /// if there is no such checkpoint.
+    /// Restores a partial checkpoint of a pass with a function that reads its bytes, and returns whether they could be used. Returns
+    /// `false` if there is no such checkpoint.
     ///
     /// # Errors
-    /// A disk that cannot be read, and what the function returns.
+    /// Returns an error if the disk cannot be read, and any error from the function.
     pub fn restore_partial(
         &self,
         partials: &Partials,
@@ -264,7 +265,7 @@ impl<'j> SavedState<'j> {
     /// Saves a partial checkpoint of a pass; returns whether the disk had room for it.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the checkpoint cannot be written for a reason other than lack of room.
     pub fn save_partial(
         &self,
         partials: &Partials,
@@ -273,7 +274,7 @@ impl<'j> SavedState<'j> {
     ) -> Result<bool> {
         let save = |to: &mut CheckpointWriter<'_>| {
             to.stream(|writer| save(&mut PartialWriter::new(writer)))?;
-            // What is hashed of the documents of a first pass ends with the partial checkpoint.
+            // In a first pass, the hashed documents end with the partial checkpoint.
             let documents = self.session.contents.documents();
             self.checkpoints.made_of(saved_inputs::of(self.session, documents));
             Ok(())
@@ -283,24 +284,24 @@ impl<'j> SavedState<'j> {
         Ok(bytes.is_some())
     }
 
-    /// Returns whether partial checkpoints of a pass were saved. Then what the pass makes is saved in their place: a partial checkpoint
-    /// that is removed with nothing in its place would be lost work.
+    /// Returns whether partial checkpoints of a pass were saved. If so, the result of the pass is saved instead of them: removing partial
+    /// checkpoints without a replacement would lose work.
     ///
     /// # Errors
-    /// An input that cannot be read.
+    /// Returns an error if an input cannot be read.
     pub fn has_partials(&self, partials: &Partials) -> Result<bool> {
         let Some(checkpoints) = self.there() else { return Ok(false) };
         Ok(checkpoints.has(&partials.key(self.keys()?, 0)))
     }
 
-    /// Removes the partial checkpoints of a pass from one on.
+    /// Removes the partial checkpoints of a pass, starting with number `from`.
     ///
     /// # Errors
-    /// A ledger that cannot be written.
+    /// Returns an error if the ledger cannot be written.
     pub fn forget_partials(&self, partials: &Partials, from: u64) -> Result<()> {
         let Some(checkpoints) = self.there() else { return Ok(()) };
         let keys = self.keys()?;
-        // The first of them may be gone already, because it was damaged.
+        // The first one may already be gone because it was damaged.
         checkpoints.forget(&partials.key(keys, from))?;
         let mut there = (from + 1..).map(|at| partials.key(keys, at)).take_while(|key| checkpoints.has(key));
         there.try_for_each(|key| checkpoints.forget(&key))

@@ -1,4 +1,4 @@
-//! `attributes/`: a row of marks for each row of the corpus, file by file as the input lies.
+//! `attributes/`: a row of marks for each row of the corpus, in the same files as the input.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -19,12 +19,12 @@ use dupsift_files::tables::{
     AttributeBuilder, AttributeExtras, AttributeRow, EMPTIED, REASONS, RejectReason, attribute_schema,
 };
 
-/// What is said of documents one by one.
+/// Holds the marks of each document.
 struct Marks {
-    /// For each document the one that it goes for, plus one.
+    /// For each document, the one kept instead, plus one.
     kept: Numbers,
-    /// For each document the number of the reason why it is removed or rejected, 0 if it is kept: that of [`REASONS`] from 1 on, then the codes of
-    /// rejections.
+    /// For each document, the number of the reason why it is removed or rejected; 0 if it is kept. Numbers from 1 on are those of
+    /// [`REASONS`], followed by the codes of rejections.
     reasons: Numbers,
 }
 
@@ -50,7 +50,7 @@ impl Marks {
         Ok(Marks { kept, reasons })
     }
 
-    /// Whether a document goes, and why it goes or is set aside.
+    /// Returns whether a document is removed, and why it is removed or rejected.
     fn of(&self, doc: u64) -> (Option<bool>, Option<&'static str>) {
         match self.reasons.get(doc) as usize {
             0 => (Some(false), None),
@@ -63,22 +63,22 @@ impl Marks {
     }
 }
 
-/// What the marks are made of.
+/// Holds the inputs for the marks.
 #[derive(Clone, Copy)]
 pub struct Known<'k> {
-    /// What was decided.
+    /// The removal decisions.
     pub decided: &'k Decided,
-    /// What was recorded of the rows.
+    /// The data recorded about the rows.
     pub taken: &'k Taken,
     /// The exact copies.
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
-    /// What is cut out of kept documents, if anything may be.
+    /// What is cut from kept documents, if anything may be.
     pub cuts: Option<&'k Cuts>,
 }
 
-/// Writes a table for each file.
+/// Writes one table per file.
 pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<FolderReport> {
     let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
     let running = session.engine.clock.stage("write attributes/");
@@ -118,7 +118,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     Ok(report)
 }
 
-/// For each representative how many values its cluster has.
+/// Returns, for each representative, how many source values its cluster has.
 fn in_clusters(session: &Session<'_>, sources: &SourceValues, clusters: &Components) -> Result<Numbers> {
     let shuffle = session.engine.shuffle("cluster-sources", 16, 8, session.rows())?;
     sources.spread(session, &shuffle, |doc, hash| {
@@ -159,7 +159,7 @@ fn push(
     let (removed, reason) = marks.of(doc);
     let kept = marks.kept.get(doc).checked_sub(1).unwrap_or(doc);
     let representative = components.representative(doc);
-    // The text of a document that is removed for another one was not looked at.
+    // The text of a document removed in favor of another one was not searched for passages.
     let is_text = removed == Some(false) || reason == Some(EMPTIED);
     let characters = known.taken.keep.length(doc);
     let cut = |cuts: &Cuts| match cuts.of(doc) {
@@ -181,8 +181,8 @@ fn push(
     })
 }
 
-/// Returns the name of the table of a file: that of the file, with the ending of the table unless it has it. Two files that would have
-/// tables of one name have the ending twice and once.
+/// Returns the name of a file's table: the file's name, with the table's file extension unless it already has it. If two files would have
+/// tables with the same name, one table gets the extension twice.
 fn named(places: &[String], at: usize) -> String {
     const ENDING: &str = ".parquet";
     let place = &places[at];

@@ -1,4 +1,4 @@
-//! `clusters/`: the clusters of one algorithm (`stage/clusters.rs`), over arrays in work files, as a table.
+//! `clusters/`: the clusters of one algorithm (`stage/clusters.rs`), computed over arrays in temporary files, as a table.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{ClusterBuilder, ClusterRow, cluster_schema};
 use dupsift_spill::shuffle::{AtomicBits, Mapped, Sorted};
 
-/// How many clusters there are.
+/// Counts clusters and their documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterCounts {
-    /// Clusters of two and more.
+    /// Clusters of at least two documents.
     pub clusters: u64,
     /// Documents in them.
     pub clustered: u64,
-    /// The size of the largest.
+    /// The size of the largest cluster.
     pub largest: u64,
 }
 
@@ -64,7 +64,7 @@ pub fn write(
     )
 }
 
-/// Writes the table of (root, document) in order; returns what it holds, and its bytes.
+/// Writes the table of (root, document) in order; returns its counts and its bytes.
 fn write_table(
     session: &Session<'_>,
     path: &Path,
@@ -81,7 +81,7 @@ fn write_table(
         let records = members.load(partition, session.engine.budget.a_thread)?;
         for group in records.groups() {
             session.engine.go_on()?;
-            // Old documents alone are a cluster of an earlier night.
+            // A cluster of only indexed documents belongs to an earlier batch.
             if group.clone().all(|at| link.read(records.record(at)).1 < session.base) {
                 continue;
             }
@@ -115,7 +115,7 @@ fn write_table(
     Ok((counts, bytes))
 }
 
-/// (root, document) for every document that is in a cluster, in order.
+/// Returns (root, document) for every document in a cluster, in order.
 fn members(
     session: &Session<'_>,
     relation: &Relation,

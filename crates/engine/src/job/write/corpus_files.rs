@@ -1,5 +1,5 @@
-//! The corpus as the run leaves it (`--corpus`): the rows that stay in `deduped/`, those that go in `dropped/`, file by file as the
-//! input lies; what is said of each row in `attributes/`.
+//! Writes the resulting corpus (`--corpus`): kept rows in `deduped/` and removed rows in `dropped/`, in the same files as the input, and
+//! the marks of each row in `attributes/`.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Copying, Edits, InputFile, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// What becomes of each row.
+/// Records what happens to each row.
 struct Fates {
     removed: AtomicBits,
     rejected: AtomicBits,
@@ -37,7 +37,7 @@ impl Fates {
         Ok(fates)
     }
 
-    /// Rows beyond `--limit` neither stay nor go.
+    /// Rows beyond `--limit` are neither kept nor removed.
     fn goes(&self, doc: u64) -> bool {
         doc < self.documents && self.removed.get(doc as usize)
     }
@@ -47,32 +47,32 @@ impl Fates {
     }
 }
 
-/// A folder of copies.
+/// Describes a folder of copies.
 pub struct Folder<'f> {
     /// Its name in the output.
     pub name: &'static str,
-    /// Which documents are in it.
+    /// Whether a document is in it.
     pub takes: &'f (dyn Fn(u64) -> bool + Sync),
-    /// Whether it has files without any row, too, where the corpus has them.
+    /// Whether it also has files without rows, if the corpus has such files.
     pub has_empty: bool,
-    /// Texts that are written otherwise than they were read.
+    /// Texts that are changed when written.
     pub edited: Option<Edited<'f>>,
 }
 
-/// Texts that are written otherwise than they were read.
+/// Describes texts that are changed when written.
 #[derive(Clone, Copy)]
 pub struct Edited<'f> {
-    /// Whether the text of a document is.
+    /// Whether a document's text is changed.
     pub has: &'f (dyn Fn(u64) -> bool + Sync),
-    /// What is written of a text; `None` if it is not the text that was read before.
+    /// Returns the changed text; `None` if it is not the text that was read before.
     pub edit: &'f (dyn Fn(u64, &str) -> Option<String> + Sync),
 }
 
-/// Checks, before any work, that what is asked for can be written.
+/// Checks, before any work, that the requested output can be written.
 ///
 /// # Errors
-/// [`dupsift_core::error::Error::Usage`] where files have one name, or are of a format that cannot be copied in part;
-/// [`dupsift_core::error::Error::LargePage`]; files that cannot be read.
+/// Returns [`dupsift_core::error::Error::Usage`] if files have the same name or a format that cannot be copied in part;
+/// [`dupsift_core::error::Error::LargePage`]; and an error for files that cannot be read.
 pub fn check(session: &Session<'_>) -> Result<()> {
     let corpus = session.options.corpus;
     check_cut(session)?;
@@ -92,15 +92,15 @@ pub fn check(session: &Session<'_>) -> Result<()> {
     session.engine.none_bad()
 }
 
-/// Checks that passages can be cut out of these files.
+/// Checks that passages can be cut from these files.
 fn check_cut(session: &Session<'_>) -> Result<()> {
     if session.options.cut.what.is_none() { Ok(()) } else { check_editing(session, "cut") }
 }
 
-/// Checks that texts of these files can be written otherwise than they were read, as an option asks.
+/// Checks that texts from these files can be changed when written, as an option requires.
 ///
 /// # Errors
-/// [`dupsift_core::error::Error::Usage`] for pages, texts of several columns, and formats that cannot be edited.
+/// Returns [`dupsift_core::error::Error::Usage`] for HTML pages, texts from several columns, and formats that cannot be edited.
 pub fn check_editing(session: &Session<'_>, option: &'static str) -> Result<()> {
     let refused = |why: &str| Err(Error::wrong(option, why));
     if session.has_pages() {
@@ -120,18 +120,18 @@ pub fn check_editing(session: &Session<'_>, option: &'static str) -> Result<()> 
     }
 }
 
-/// Writes the folders that `corpus` asks for.
+/// Writes the folders that `corpus` selects.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
     write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
 }
 
-/// Writes the folders that `corpus` asks for, by what was decided and rejected, and cut. Only attributes/ needs `known`.
+/// Writes the folders that `corpus` selects, from what was decided, rejected and cut. Only attributes/ needs `known`.
 ///
 /// # Errors
-/// As [`write()`].
+/// See [`write()`].
 pub fn write_by(
     session: &Session<'_>,
     stage: &Stage,
@@ -170,7 +170,7 @@ pub fn write_by(
 /// Copies all files to one folder, several at a time.
 ///
 /// # Errors
-/// A damaged file, a full disk, an interruption.
+/// Returns an error for a damaged file, a full disk or an interruption.
 pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result<FolderReport> {
     let running = session.engine.clock.stage(format!("write {}/", folder.name));
     let (files, guests) = (&session.source.files, session.guest_files());

@@ -1,4 +1,4 @@
-//! What `--decide`, `--keep`, `--remove-if` and `--chain` make of the pairs: which documents go, and for which kept ones.
+//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: which documents are removed, and in favor of which kept ones.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, Slots};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Decides which documents are removed; all that stand in a pair are in `shown`. `contents` is what those say that are
-/// in a pair with others than their copies.
+/// Decides which documents are removed; `shown` holds all documents in pairs. `contents` holds the contents of documents that pair with
+/// others than their copies.
 pub fn decide(
     session: &Session<'_>,
     relations: &[&Relation],
@@ -43,9 +43,9 @@ pub fn decide(
     })
 }
 
-/// Whose pairs decide.
+/// Selects the algorithms whose pairs decide.
 pub struct Deciding {
-    /// The places of these algorithms.
+    /// The positions of these algorithms.
     pub chosen: Vec<usize>,
     /// How many of them must agree.
     pub needed: usize,
@@ -54,7 +54,7 @@ pub struct Deciding {
 }
 
 impl Deciding {
-    /// By the rule, among algorithms of these labels.
+    /// Selects the algorithms whose pairs decide, according to `--decide`.
     pub fn new(decide: &Decide, labels: &[&str]) -> Deciding {
         let takes = |label: &str| !matches!(decide, Decide::Label(chosen) if chosen != label);
         let chosen: Vec<usize> = (0..labels.len()).filter(|&at| takes(labels[at])).collect();
@@ -68,8 +68,8 @@ impl Deciding {
     }
 }
 
-/// Like [`decide`] by any relations of the algorithms that decide. `settled` knows what earlier runs decided; `look` says how much of a
-/// document is contained in a kept one, and the other way round, or `None` for copies.
+/// Works like [`decide`], for any source of pairs. `settled` returns what earlier runs decided; `look` returns how much of a document is
+/// contained in a kept one, and vice versa, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
     deciding: &Deciding,
@@ -115,7 +115,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     }
     let clusters = || components(session, &linked, needed, order);
     let components = session.options.corpus.annotate.then(clusters).transpose()?;
-    // What a document that stays was not held against is counted, and what another one was not does not matter.
+    // Comparisons that a kept document missed are counted separately; those of other documents do not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     writer.flush()?;
     drop(writer);
@@ -141,7 +141,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
 }
 
 /// Returns how many other texts are as near to a removed document as the kept one, according to the algorithm that decided. `None` for a
-/// copy of the kept document, and for a document that was not removed for a pair.
+/// copy of the kept document, and for a document that was not removed because of a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
     let (number, similarity) = removal.found?;
     let relation = &linked[number];
@@ -151,7 +151,7 @@ fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> 
     (class != relation.class(removal.kept)).then_some(near)
 }
 
-/// The documents in pairs, in the order of preference.
+/// Returns the documents in pairs, in order of preference.
 fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Numbers> {
     let mut order = Numbers::new(session.engine.dir, "order", shown.count() as usize, session.documents())?;
     let mut slots = order.slots();
@@ -160,10 +160,10 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
     Ok(order)
 }
 
-/// Returns the clusters of the pairs that decide, for documents in `shown`. [`decide_by`] returns them too, with its decisions.
+/// Returns the clusters of the pairs that decide, for documents in `shown`. [`decide_by`] also returns them, with its decisions.
 ///
 /// # Errors
-/// A full disk, an interruption.
+/// Returns an error for a full disk or an interruption.
 pub fn clusters_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
     deciding: &Deciding,
@@ -175,7 +175,7 @@ pub fn clusters_by<R: survive::Relation + Sync>(
     components(session, linked, deciding.needed, order.docs(0..shown.count() as usize))
 }
 
-/// The clusters of the pairs that decide.
+/// Returns the clusters of the pairs that decide.
 fn components<R: survive::Relation>(
     session: &Session<'_>,
     linked: &[R],
@@ -189,10 +189,10 @@ fn components<R: survive::Relation>(
     })
 }
 
-/// Who finds kept documents, and its lists.
+/// A finder of kept documents, and the lists that it needs.
 type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
-/// Of each component of the pairs all documents go but the first one.
+/// Removes all documents of each component of the pairs except the first one.
 fn chains<R: survive::Relation>(
     session: &Session<'_>,
     order: Docs<'_>,
@@ -203,13 +203,13 @@ fn chains<R: survive::Relation>(
     let mut parents = Numbers::new(session.engine.dir, "decide-parents", documents as usize, documents)?;
     let mut forest = Forest::new(parents.slots());
     finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
-    // The first of each component in the order of preference represents it.
+    // The first document of each component in order of preference represents it.
     let mut representatives = Numbers::new(session.engine.dir, "decide-best", documents as usize, documents)?;
     let mut representatives = representatives.slots();
     for doc in order.iter() {
         let root = forest.root(doc);
         match representatives.get(root).checked_sub(1) {
-            // A guest that was removed stands for the one that it was removed for.
+            // A removed indexed document is represented by the document that was kept instead.
             None => representatives.set(root, stands_for(session, doc) + 1),
             Some(_) if doc < session.base => {}
             Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,
@@ -218,7 +218,7 @@ fn chains<R: survive::Relation>(
     Ok(())
 }
 
-/// Says what became of an indexed document, and of an indexed text that a new document has.
+/// Returns what happened to an indexed document, or to an indexed text that a new document repeats.
 fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
     |doc| {
         let guests = session.guests.as_ref()?;
@@ -230,20 +230,20 @@ fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Se
     }
 }
 
-/// The document that is kept in place of a guest; itself for one that is kept.
+/// Returns the document kept in place of a removed indexed document; the document itself if it is kept.
 fn stands_for(session: &Session<'_>, doc: u64) -> u64 {
     let kept = |guests: &Guests| guests.removed_for(doc).and_then(|kept| guests.place(kept));
     session.guests.as_ref().and_then(kept).unwrap_or(doc)
 }
 
-/// Documents that stay beside a kept one that they form a pair with.
+/// Counts documents that are kept although they form a pair with a kept one.
 #[derive(Default)]
 struct Staying {
     stays: BTreeMap<String, u64>,
     not_looked_at: u64,
 }
 
-/// A document goes where a kept one that it forms a pair with contains it. `order` begins with so many documents.
+/// Removes a document if a kept one that it forms a pair with contains it. The documents are the first `count` of `order`.
 fn if_contained<R, S, B, L>(
     asking: &Asking<'_, R, S, B, L>,
     order: &Numbers,
@@ -283,7 +283,7 @@ where
     Ok(Staying { stays, not_looked_at: chooser.not_looked_at })
 }
 
-/// The lists of kept documents, in work files.
+/// Holds the lists of kept documents, in temporary files.
 struct Memory {
     heads: Vec<Numbers>,
     counts: Vec<Numbers>,
@@ -315,14 +315,15 @@ impl Memory {
     }
 }
 
-/// One algorithm's relation with its links as arrays, for random access.
+/// Holds one algorithm's relation with its links as arrays, for random access.
 struct Linked<'r> {
     relation: &'r Relation,
     links: Links,
 }
 
 impl<'r> Linked<'r> {
-    /// Of a relation. Forms decide nothing, and two documents with different titles only if a pair is enough.
+    /// Builds the links of a relation. Pairs that share a template decide nothing; two documents with different titles decide only if a
+    /// pair is enough.
     fn new(session: &Session<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());

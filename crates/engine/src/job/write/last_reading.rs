@@ -1,5 +1,5 @@
-//! The last reading of a corpus, of the documents that stand in the output alone: their ids, and what those say that are in
-//! pairs with others than their copies.
+//! The last pass over a corpus, only over the documents that appear in the output: reads their ids, and the contents of those that pair
+//! with others than their copies.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,7 +14,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::IdsSeen;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Reads the ids of the documents in `shown`, and the texts where `contents` are taken.
+/// Reads the ids of the documents in `shown`, and the texts that `contents` still needs.
 pub fn read<'s>(
     session: &Session<'s>,
     view: &View<'_>,
@@ -41,7 +41,8 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
-                    // Ids are also read of documents that are in no pair, if each row gets its cluster, passages are cut, or indexed documents take part.
+                    // Ids are also read for documents that are in no pair, if each row gets its cluster, passages are cut, or indexed
+                    // documents take part.
                     let names_all = session.options.names_all();
                     let is_in_pairs = |doc| !names_all && doc >= session.base || contents.wants(doc);
                     session.kept_texts.offer_batch(session.engine.dir, batch, is_in_pairs)?;
@@ -63,12 +64,12 @@ pub fn read<'s>(
     Ok((ids, contents))
 }
 
-/// Reads the ids of the documents in `shown` alone.
+/// Reads only the ids of the documents in `shown`.
 pub fn ids<'s>(session: &Session<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids<'s>> {
     read(session, &View::first(session), seen, shown, None).map(|(ids, _)| ids)
 }
 
-/// Reads the ids of the rejected rows alone.
+/// Reads only the ids of the rejected rows.
 pub fn ids_of_rejected<'s>(session: &Session<'s>, seen: &IdsSeen, rejected: &Rejected) -> Result<Ids<'s>> {
     let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
     rejected.each(session.engine, |doc, _, _| {

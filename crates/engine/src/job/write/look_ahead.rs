@@ -1,9 +1,8 @@
-//! How much of documents stands in kept ones, which removal asks for, computed ahead on all threads for a block of documents.
+//! Computes ahead, on all threads for a block of documents, how much of each document is contained in kept ones.
 //!
-//! Whether a document stays follows from what became of those before it, so the rule visits one after the other. What it asks is
-//! nearly known before: of each document, how much of it stands in its most similar kept partners, whether it stays or goes. Those
-//! that were kept before a block are known where the block begins. The rule itself asks only about such as are kept within the
-//! block.
+//! Whether a document is kept depends on the documents before it, so the rule visits one after the other. Most of what it needs can be
+//! predicted: how much of each document is contained in its most similar kept partners, whether it is kept or not. Partners kept before a
+//! block are known when the block begins. The rule itself only computes what concerns documents kept within the block.
 
 use std::ops::Range;
 
@@ -14,32 +13,32 @@ use dupsift_algorithms::stage::survive::{Finder, Lists, MOST_LISTED, Relation, S
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 
-/// Documents of the first block. Before it nothing is kept, so that nothing is known of it.
+/// Documents in the first block. Nothing is kept before it, so nothing can be predicted for it.
 const FIRST: usize = 32;
-/// Documents of a block at the most: answers about one take less than 2 kB.
+/// Most documents in a block: the answers for one take less than 2 kB.
 const LARGEST: usize = 2048;
 /// Documents that a thread takes at a time.
 const PIECE: usize = 8;
 
-/// The blocks of so many documents: each is as long as all before it, up to [`LARGEST`].
+/// Returns the blocks of this many documents: each is as long as all before it, up to [`LARGEST`].
 pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
 }
 
-/// What is asked, and of whom.
+/// Holds everything needed to look up kept partners.
 pub struct Asking<'a, R, S, B, L> {
     /// The threads.
     pub engine: &'a Engine<'a>,
-    /// Whose pairs decide.
+    /// The relations whose pairs decide.
     pub relations: &'a [R],
     /// How many of them must agree.
     pub needed: usize,
-    /// What was decided about documents and texts before.
+    /// Returns what was decided earlier about a document or text.
     pub settled: S,
-    /// Whether one document is preferred to another.
+    /// Returns whether one document is preferred to another.
     pub better: B,
-    /// How much of a document stands in a kept one, and the other way round; none for copies.
+    /// Returns how much of a document is contained in a kept one, and vice versa; `None` for copies.
     pub look: L,
 }
 
@@ -50,8 +49,8 @@ where
     B: Fn(u64, u64) -> bool + Sync,
     L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 {
-    /// What can be known of a block before its first document is decided about. Nothing for a single thread, which would only look
-    /// for partners twice.
+    /// Returns what can be known about a block before its first document is decided. Returns nothing for a single thread, which would only
+    /// look up partners twice.
     pub fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
         if self.engine.pool.current_num_threads() == 1 {
             return Ok(Answers::default());
@@ -76,15 +75,15 @@ where
         Ok(Answers { answers, at: 0 })
     }
 
-    /// What the rule will ask of a document if nothing more is kept before it. What cannot be answered is left to the rule, which may
-    /// never ask for it.
+    /// Returns what the rule will need for a document if nothing more is kept before it. A failed lookup is left to the rule, which may
+    /// never need it.
     fn about(&self, finder: &mut Finder<'_, R>, lists: &Lists<'_>, doc: u64) -> Vec<(u64, Option<[Contained; 2]>)> {
         let (near, _) = nearest(finder.partners(lists, doc).0, &self.better);
         let mut of_kept = Vec::with_capacity(near.len());
         for partner in near {
             let Ok(both) = (self.look)(doc, partner.kept) else { break };
             of_kept.push((partner.kept, both));
-            // The rule looks at none behind a copy.
+            // The rule looks at no document after a copy.
             if both.is_none() {
                 break;
             }
@@ -93,24 +92,24 @@ where
     }
 }
 
-/// What is known of one document.
+/// Holds what is known about one document.
 struct Answer {
-    /// In the block.
+    /// The position in the block.
     place: usize,
     doc: u64,
     of_kept: Vec<(u64, Option<[Contained; 2]>)>,
 }
 
-/// What is known of a block.
+/// Holds what is known about a block.
 #[derive(Default)]
 pub struct Answers {
-    /// In order of the block.
+    /// In block order.
     answers: Vec<Answer>,
     at: usize,
 }
 
 impl Answers {
-    /// Of a document and a kept one, if it is known. Documents are asked for in the order of the block.
+    /// Returns the answer for a document and a kept one, if it is known. Documents must be requested in block order.
     pub fn of(&mut self, doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
         let ahead = self.answers[self.at..].iter().position(|answer| answer.doc == doc)?;
         self.at += ahead;
@@ -146,7 +145,7 @@ mod tests {
         ];
         let mut answers = Answers { answers, at: 0 };
         assert_eq!((answers.of(7, 2), answers.of(7, 1), answers.of(7, 5)), (Some(both(2)), Some(both(1)), None));
-        // Nothing is known of it, and the one behind it is found all the same; a copy is known to be one.
+        // Nothing is known about the first one, and the next one is found nevertheless; a copy is known to be a copy.
         assert_eq!((answers.of(3, 1), answers.of(9, 2), answers.of(9, 1)), (None, Some(None), Some(both(3))));
         assert_eq!(Answers::default().of(7, 1), None);
     }

@@ -1,4 +1,4 @@
-//! What could not be read of an input besides the corpus: rows and files, for `rejected/`, the guards and the record.
+//! Rows and files of an input besides the corpus that could not be read, for `rejected/`, the guards and the record.
 
 use super::last_reading;
 use super::tables::list_rejected;
@@ -12,10 +12,10 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::REJECTED;
 use dupsift_files::tables::IdsSeen;
 
-/// Lists what could not be read of an input of this name.
+/// Lists what could not be read from the input with this name.
 ///
 /// # Errors
-/// A full disk, an interruption.
+/// Returns an error for a full disk or an interruption.
 pub fn lost(
     name: &str,
     session: &Session<'_>,
@@ -25,7 +25,7 @@ pub fn lost(
 ) -> Result<OtherInput> {
     let ids = last_reading::ids_of_rejected(session, ids_seen, rejected)?;
     let table = session.engine.dir.join(format!("{name}{REJECTED}"));
-    // An earlier attempt, before a file of the corpus turned out to be damaged, may have left it.
+    // An earlier attempt may have left the table, before a file of the corpus turned out to be damaged.
     if table.exists() {
         std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
     }

@@ -1,4 +1,4 @@
-//! From what the algorithms say to the tables of the output and the record of the run.
+//! Writes the tables of the output and the record of the run from the results of the algorithms.
 
 use std::sync::Arc;
 
@@ -28,26 +28,26 @@ use dupsift_core::error::Result;
 use dupsift_files::io::Stage;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// What is known of the corpus.
+/// Holds what is known about the corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// What was recorded of the rows.
+    /// The data recorded about the rows.
     pub taken: &'c Taken,
     /// The exact copies.
     pub copies: &'c Arc<Classes>,
-    /// How documents are seen.
+    /// The view through which documents are read.
     pub view: &'c View<'c>,
     /// The counts.
     pub stats: &'c CorpusStats,
-    /// Which of them there are.
+    /// Which statistics tables there are.
     pub tables: Option<Stats>,
-    /// By algorithm: what it has learnt, or nothing.
+    /// The learned model of each algorithm, empty if it learns nothing.
     pub models: &'c [Vec<u64>],
-    /// What could not be read.
+    /// Rows and files that could not be read.
     pub losses: &'c Losses<'c>,
 }
 
-/// Decides what is removed, writes all tables, and makes the record. `contents` is what is known already of what documents say.
+/// Decides what is removed, writes all tables, and creates the record. `contents` holds the document contents recorded before.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
@@ -115,8 +115,8 @@ pub fn write(
     Ok((report, decided))
 }
 
-/// Returns the documents whose ids are read: those that a table names. A table may name any indexed document that takes part, also one
-/// that is in no pair: a removed document names the kept one that its chain leads to, and a cluster has all documents of a class.
+/// Returns the documents whose ids are read: those that a table names. A table may name any participating indexed document, even one in no
+/// pair: a removed document names the kept one at the end of its chain, and a cluster includes all documents of a class.
 fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
     let (indexed, annotates) = (session.guests.as_ref(), session.options.names_all());
     if indexed.is_none_or(|indexed| indexed.count() == 0) && !annotates {
@@ -129,7 +129,7 @@ fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBit
     Ok(Arc::new(all))
 }
 
-/// The rejected rows of each file, which are to be shown.
+/// Counts the rejected rows of each file and adds them to `shown`.
 fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) -> Result<Vec<u64>> {
     let mut rows = vec![0; session.source.files.len()];
     taken.rejected.each(session.engine, |doc, _, _| {
@@ -140,7 +140,7 @@ fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) ->
     Ok(rows)
 }
 
-/// Notes what the tables hold of each algorithm.
+/// Records what the tables hold for each algorithm.
 fn note(members: &mut [Member<'_, Expanded>], written: &Written) {
     for ((Member { report, .. }, pairs), counts) in members.iter_mut().zip(&written.pairs).zip(&written.clusters) {
         [report.pairs_written, report.templates_written] = *pairs;

@@ -1,7 +1,7 @@
-//! `pairs/`: from classes and pairs of representatives to pairs of documents, in order, with the user's ids.
+//! `pairs/`: expands classes and pairs of representatives to pairs of documents, in order, with your ids.
 //!
-//! Pairs of two documents that are alone in their classes are in order already, and stay in the list that grouping made.
-//! Only what classes stand for is listed and sorted here; the two are merged when the table is written. Equal texts form a star.
+//! Pairs of two documents that are unique in their classes are already in order and remain in the list from grouping. Only the pairs that
+//! classes represent are listed and sorted here; the two lists are merged when the table is written. Equal texts form a star.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -28,30 +28,30 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{FULL_ROWS, PairColumns, pair_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
-/// Pairs of documents of one algorithm.
+/// Holds the document pairs of one algorithm.
 pub struct DocumentPairs {
-    /// Those that classes stand for; the others stand in the relation.
+    /// The pairs that classes represent; the others are in the relation.
     listed: Sorted,
     layout: PairLayout,
-    /// Pairs in all, written or not.
+    /// All pairs, written or not.
     total: u64,
-    /// Of these, such as have no document of an index; none where none takes part.
+    /// Of these, pairs without an indexed document; `None` if no index takes part.
     of_night: Option<u64>,
-    /// Of all, templates.
+    /// Of all pairs, those that share a template.
     templates: u64,
-    /// Classes of which only pairs with the best document are written.
+    /// Classes for which only pairs with the best document are written.
     large_groups: u64,
 }
 
 impl DocumentPairs {
-    /// Notes how many there are.
+    /// Records the counts of pairs.
     pub fn note(&self, report: &mut AlgorithmReport) {
         (report.pairs, report.pairs_of_night) = (self.total, self.of_night);
         (report.templates, report.large_groups) = (self.templates, self.large_groups);
     }
 }
 
-/// What is expanded, and how.
+/// Holds what is expanded, and how.
 struct Expanding<'e> {
     bound: &'e Bound<'e>,
     relation: &'e Relation,
@@ -63,19 +63,19 @@ struct Expanding<'e> {
     session: &'e Session<'e>,
 }
 
-/// The different texts of a class, by exact copies.
+/// The distinct texts of a class, grouped by exact copies.
 type TextsOf<'t, B> = Texts<'t, Classes, B>;
 
-/// The best documents of large groups, which many pairs ask for: of some of them, so that memory does not grow.
+/// Caches the best documents of large groups, which many pairs need. The number of entries is limited, so that memory does not grow.
 #[derive(Default)]
 struct Centres(RefCell<HashMap<(u64, usize), u64>>);
 
 impl Centres {
-    /// Groups of fewer documents are looked through each time.
+    /// Smaller groups are searched each time.
     const LARGE: usize = 64;
     const MOST: usize = 1 << 12;
 
-    /// Returns the best of these documents. A group is known by its first document and its size.
+    /// Returns the best of these documents. A group is identified by its first document and its size.
     fn of(&self, members: Docs<'_>, keep: &KeepOrder) -> u64 {
         if members.len() < Centres::LARGE {
             return keep.best(members);
@@ -93,7 +93,7 @@ impl Centres {
     }
 }
 
-/// What one thread expanded.
+/// Holds what one thread expanded.
 struct Expanded<'s> {
     writer: Writer<'s>,
     record: Vec<u8>,
@@ -111,7 +111,7 @@ impl Expanded<'_> {
 }
 
 impl Expanding<'_> {
-    /// The pairs within one class.
+    /// Expands the pairs within one class.
     fn class(&self, class: Docs<'_>, centres: &Centres, to: &mut Expanded<'_>) -> Result<()> {
         if self.old(class) == class.len() as u64 {
             return Ok(());
@@ -122,7 +122,7 @@ impl Expanding<'_> {
         if count <= self.max_group {
             return within(&texts, self.max_group, |a, b| self.pair_of_class(a, b, to).map(|found| to.count(found)));
         }
-        // Not all are written, and all are counted.
+        // Not all pairs are written, but all are counted.
         within(&texts, self.max_group, |a, b| self.pair_of_class(a, b, to).map(|_| ()))?;
         to.large_groups += 1;
         let old = self.old_texts(&texts)?;
@@ -131,7 +131,7 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Writes a pair of one class. Returns whether it is a pair of this run, and whether it has no document of an index, as counts.
+    /// Writes a pair within a class. Returns as counts whether it is a pair of this run, and whether it has no indexed document.
     fn pair_of_class(&self, a: u64, b: u64, to: &mut Expanded<'_>) -> Result<[u64; 2]> {
         if self.session.are_old(a, b) {
             return Ok([0, 0]);
@@ -142,17 +142,17 @@ impl Expanding<'_> {
         Ok([1, u64::from(pair.a >= self.session.base)])
     }
 
-    /// The different texts of a class.
+    /// Returns the distinct texts of a class.
     fn texts<'t>(&'t self, class: Docs<'t>, centres: &'t Centres) -> TextsOf<'t, impl Fn(Docs<'_>) -> u64 + 't> {
         Texts::new(class, self.alike.copies(), |members: Docs<'_>| centres.of(members, self.keep))
     }
 
-    /// How many documents of a class are of an index.
+    /// Returns how many documents of a class are indexed.
     fn old(&self, class: Docs<'_>) -> u64 {
         if self.session.base == 0 { 0 } else { class.iter().take_while(|&doc| doc < self.session.base).count() as u64 }
     }
 
-    /// How many texts stand for themselves in an index.
+    /// Returns how many texts are represented by an indexed document.
     fn old_texts(&self, texts: &TextsOf<'_, impl Fn(Docs<'_>) -> u64>) -> Result<u64> {
         let mut old = 0;
         if self.session.base > 0 {
@@ -161,7 +161,7 @@ impl Expanding<'_> {
         Ok(old)
     }
 
-    /// The pairs that one of representatives stands for; it stays where it is if these are alone.
+    /// Expands a pair of representatives; it remains in its list if both are unique.
     fn pair(&self, pair: &Pair, centres: &Centres, to: &mut Expanded<'_>) -> Result<()> {
         self.alike.note(pair);
         let mut found = [0, 0];
@@ -177,7 +177,7 @@ impl Expanding<'_> {
                 }
                 found = [found[0] + 1, found[1] + u64::from(x.min(y) >= self.session.base)];
                 let pair = of_both(&self.bound.scheme, pair, x, y);
-                // Equal documents of an index are no pair here, so their class has not noted them.
+                // Equal indexed documents are no pair here, so their class has not recorded them.
                 if self.session.base > 0 {
                     self.alike.note(&pair);
                 }
@@ -208,8 +208,7 @@ impl Expanding<'_> {
     }
 }
 
-/// Expands one relation; notes each document that stands in a pair in `shown`, and each that does with another than its
-/// copies in `alike`.
+/// Expands one relation; records in `shown` each document in a pair, and in `alike` each document that pairs with another than its copies.
 pub fn expand(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -267,23 +266,23 @@ pub fn expand(
     Ok(DocumentPairs { listed, layout, total, of_night, templates, large_groups })
 }
 
-/// Whether a pair of representatives is a pair of documents as it stands: no other document is equal to either.
+/// Returns whether a pair of representatives is itself the only pair of documents: no other document is equal to either.
 fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
-/// What is shown of documents and pairs.
+/// Holds what is written about documents and pairs.
 #[derive(Clone, Copy)]
 pub struct Shown<'t> {
     /// The ids of documents.
     pub ids: &'t Ids<'t>,
-    /// How much of one document stands in the other, where that was looked at.
+    /// How much of one document is contained in the other, if that was compared.
     pub compared: Option<&'t Compared>,
-    /// Which numbers documents have in tables.
+    /// Provides the document numbers in tables.
     pub session: &'t Session<'t>,
 }
 
-/// Writes the table; returns how many pairs it holds, how many of them are templates, and its bytes.
+/// Writes the table; returns how many pairs it holds, how many of them share a template, and its bytes.
 pub fn write(
     engine: &Engine<'_>,
     stage: &Stage,
@@ -323,7 +322,7 @@ pub fn write(
     table.writer.close().map(|(rows, bytes)| ([rows, templates], bytes))
 }
 
-/// Takes the pairs off a sequence in order that stand before another pair.
+/// Takes the pairs that precede another pair from an ordered sequence.
 fn before(
     listed: &mut Peekable<impl Iterator<Item = Pair>>,
     other: &Pair,
@@ -335,21 +334,21 @@ fn before(
     Ok(())
 }
 
-/// The table of pairs while it is written: rows are gathered, for a column of ids is cheaper than one id after the other, and several
-/// batches of them are made at a time.
+/// Holds the table of pairs while it is written. Rows are collected, because a column of ids costs less than one id after the other, and
+/// several batches are built at a time.
 struct Table<'t> {
     writer: TableWriter,
     columns: Columns<'t>,
-    /// So many rows are gathered.
+    /// The number of rows to collect.
     full: usize,
     rows: Vec<Pair>,
     templates: u64,
 }
 
-/// So many batches are made at a time, where ids are short on average. Each may have 8 MiB of ids.
+/// Batches built at a time if ids are short on average. Each may have 8 MiB of ids.
 const PARTS: usize = 4;
 const MOST_ID_BYTES: u64 = 256;
-/// Pairs whose documents a thread compares before another one may take some.
+/// Pairs that a thread takes at a time to compare their documents.
 const AT_ONCE: usize = 128;
 
 impl Table<'_> {
@@ -364,7 +363,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Writes what was gathered. Rows whose ids are so long that they fill several batches follow one batch after the other.
+    /// Writes the collected rows. Rows whose ids are so long that they fill several batches are written batch by batch.
     fn write(&mut self) -> Result<()> {
         let parts: Vec<&[Pair]> = self.rows.chunks(FULL_ROWS).collect();
         let batches: Vec<RecordBatch> = match parts[..] {
@@ -386,7 +385,7 @@ impl Table<'_> {
     }
 }
 
-/// How pairs become rows.
+/// Turns pairs into rows.
 struct Columns<'t> {
     schema: SchemaRef,
     shown: Shown<'t>,
@@ -395,7 +394,7 @@ struct Columns<'t> {
 }
 
 impl Columns<'_> {
-    /// The rows of all these pairs, or of the first ones, at least one, where the ids of these fill a batch.
+    /// Returns the rows of all these pairs, or of the first ones (at least one) if their ids fill a batch.
     fn of(&self, pairs: &[Pair]) -> Result<RecordBatch> {
         let docs = |of: fn(&Pair) -> u64| pairs.iter().map(of).collect::<Vec<u64>>();
         let (a, b) = (docs(|pair| pair.a), docs(|pair| pair.b));
@@ -432,11 +431,11 @@ impl Columns<'_> {
         columns.table(&self.schema)
     }
 
-    /// How much of one document stands in the other, of each pair: most of the work, which all threads share.
+    /// Returns for each pair how much of one document is contained in the other. This is most of the work, which all threads share.
     fn shares(&self, pairs: &[Pair]) -> Vec<Option<[Shares; 2]>> {
         let Some(compared) = self.shown.compared else { return vec![None; pairs.len()] };
         let of = |pair: &Pair| compared.shares(pair.a, pair.b, self.verified);
-        // Outside of a pool the library would make one of all processors.
+        // Outside a pool, the library would create one with all processors.
         if rayon::current_thread_index().is_none() {
             return pairs.iter().map(of).collect();
         }

@@ -1,4 +1,4 @@
-//! The rows of `removed/`: recorded while it is decided, and written as a table.
+//! The rows of `removed/`: recorded during the decisions, and written as a table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -19,11 +19,10 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{EMPTIED, RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
-/// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether it was looked at how much of the
-/// document is contained, and the two shares.
+/// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether containment was compared, and the two shares.
 pub const ROW: usize = 31;
 
-/// Bytes of a row: the hash of the value, the document, and 0 where it stays, 1 where it goes, 2 where an index has its text.
+/// Bytes of a row: the hash of the value, the document, and 0 if it is kept, 1 if it is removed, 2 if its text is indexed.
 const SOURCE_ROW: usize = 17;
 
 /// Records a removal.
@@ -43,13 +42,13 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     writer.push(&row)
 }
 
-/// What stands in place of the algorithm of a document of which too little is left.
+/// The algorithm code for a document with too little text left.
 const EMPTIED_CODE: u64 = u16::MAX as u64;
 
-/// Adds the documents of which too little is left, each removed in favor of the one with the first copy of its largest passage.
+/// Adds the documents with too little text left; each is removed in favor of the one with the first copy of its largest passage.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Emptied, cuts: &Cuts) -> Result<()> {
     if emptied.count() == 0 {
         return Ok(());
@@ -73,34 +72,34 @@ pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Empti
     Ok(decided.rows = all.finish()?)
 }
 
-/// What was decided.
+/// Holds the removal decisions.
 pub struct Decided {
-    /// The removals, as [`push_row`] takes them down.
+    /// The removals, as written by [`push_row`].
     pub rows: Sorted,
     /// The labels of the algorithms whose pairs decided.
     pub algorithms: Vec<String>,
-    /// Whether documents were held against the kept ones.
+    /// Whether documents were compared with the kept ones.
     pub looks: bool,
-    /// Removals of documents that are no copies of the kept one.
+    /// Removals of documents that are not copies of the kept one.
     pub near_duplicates: u64,
-    /// Those of them that look like pages of one template.
+    /// Of these, documents that look like pages from the same template.
     pub of_templates: u64,
-    /// Comparisons left out.
+    /// Comparisons that were left out.
     pub left_out: u64,
-    /// Documents that stay beside a kept one that they form a pair with, by reason.
+    /// Documents that are kept although they form a pair with a kept one, by reason.
     pub stays: BTreeMap<String, u64>,
-    /// Kept partners of these that were not looked at.
+    /// Kept partners of these that were not compared.
     pub not_looked_at: u64,
-    /// Which kept documents each one was held against.
+    /// Which kept documents each one was compared with.
     pub looked_at: Option<Evidence>,
-    /// The clusters of the pairs that decided, where they are to be told.
+    /// The clusters of the pairs that decided, if they are needed.
     pub components: Option<Components>,
 }
 
 /// Returns what a finished run decided, from the rows of its `removed/`: document, kept document and reason.
 ///
 /// # Errors
-/// What `rows` returns; a full disk.
+/// Returns any error from `rows`, and an error if the disk is full.
 pub fn decided_again(
     session: &Session<'_>,
     rows: impl Iterator<Item = Result<(u64, u64, &'static str)>>,
@@ -137,7 +136,7 @@ pub fn decided_again(
     })
 }
 
-/// Hands on which documents go, and for which kept ones, in order of the documents.
+/// Passes on each removed document with the one kept instead, in document order.
 pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, memory_bytes)?;
@@ -149,24 +148,24 @@ pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u6
     Ok(())
 }
 
-/// What the removals come to.
+/// Counts the removals.
 #[derive(Clone, Debug, Default)]
 pub struct Removals {
-    /// Documents removed.
+    /// Removed documents.
     pub removed: u64,
-    /// By reason.
+    /// Counts by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// By input file.
+    /// Counts by input file.
     pub by_file: Vec<u64>,
-    /// By input file: those whose text an index has.
+    /// Counts by input file, of documents whose text is indexed.
     pub seen_by_file: Vec<u64>,
-    /// By writing and by length.
+    /// Counts by script and length.
     pub parts: Parts,
     /// Bytes of the texts that are exact copies.
     pub copied_bytes: u64,
 }
 
-/// A row, read again.
+/// Holds a row read back.
 struct ReadBack {
     doc: u64,
     kept: u64,
@@ -176,19 +175,19 @@ struct ReadBack {
     shares: Option<Shares>,
 }
 
-/// The algorithm by which a document goes, if one says so.
+/// Returns the algorithm that caused a removal, if one did.
 fn algorithm(record: &[u8]) -> Option<usize> {
     let code = number(&record[16..18]);
     (code as usize).checked_sub(1).filter(|_| code != EMPTIED_CODE)
 }
 
-/// A document that goes, the one that it goes for, and why, of a row.
+/// Returns the removed document of a row, the one kept instead, and the reason.
 pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
     let text = copies.representative(doc);
     let reason = match algorithm(record) {
         _ if number(&record[16..18]) == EMPTIED_CODE => EMPTIED,
-        // No matter what became of the old document that has the text.
+        // Whatever happened to the indexed document with this text.
         _ if text < session.base => "seen",
         None => "chain",
         Some(_) if text == copies.representative(kept) => "copy",
@@ -202,7 +201,7 @@ fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &C
     let algorithm = algorithm(record);
     let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
     let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
-    // Copies are not held against each other: they say the same.
+    // Copies are not compared with each other: they have the same contents.
     let is_copy = algorithm.is_some() && copies.representative(doc) == copies.representative(kept);
     let shares = match is_copy {
         true if decided.looks => Some(Shares::COPY),
@@ -211,7 +210,7 @@ fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &C
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
 }
 
-/// Writes the table; also returns its bytes. `part` knows the shape of each document and its characters.
+/// Writes the table; also returns its bytes. `part` returns the shape of each document and its characters.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
@@ -268,10 +267,10 @@ pub fn write(
     Ok((removals, bytes))
 }
 
-/// What goes of each value of `--source-column` that at least `--guard-rows` rows have, in order of the values.
+/// Returns what is removed for each value of `--source-column` that at least `--guard-rows` rows have, in the order of the values.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn by_source(
     session: &Session<'_>,
     sources: Option<&SourceValues>,

@@ -1,4 +1,4 @@
-//! All tables of the output, each written by one thread, several at a time; `rejected/` and `stats/` are made here.
+//! Writes all tables of the output, each on one thread, several at a time; `rejected/` and `stats/` are built here.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,61 +24,60 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::AtomicCells;
 
-/// What an algorithm says, of representatives and of documents.
+/// Holds the result of an algorithm, for representatives and for documents.
 pub struct Expanded {
-    /// Of representatives.
+    /// The relation of representatives.
     pub relation: Relation,
-    /// Of documents.
+    /// The pairs of documents.
     pub pairs: DocumentPairs,
 }
 
-/// What is written, and from what.
+/// Holds what is written, and its sources.
 pub struct Tables<'t> {
     /// The algorithms with their pairs.
     pub members: &'t [Member<'t, Expanded>],
     /// The order of preference.
     pub keep: &'t KeepOrder,
-    /// What each document is like.
+    /// The shape of each document.
     pub shapes: &'t AtomicCells<u64>,
     /// The exact copies.
     pub copies: &'t Classes,
-    /// What is removed, where anything may be.
+    /// The removal decisions, if anything may be removed.
     pub decided: Option<&'t Decided>,
-    /// What is known of pairs beside that, where documents were held against each other.
+    /// Further data about pairs, if documents were compared with each other.
     pub compared: Option<&'t Compared>,
-    /// Rows that could not be used.
+    /// Rejected rows.
     pub rejected: &'t Rejected,
-    /// What could not be read.
+    /// Rows and files that could not be read.
     pub losses: &'t Losses<'t>,
-    /// The ids of all documents that stand in a table.
+    /// The ids of all documents that appear in a table.
     pub ids: &'t Ids<'t>,
     /// The counts of the first pass.
     pub stats: &'t CorpusStats,
-    /// Which of them were made.
+    /// Which statistics tables were built.
     pub needs: Stats,
-    /// What was learnt, by the label of the algorithm.
+    /// The learned models, by algorithm label.
     pub models: &'t [(&'t str, &'t [u64])],
 }
 
-/// What was written.
+/// Holds counts of what was written.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// By algorithm: the rows of its table of pairs, and how many of them are forms.
+    /// By algorithm: the rows of its table of pairs, and how many of them share a template.
     pub pairs: Vec<[u64; 2]>,
-    /// By algorithm.
+    /// Cluster counts by algorithm.
     pub clusters: Vec<ClusterCounts>,
-    /// Of all; nothing where no document may go.
+    /// Counts of the removals; empty if no document may be removed.
     pub removals: Removals,
     rows: u64,
     bytes: u64,
 }
 
-/// Bytes of `--memory` for each table that is written at the same time as others: encoded pages wait in memory until their
-/// row group is full.
+/// Bytes of `--memory` for each table that is written concurrently: encoded pages wait in memory until their row group is full.
 const A_TABLE: u64 = 64 << 20;
 
 impl Tables<'_> {
-    /// Writes them all.
+    /// Writes all tables.
     pub fn write(&self, session: &Session<'_>, stage: &Stage) -> Result<Written> {
         let running = session.engine.clock.stage("write tables");
         let count = self.members.len();
@@ -94,7 +93,7 @@ impl Tables<'_> {
             then(&mut written);
         };
         let at_once = (session.options.memory / A_TABLE).clamp(1, session.options.threads as u64);
-        // The pairs first: they are the most.
+        // Pairs come first because they take longest.
         session.engine.work_on(
             at_once as usize,
             2 * count + 3,
@@ -135,9 +134,9 @@ impl Tables<'_> {
     }
 }
 
-/// Returns the dataset card of the output: `datasets` of Hugging Face reads from it that each table is a configuration, and each algorithm
-/// a split. It ignores the names of folders, and the algorithm stands in no file, because pyarrow and pandas refuse a folder
-/// `algorithm=NAME` whose files have such a column as well.
+/// Returns the output's dataset card, from which Hugging Face `datasets` reads that each table is a configuration and each algorithm a
+/// split. `datasets` ignores folder names, and the algorithm is not a column in the files, because pyarrow and pandas refuse a folder
+/// `algorithm=NAME` whose files also have such a column.
 fn card(labels: &[&str], removes: bool) -> String {
     let mut card = "---\nconfigs:\n".to_owned();
     for kind in ["pairs", "clusters"] {
@@ -157,7 +156,7 @@ pub fn rejected_table(out: &Path) -> PathBuf {
     out.join("rejected/part-00000.parquet")
 }
 
-/// Writes the table `rejected/` of a job: the files and rows of the corpus that could not be used, then those of every other input.
+/// Writes a job's table `rejected/`: the files and rows of the corpus that could not be used, then those of every other input.
 pub fn write_rejected(
     session: &Session<'_>,
     stage: &Stage,
@@ -177,7 +176,7 @@ pub fn write_rejected(
     writer.close()
 }
 
-/// Begins a table like `rejected/` with the files and rows of what a reader has read.
+/// Begins a table like `rejected/` with the rejected files and rows of one reader.
 pub fn list_rejected(
     session: &Session<'_>,
     path: &Path,
@@ -204,7 +203,7 @@ pub fn list_rejected(
     Ok(writer)
 }
 
-/// The counts of the first pass: words and features by hash, and what they sum up to.
+/// Writes the counts of the first pass: words and features by hash, and their totals.
 fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
     if !needs.any() {
         return Ok(());
@@ -227,7 +226,7 @@ fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
     stage.write_bytes("stats/stats.json", &json)
 }
 
-/// What an algorithm has learnt: a later reading of its signatures needs that.
+/// Writes an algorithm's learned model, which is needed to compute its signatures again later.
 fn write_model(stage: &Stage, label: &str, model: &[u64]) -> Result<()> {
     let path = stage.path().join(format!("stats/models/{label}.parquet"));
     let mut writer = TableWriter::create(&path, model_schema())?;
