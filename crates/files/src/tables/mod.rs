@@ -1,7 +1,7 @@
-//! What flows between the rooms: checked views of Arrow batches, one file a table.
+//! Checked views of Arrow batches, which the other modules exchange: one file per table.
 //!
-//! Going in, [`document::Documents`] is a batch of the user's rows. Coming out, each output table has its schema and its
-//! builder here, so that a column has one name, one type and one place. No file is opened in this room.
+//! [`document::Documents`] is a batch of input rows. Each output table has its schema and its builder here, so a column has one
+//! name, one type and one definition. This module opens no files.
 
 pub mod attribute;
 pub mod category;

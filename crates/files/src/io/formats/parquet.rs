@@ -27,34 +27,34 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows of a batch of ids.
+/// Rows per batch of ids.
 const BATCH_ROWS: usize = 8192;
 
-/// Footers kept; parts are read in order, so one a thread is enough.
+/// Footers to keep. Parts are read in order, so one per thread is enough.
 const FOOTERS_KEPT: usize = 32;
-/// Column chunks of the footers kept, besides those of the last one: some 1.5 kB each.
+/// Column chunks in the kept footers, not counting the last one: about 1.5 kB each.
 const CHUNKS_KEPT: usize = 1 << 14;
 
-/// Pages kept in mind, of 20 bytes each.
+/// Pages to keep, of 20 bytes each.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// Bytes of a chunk, unpacked and packed, that is read in one piece.
+/// Bytes of a chunk, unpacked and packed, up to which it is read in one piece.
 const SMALL_CHUNK: u64 = 4 << 20;
 
-/// See above.
+/// The Parquet format.
 #[derive(Debug)]
 pub(super) struct Parquet;
 
-/// What readings share.
+/// Values shared by all reads.
 #[derive(Debug, Default)]
 struct Kept {
-    /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
+    /// The footers used last. A corpus may have many thousands of files, so older footers are dropped and read again.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
-    /// The pages of a column chunk, by file, row group and leaf, of those chunks that are cut or large.
+    /// The pages of column chunks that are split or large, by file, row group and leaf.
     pages: Mutex<HashMap<Chunk, Known>>,
 }
 
-/// The pages of a chunk, none if their headers cannot be read; or what is wrong with a header whose lengths cannot be.
+/// The pages of a chunk (empty if their headers are unreadable), or the error for a header with impossible lengths.
 type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
 /// File, row group and leaf.
