@@ -1,10 +1,10 @@
-//! One run at a time: a file that a living process holds locked, with the number of the process and the name of its machine.
+//! Allows one run at a time: a file locked by a living process, with its process id and host name.
 //!
-//! The system drops a lock with the process that took it, however that ends, so a lock that can be taken says that the run before
-//! is over. Some file systems know no locks: there the file is written all the same, and every run counts as the only one.
+//! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some
+//! file systems do not support locks; there the file is still written, but several runs may overlap.
 //!
-//! Who removes the file holds the lock. A process that opened the file before and locks it afterwards holds a file without a name;
-//! it sees that, and begins again.
+//! Only the holder of the lock removes the file. A process that opened the file before and locks it afterwards has a deleted
+//! file; it detects this and starts over.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -17,25 +17,25 @@ use serde::{Deserialize, Serialize};
 use super::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
-/// How often a lock that another process holds is tried, which may only be looking at it.
+/// How often to retry a lock held by another process, which may only be checking it.
 const ATTEMPTS: usize = 20;
-/// The time between two of them.
+/// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
-/// No lock is longer; a file of the user's may be.
+/// A lock file is never longer; an unrelated file may be.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// What the file says of the process that holds it, or held it last.
+/// What the file states about the process that holds it, or held it last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Owner {
     process: u32,
     host: String,
-    /// The folder of its work files, where that is another one.
+    /// The folder of its temporary files, if it is elsewhere.
     pub work: Option<PathBuf>,
 }
 
 impl Owner {
-    /// This process.
+    /// Describes this process.
     pub(super) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
         // A path that is no text cannot be written as one; then the folder is found by who gives the same --work again.

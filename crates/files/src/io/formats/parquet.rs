@@ -272,7 +272,7 @@ fn shown(metadata: &ParquetMetaData) -> Vec<Shown> {
     describe(metadata).into_iter().map(|described| described.shown).collect()
 }
 
-/// The footer of a file, read again if it was not used lately.
+/// Returns the footer of a file, reading it again if it was not used recently.
 fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::result::Result<Arc<Footer>, String> {
     let kept = shared.of::<Kept>();
     let lock = || kept.footers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -295,7 +295,7 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
     Ok(footer)
 }
 
-/// The pages of a chunk, by their headers; none where these cannot be read, which a reading will tell better.
+/// Returns the pages of a chunk from their headers; empty if these are unreadable, because reading the chunk gives a better error.
 fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
     let kept = shared.of::<Kept>();
     let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -306,7 +306,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     let read = || {
         let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
         let looked = page_headers::look(file.try_clone().ok()?, chunk);
-        // Headers count the values of lists, and not the rows.
+        // Page headers of list columns count values, not rows.
         Some(looked.map(|pages| pages.filter(|_| chunk.column_descr().max_rep_level() == 0)))
     };
     let pages: Known = match read() {
@@ -315,7 +315,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
         None => Ok(Arc::default()),
     };
     let mut known = lock();
-    // Row groups are read in order, so those that are let go are hardly asked for again soon.
+    // Row groups are read in order, so dropped pages are rarely needed again soon.
     if known.values().flatten().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
         known.clear();
     }
@@ -323,8 +323,8 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     pages
 }
 
-/// Checks the headers of the pages of a chunk, so that no memory is allocated for a length that cannot be. Small chunks are read once,
-/// so their pages are not kept in mind.
+/// Checks the page headers of a chunk, so that no memory is allocated for an impossible length. The pages of small chunks are
+/// not kept, because these chunks are read only once.
 fn check(
     file: &File,
     footer: &Footer,
@@ -340,7 +340,7 @@ fn check(
     looked.map_err(|why| format!("column {:?}: {why}", footer.columns[leaf].0).into())
 }
 
-/// The names that a reading projects, in the order in which they stand in a batch.
+/// Returns the names of the columns to read, in batch order.
 fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     let (columns, want) = (reading.columns, reading.want);
     let asked = |name: &str| {
@@ -351,7 +351,7 @@ fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     columns.names().into_iter().filter(|name| asked(name)).collect()
 }
 
-/// The type in which the reader hands a column on.
+/// Returns the type in which the reader returns a column.
 fn as_read(data_type: DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
