@@ -297,8 +297,8 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     resolved(&std::path::absolute(path)?)
 }
 
-/// An absolute path without links and `..`, so that it leads to the same folder when what it went through is renamed. What is not
-/// there yet is taken as it is written.
+/// Returns an absolute path without links and `..`, so that it leads to the same folder if one of its components is renamed.
+/// Missing components stay as written.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -313,7 +313,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-/// Where the result of a run with that `--out` stands if it is held back.
+/// Returns the path of a held result for a run with this `--out`.
 pub fn held_path(out: &Path) -> PathBuf {
     let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -321,10 +321,10 @@ pub fn held_path(out: &Path) -> PathBuf {
     path
 }
 
-/// Removes all that is in a folder.
+/// Removes everything in a folder.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// Returns [`Error::Io`].
 pub fn empty_folder(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
         let path = entry.map_err(Error::io("list the folder", folder))?.path();
@@ -335,7 +335,7 @@ pub fn empty_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the files and folders below durable, deepest first.
+/// Syncs the files and folders below a folder to disk, deepest first.
 pub(super) fn sync_below(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
         let path = entry.map_err(Error::io("list the folder", folder))?.path();
@@ -379,7 +379,7 @@ mod tests {
         assert!(refused(&at("dangling/")).contains("a link that cannot be followed"));
     }
 
-    /// The path to the place must not go through the folder that is renamed.
+    /// The path of the place must not go through the folder that is renamed.
     #[test]
     fn a_place_behind_itself_is_replaced_as_any_other() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -409,7 +409,7 @@ mod tests {
             Place::of(&fits).and_then(|place| place.can_be()).expect("room");
         }
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing stays");
-        // The longest name that any step makes.
+        // The longest name that any step creates.
         let place = Place::of(&at(MOST_LETTERS)).expect("a place");
         for hidden in [place.hidden(PARTIAL), place.hidden(OLD), place.held().hidden(OLD)] {
             fs::create_dir(hidden).expect("made");
