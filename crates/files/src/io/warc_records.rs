@@ -17,7 +17,7 @@ use std::io;
 
 /// The longest block that is held, in bytes: the longest text plus a server header.
 const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
-/// A block shorter than this is held without a limit on how many there are.
+/// A block shorter than this does not count toward the memory of a read.
 const LONG_BLOCK: u64 = 1 << 20;
 /// The longest line that may be the first of a record.
 const FIRST_LINE: usize = 32;
