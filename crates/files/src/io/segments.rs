@@ -91,7 +91,7 @@ impl Source {
         self.beyond_in(0..self.files.len(), fits)
     }
 
-    /// Like [`Source::beyond`], for some files.
+    /// Like `beyond`, for some files.
     ///
     /// # Errors
     /// Same as [`Source::segments`].
