@@ -4,7 +4,7 @@
 //! count of a key is the minimum of its counters. For n keys and a false-positive rate p
 //!
 //! ```text
-//! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) a key, k = 10
+//! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) per key, k = 10
 //! ```
 //!
 //! A counter that reaches 15 stays at 15, so that no deletion can make a count too low. Insertions commute: threads may insert

@@ -73,7 +73,7 @@ pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl
 /// Checks the headers of the pages of one column chunk, as [`check_pages`] does.
 ///
 /// # Errors
-/// Same as [`check_pages`].
+/// Returns the same errors as [`check_pages`].
 pub(super) fn check_chunk(file: &File, chunk: &ColumnChunkMetaData) -> Result<()> {
     match page_headers::look(file.try_clone()?, chunk) {
         Ok(_) => Ok(()),

@@ -220,12 +220,12 @@ struct Decoding {
 }
 
 impl Text {
-    /// Same as [`Unpacked::behind`].
+    /// Returns the same as [`Unpacked::behind`].
     pub fn behind(&self) -> Option<Behind> {
         self.bytes.behind()
     }
 
-    /// Same as [`Unpacked::damage`].
+    /// Returns the same as [`Unpacked::damage`].
     pub fn damage(&self) -> Option<&Damage> {
         self.bytes.damage()
     }

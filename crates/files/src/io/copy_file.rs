@@ -76,7 +76,7 @@ impl InputFile {
     /// Copies the file byte for byte. Returns the bytes written.
     ///
     /// # Errors
-    /// Same as [`InputFile::copy_rows`].
+    /// Returns the same errors as [`InputFile::copy_rows`].
     pub fn copy_whole(&self, out: &Path) -> Result<u64> {
         let file = self.reopen()?;
         let bytes = safe_fs::copy(&self.path, out).map_err(Error::io("copy a file of the corpus to", out))?;

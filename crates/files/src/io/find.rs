@@ -82,7 +82,7 @@ impl From<Vec<FoundFile>> for Found {
 /// Returns the files that the inputs name, with default options.
 ///
 /// # Errors
-/// Same as [`find_all`].
+/// Returns the same errors as [`find_all`].
 pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
     Ok(find_all(inputs, Taking::default())?.files)
 }
@@ -100,7 +100,7 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
 /// depend on the folder.
 ///
 /// # Errors
-/// Same as [`find_all`].
+/// Returns the same errors as [`find_all`].
 pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
         return Err(Error::usage("no input; expected files, folders or globs"));
@@ -615,7 +615,7 @@ mod tests {
         assert_eq!(labels(&[folder.path().to_string_lossy().into_owned()]), ["d/a.parquet"]);
     }
 
-    /// Checking all ancestors of each folder took 22 CPU seconds here.
+    /// A walk that checks all ancestors of each folder takes 22 CPU seconds here.
     #[test]
     fn folders_that_are_nested_deeply_are_listed_in_time() {
         let folder = tempfile::tempdir().expect("a folder");

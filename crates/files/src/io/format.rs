@@ -244,7 +244,7 @@ pub enum Unusable {
     Bad(String),
 }
 
-/// A part of a file that is never split further when the file is opened.
+/// The smallest part of a file that opening it distinguishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// Where it begins: a byte offset or a row group number, depending on the format.

@@ -2,7 +2,7 @@
 //! `_HELD` instead of `_SUCCESS`.
 //!
 //! ```text
-//! run.json and report.html say who accepted it and for which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
+//! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
 //! `_HELD` identifies the result that was in place at the time; a later one is not replaced.

@@ -1,7 +1,7 @@
 //! Allows one run at a time: a file locked by a living process, with its process id and host name.
 //!
 //! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some
-//! file systems do not support locks; there the file is still written, but several runs may overlap.
+//! file systems do not support locks; there the file is still written, and every run counts as the only one.
 //!
 //! Only the holder of the lock removes the file. A process that opened the file before and locks it afterwards has a deleted
 //! file; it detects this and starts over.

@@ -197,7 +197,7 @@ impl Members {
         Ok(self.out[self.from..self.to].starts_with(what))
     }
 
-    /// Moves to the next member, once the open one was read to its end.
+    /// Moves to the next member, once the open one has been read to its end.
     pub fn next(&mut self) -> io::Result<Next> {
         if std::mem::take(&mut self.found) {
             return Ok(Next::Member);

@@ -78,7 +78,7 @@ impl Place {
     /// Checks the same without creating a folder, as far as the system can tell.
     ///
     /// # Errors
-    /// Same as [`Place::can_be`].
+    /// Returns the same errors as [`Place::can_be`].
     pub fn could_be(&self) -> Result<()> {
         self.can_be_made(|probe, missing| {
             let there = probe.parent().unwrap_or(Path::new("/"));

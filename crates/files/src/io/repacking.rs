@@ -263,12 +263,12 @@ impl<'r> Tee<'r> {
         Some(Written(to.of))
     }
 
-    /// Same as [`Text::behind`].
+    /// Returns the same as [`Text::behind`].
     pub fn behind(&self) -> Option<Behind> {
         self.text.behind()
     }
 
-    /// Same as [`Text::damage`].
+    /// Returns the same as [`Text::damage`].
     pub fn damage(&self) -> Option<&Damage> {
         self.text.damage()
     }

@@ -86,7 +86,7 @@ impl Source {
     /// text known to be in it. Small pieces are not inspected.
     ///
     /// # Errors
-    /// Same as [`Source::segments`].
+    /// Returns the same errors as [`Source::segments`].
     pub fn beyond(&self, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
         self.beyond_in(0..self.files.len(), fits)
     }
@@ -94,7 +94,7 @@ impl Source {
     /// Like `beyond`, for some files.
     ///
     /// # Errors
-    /// Same as [`Source::segments`].
+    /// Returns the same errors as [`Source::segments`].
     pub fn beyond_in(&self, files: Range<usize>, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
         let want = Want { id: true, others: self.columns.others.clone(), ..Want::default() };
         let mut largest: Option<LargePage> = None;

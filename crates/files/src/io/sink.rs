@@ -1,9 +1,9 @@
 //! The output folder: built next to its final path under a hidden name and then renamed, so that it appears complete or not at all.
 //!
 //! ```text
-//! .NAME.dupsift-work/               the work folder, which the run holds locked as long as it lives
+//! .NAME.dupsift-work/               the temporary folder, which the run keeps locked until it ends
 //! .NAME.dupsift-partial-<process>   the folder being built
-//! .NAME.dupsift-old-<process>       the result being replaced; put back if its run died between the two renames
+//! .NAME.dupsift-old-<process>       the result being replaced; restored if the run was killed between the two renames
 //! NAME.held                         a result that a guard held back
 //! ```
 
@@ -40,7 +40,7 @@ impl Stage {
     /// Checks the same without creating anything.
     ///
     /// # Errors
-    /// Same as [`Stage::check`].
+    /// Returns the same errors as [`Stage::check`].
     pub fn look(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         Stage::check_by(out, overwrite, may_be_held, Place::could_be, false)
     }
@@ -71,7 +71,7 @@ impl Stage {
     /// Begins in a temporary folder that is already locked.
     ///
     /// # Errors
-    /// Same as [`Stage::begin`].
+    /// Returns the same errors as [`Stage::begin`].
     pub fn begin_in(work: WorkFolder, overwrite: bool) -> Result<Stage> {
         let place = work.place();
         overwrite::check(&place.path, overwrite)?;

@@ -418,7 +418,7 @@ impl Source {
     /// Returns the index of a document's file.
     ///
     /// # Panics
-    /// Same as [`Source::locate`].
+    /// Panics like [`Source::locate`].
     pub fn place(&self, doc: u64) -> usize {
         assert!(doc < self.documents(), "there is no document {doc}");
         // Files without rows have the same first number as the next file, so the last file that starts at or before the
@@ -429,7 +429,7 @@ impl Source {
     /// Returns `FILE#ROW`, the name of a document without an id.
     ///
     /// # Panics
-    /// Same as [`Source::locate`].
+    /// Panics like [`Source::locate`].
     pub fn name_of(&self, doc: u64) -> String {
         let (file, row) = self.locate(doc);
         format!("{}#{row}", file.label)

@@ -75,7 +75,7 @@ impl TableWriter {
     /// minimum and maximum values, and uses the page version that compresses values in place.
     ///
     /// # Errors
-    /// Same as [`TableWriter::create`].
+    /// Returns the same errors as [`TableWriter::create`].
     pub fn create_for_long_values(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
         TableWriter::start(path, schema, true)
     }
@@ -84,7 +84,7 @@ impl TableWriter {
     /// `BinaryView`. The file declares them as strings, so readers must check them.
     ///
     /// # Errors
-    /// Same as [`TableWriter::create`].
+    /// Returns the same errors as [`TableWriter::create`].
     pub fn create_of_bytes(path: &Path, schema: &Schema) -> Result<TableWriter> {
         let file = TableWriter::new_file(path)?;
         let as_written = ArrowSchemaConverter::new().convert(schema).map_err(|error| failed(path, error))?;

@@ -4,7 +4,7 @@
 //! a hundred megabytes, a disk that does not respond. Then one thread ends the process with [`end`] while the others still run:
 //!
 //! ```text
-//! no folder is begun, no result gets its name any more -> the folders go -> the process ends
+//! no folder is begun and no result gets its name -> the folders are removed -> the process ends
 //! ```
 //!
 //! A result that already has its name is kept: from then on the process ends normally.
@@ -158,7 +158,7 @@ pub fn ends_by_itself() {
     known().ends_by_itself = true;
 }
 
-/// Removes every unfinished folder and ends the process with `last`, which does not return. Does nothing if the process ends normally.
+/// Removes every unfinished folder and ends the process with `last`, which does not return. Does nothing after a call to `ends_by_itself`.
 pub fn end(last: impl FnOnce()) {
     let known = known();
     if !known.ends_by_itself {

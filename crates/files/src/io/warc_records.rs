@@ -69,7 +69,7 @@ impl Records {
     /// Opens the records from this byte of the file on.
     ///
     /// # Errors
-    /// Same as [`Members::new`].
+    /// Returns the same errors as [`Members::new`].
     pub fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Records> {
         let members = Members::new(file, packing, window_bytes, from)?;
         Ok(Records { members, inside: false, told: false, begun: None, start: from, fresh: false, line: Vec::new() })

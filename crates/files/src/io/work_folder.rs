@@ -1,8 +1,8 @@
 //! The temporary folder of an output. It shows that a run is writing this output, and holds the run's checkpoints.
 //!
 //! ```text
-//! .NAME.dupsift-work/               beside the output NAME: lock, and the work files
-//! DIR/.NAME.dupsift-work-<hash>/    the work files under --work DIR, by a hash of the output's path; the lock beside NAME says where
+//! .NAME.dupsift-work/               next to the output NAME: the lock, and the temporary files
+//! DIR/.NAME.dupsift-work-<hash>/    the temporary files under --work DIR, by a hash of the output's path; the lock has its path
 //! ```
 //!
 //! A second run on the same output is refused at the start. The holder of the lock removes what killed runs left: unfinished
@@ -144,7 +144,7 @@ impl WorkFolder {
         self.goes();
     }
 
-    /// Without a ledger, no run can resume from the contents.
+    /// Lets the folder be removed if it has no ledger, because no run can resume from it then.
     fn goes_without_ledger(&self) {
         if !self.path().join(LEDGER).is_file() {
             self.goes();

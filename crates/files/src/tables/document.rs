@@ -113,7 +113,7 @@ impl Documents {
     /// are pages in any charset and stay bytes. `text` and `id` as in [`Documents::new`].
     ///
     /// # Errors
-    /// Same as [`Documents::new`].
+    /// Returns the same errors as [`Documents::new`].
     pub fn of_bytes(
         first_doc: u64,
         mut rows: RecordBatch,
@@ -141,7 +141,7 @@ impl Documents {
     /// Creates a batch of the rows with these numbers, ascending, from separate columns; `text` and `id` as in [`Documents::new`].
     ///
     /// # Errors
-    /// Same as [`Documents::new`]; also an error if columns differ in length.
+    /// Returns the same errors as [`Documents::new`]; also an error if columns differ in length.
     pub fn of_columns(
         docs: Vec<u64>,
         columns: Vec<(&str, ArrayRef)>,

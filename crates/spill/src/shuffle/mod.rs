@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! push -> staging of a writer -> chunks of a partition -> (budget used up) blocks of the spill file, each with a checksum
-//! load -> all fits the allowance: sort in memory | else sorted runs -> merge -> a sorted work file, memory-mapped
+//! load -> fits into the allowance: sort in memory | otherwise sorted runs -> merge -> a sorted temporary file, memory-mapped
 //! ```
 //!
 //! This module does not interpret records: a key is bytes, and a caller that needs numbers in order writes them big-endian.

@@ -1,8 +1,8 @@
 //! Checkpoint files, which outlive the process: named when they are complete, and loaded only if they are unchanged.
 //!
 //! ```text
-//! NAME.half --written, its checksums at the end--> NAME        put down: one rename, so a name stands for a whole file
-//! NAME --size, checksums--> mapped memory                      taken up: every byte is compared before one is used
+//! NAME.half --written, its checksums at the end--> NAME        saved: one rename, so a file with this name is complete
+//! NAME --size, checksums--> mapped memory                      loaded: every byte is checked before any is used
 //! ```
 //!
 //! A file has its data, then a CRC-32 for each MiB (computed over the number of the MiB, 8 bytes, and its data), then the data
@@ -275,7 +275,7 @@ impl Product {
 impl Deref for Product {
     type Target = [u8];
 
-    /// The data begins at a page boundary, so that it can be read as numbers of any width.
+    /// Returns the data, which begins at a page boundary, so that it can be read as numbers of any width.
     fn deref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }

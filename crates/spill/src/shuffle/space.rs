@@ -103,7 +103,7 @@ pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
 /// Returns [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
-    // SAFETY: the file is unlinked and used only here, and no process writes to it or truncates it while the map lives.
+    // SAFETY: the file is unlinked and owned by this process alone, and no process writes to it or truncates it while the map lives.
     unsafe { Mmap::map(file) }.map_err(Error::io(MAP, path))
 }
 
@@ -126,7 +126,7 @@ pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usi
 /// Returns [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_write(file: &File, path: &Path) -> Result<MmapMut> {
-    // SAFETY: the file is unlinked and used only here, and no other code maps it, writes to it or truncates it.
+    // SAFETY: the file is unlinked and owned by this process alone, and no other code maps it, writes to it or truncates it.
     unsafe { MmapMut::map_mut(file) }.map_err(Error::io(MAP, path))
 }
 

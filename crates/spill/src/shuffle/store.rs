@@ -10,7 +10,7 @@ use super::spec::{Router, Spec};
 use dupsift_core::error::Result;
 
 /// A partition allocates chunks as large as its current content, within these limits in bytes: a small partition wastes little,
-/// and a large one at most half of the largest chunk.
+/// and a large one about half of the largest chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 
 /// The longest block, in bytes, that is written at once. Writers to the same partition wait for it.

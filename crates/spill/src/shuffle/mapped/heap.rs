@@ -51,7 +51,7 @@ impl Heap {
     /// Appends two consecutive pieces and returns the offset of the first. Long data need not be copied together.
     ///
     /// # Errors
-    /// Same as [`Heap::append`].
+    /// Returns the same errors as [`Heap::append`].
     pub fn append_both(&self, first: &[u8], second: &[u8]) -> Result<u64> {
         let bytes = first.len() + second.len();
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +105,7 @@ impl Heap {
     /// Same as [`Heap::freeze`], for long pieces that will be read sequentially.
     ///
     /// # Errors
-    /// Same as [`Heap::freeze`].
+    /// Returns the same errors as [`Heap::freeze`].
     pub fn freeze_in_order(self) -> Result<FrozenHeap> {
         self.freeze_as(memmap2::Advice::Sequential)
     }

@@ -38,7 +38,7 @@ impl<T: CellValue> AtomicCells<T> {
     /// Same as [`Mapped::put_down`]; no thread may change the cells in the meantime.
     ///
     /// # Errors
-    /// Same as [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         let mut writer = ProductWriter::create(dir, name)?;
         let mut values = vec![T::zeroed(); AT_ONCE.min(self.len())];
@@ -53,7 +53,7 @@ impl<T: CellValue> AtomicCells<T> {
     /// Same as [`Mapped::take_up`].
     ///
     /// # Errors
-    /// Same as [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<AtomicCells<T>> {
         let product = Product::take_up(dir, put_down)?;
         let values: &[T] = values(&product, dir, put_down)?;
@@ -67,7 +67,7 @@ impl AtomicBits {
     /// Same as [`Mapped::put_down`]; no thread may set bits in the meantime.
     ///
     /// # Errors
-    /// Same as [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         self.words().put_down(dir, name)
     }
@@ -75,7 +75,7 @@ impl AtomicBits {
     /// Same as [`Mapped::take_up`], for a bitmap of this many bits.
     ///
     /// # Errors
-    /// Same as [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<AtomicBits> {
         let words = AtomicCells::take_up(dir, put_down)?;
         if words.len() != len.div_ceil(64) {
@@ -90,7 +90,7 @@ impl Ranks {
     /// Same as [`Mapped::put_down`].
     ///
     /// # Errors
-    /// Same as [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         self.lines().put_down(dir, name)
     }
@@ -98,7 +98,7 @@ impl Ranks {
     /// Same as [`Mapped::take_up`], for a bitmap of this many bits.
     ///
     /// # Errors
-    /// Same as [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<Ranks> {
         let lines = Mapped::take_up(dir, put_down)?;
         let other = || damaged(&dir.join(&put_down.name), format!("it is of another bitmap than one of {len} bits"));
@@ -110,7 +110,7 @@ impl FrozenHeap {
     /// Same as [`Mapped::put_down`].
     ///
     /// # Errors
-    /// Same as [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         product::put_down(dir, name, self.bytes())
     }
@@ -118,7 +118,7 @@ impl FrozenHeap {
     /// Same as [`Mapped::take_up`]; the data will be read in random order.
     ///
     /// # Errors
-    /// Same as [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<FrozenHeap> {
         let map = Product::take_up(dir, put_down)?.into_map();
         if let Some(map) = &map {

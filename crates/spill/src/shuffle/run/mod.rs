@@ -7,18 +7,18 @@
 //! ```text
 //! offset
 //!      0   8        "dupsrun2"
-//!      8   4        bytes of a row
-//!     12   4        bytes of its group: its first ones
+//!      8   4        bytes per row
+//!     12   4        bytes of its group, the leading ones
 //!     16   8        rows
-//!     24   4        rows for which its filter has a block, 32; or 0: it has no filter
-//!     28   4,097*8  for each bucket, the rows before it; then all rows
+//!     24   4        rows per block of its filter, 32; 0 if it has no filter
+//!     28   4,097*8  for each bucket, the number of rows before it; then of all rows
 //! 32,804   4        CRC-32 of all bytes before it
 //! 32,808            the rows, bucket by bucket
-//!         12 each   the fence of each piece, which is as many whole rows as 4 KiB hold:
-//!                   8 bytes: those that the group of its first row begins with, filled up with zeros;
+//!         12 each   the fence of each piece, which is as many complete rows as fit into 4 KiB:
+//!                   8 bytes: the first bytes of its first row's group, padded with zeros;
 //!                   4 bytes: CRC-32 of the number of the piece (8 bytes) and its rows
 //!          4        CRC-32 of the header and all fences
-//!      4,096 each   the filter, where there is one ([`filter`])
+//!      4,096 each   the filter, if there is one ([`filter`])
 //! ```
 //!
 //! Numbers are little-endian, except those in rows, which are only bytes here. The bucket of a row is the top 12 bits of the hash of its

@@ -46,7 +46,7 @@ impl Run {
     /// Opens a run at any path, also through a link.
     ///
     /// # Errors
-    /// Same as [`Run::take_up`].
+    /// Returns the same errors as [`Run::take_up`].
     pub fn open(path: &Path) -> Result<Run> {
         let file = safe_fs::open_behind_link(path).map_err(Error::io(READ, path))?;
         Run::of(file, path.to_path_buf()).map(|(run, _)| run)

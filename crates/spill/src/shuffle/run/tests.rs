@@ -117,7 +117,7 @@ fn a_run_without_rows_is_whole() {
     }
 }
 
-/// Every flipped byte outside the middle of the table, every truncation there, and a file from another run.
+/// Flipped bytes and truncations at many positions, and a file from another run.
 #[test]
 fn every_damage_is_named() {
     let dir = tempfile::tempdir().expect("a folder");
