@@ -21,7 +21,7 @@ const SAMPLE_BYTES: usize = 1 << 20;
 /// Replaces bytes that are invalid in their encoding. It is never valid UTF-8, so the row is rejected.
 const MALFORMED: u8 = 0xFF;
 
-/// How the bytes of a file become those of its texts.
+/// How the bytes of a file become text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coding {
     /// The compression of the file.

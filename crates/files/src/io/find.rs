@@ -239,7 +239,7 @@ impl Listed {
     }
 }
 
-/// A file that an input names.
+/// A file found for an input.
 struct Named {
     path: PathBuf,
     /// Its label if the input is the only one.

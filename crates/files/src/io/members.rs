@@ -18,12 +18,12 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer
 const OUT_BYTES: usize = 64 << 10;
 /// Bytes to unpack if only the first few are needed.
 const LOOK_BYTES: usize = 16;
-/// How a record begins.
+/// The first bytes of a record.
 pub(super) const RECORD: &[u8] = b"WARC/";
 
 const GZ: &[u8] = &[0x1F, 0x8B, 8];
 
-/// What comes next in the file.
+/// The next thing in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A member, which is open.

@@ -50,7 +50,7 @@ const HEAD: usize = 4 << 10;
 pub enum Ours {
     /// The output of `run`, `compare` or `stream`, or a model of `purify`.
     Result,
-    /// The texts of pages that `purify` wrote.
+    /// The pages' texts, written by `purify`.
     Pages,
     /// An index for incremental runs.
     Index,

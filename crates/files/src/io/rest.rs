@@ -10,7 +10,7 @@ pub(super) struct Rest {
     pub start: u64,
     pub bytes: u64,
     pub only_zeros: bool,
-    /// Whether it differs from the start of a member in only one byte.
+    /// Whether it differs from the beginning of a member in only one byte.
     pub is_damaged: bool,
 }
 

@@ -17,7 +17,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The version of this table, in the metadata of its schema: 3 with the column `input`.
+/// The version of this table, in the metadata of its schema.
 const VERSION: (&str, &str) = ("schema_version", "1");
 
 /// Returns the schema of the table; `row` is null for a complete file.
