@@ -1,14 +1,14 @@
-//! A counting Bloom filter: about how often each key was inserted, in a few bytes a key, and never too low.
+//! A counting Bloom filter: estimates how often each key was inserted, in a few bytes per key, and never underestimates.
 //!
-//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. m counters of 4 bits and k positions a key; the count of a key is
-//! the least of its counters. For n keys and the share p of unknown keys that are taken for known ones
+//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the
+//! count of a key is the minimum of its counters. For n keys and a false-positive rate p
 //!
 //! ```text
-//! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) a key, k = 10
+//! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) per key, k = 10
 //! ```
 //!
-//! A counter that has reached 15 stays there, so that no deletion can make a count too low. Insertions commute: threads may
-//! insert at the same time, and the result does not depend on their order.
+//! A counter that reaches 15 stays at 15, so that no deletion can make a count too low. Insertions commute: threads may insert
+//! concurrently, and the result does not depend on their order.
 
 use std::f64::consts::LN_2;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use dupsift_core::float;
 use dupsift_core::hash::mix64;
 
-/// Counters in a word.
+/// Counters per word.
 const IN_A_WORD: u64 = 16;
-/// Where a counter stays.
+/// The value at which a counter saturates.
 const FULL: u64 = 15;
-/// More positions a key would cost more than they tell.
+/// More positions per key would cost more than they gain.
 const MOST_HASHES: u32 = 30;
 
-/// The filter.
+/// A counting Bloom filter.
 #[derive(Debug)]
 pub struct CountingBloom {
     words: Vec<AtomicU64>,
@@ -31,37 +31,37 @@ pub struct CountingBloom {
     hashes: u32,
 }
 
-/// See above.
+/// Returns the number of counters for this many keys and this false-positive rate.
 fn counters_for(keys: f64, rate: f64) -> f64 {
     (-keys * float::ln(rate.clamp(1e-12, 0.5)) / (LN_2 * LN_2)).ceil()
 }
 
-/// The rate of one of so many keys, where one of them is to be wrong at this rate.
+/// Returns the false-positive rate per key at which any of this many keys is wrong with probability `rate`.
 pub fn rate_of_each(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { -float::exp_m1(float::ln(1.0 - rate) / keys as f64) }
 }
 
-/// The rate at which one of so many keys is wrong, each of which is at this rate.
+/// Returns the probability that any of this many keys is wrong, each at this rate.
 pub fn rate_of_any(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { 1.0 - float::pow(1.0 - rate, keys as f64) }
 }
 
 impl CountingBloom {
-    /// The bytes of counters that so many keys take at that rate of false positives.
+    /// Returns the bytes of counters needed for this many keys at this false-positive rate.
     pub fn bytes_for(keys: u64, rate: f64) -> u64 {
         (counters_for(keys.max(1) as f64, rate) / 2.0).ceil() as u64
     }
 
-    /// The keys that so many bytes of counters have room for at that rate.
+    /// Returns how many keys fit into this many bytes of counters at this false-positive rate.
     pub fn keys_within(bytes: u64, rate: f64) -> u64 {
         (bytes as f64 * 2.0 / counters_for(1e9, rate) * 1e9) as u64
     }
 
-    /// An empty filter for about `keys` keys; the rate of false positives is `rate` (above 0, below 1), or what
-    /// `most_bytes` allow.
+    /// Creates an empty filter for about `keys` keys. Its false-positive rate is `rate` (above 0, below 1), or higher if
+    /// `most_bytes` requires it.
     ///
     /// # Panics
-    /// As any list that grows, where the system has no memory: [`CountingBloom::try_new`] is for sizes that are typed.
+    /// Panics if memory cannot be allocated, like any growing list. For sizes given by users, call [`CountingBloom::try_new`].
     pub fn new(keys: u64, rate: f64, most_bytes: usize) -> CountingBloom {
         match CountingBloom::try_new(keys, rate, most_bytes) {
             Some(filter) => filter,
@@ -69,7 +69,7 @@ impl CountingBloom {
         }
     }
 
-    /// The same; `None` if the system has no memory for it.
+    /// Like `new`, but returns `None` if memory cannot be allocated.
     pub fn try_new(keys: u64, rate: f64, most_bytes: usize) -> Option<CountingBloom> {
         let keys = keys.max(1) as f64;
         let wanted = counters_for(keys, rate);
@@ -84,9 +84,9 @@ impl CountingBloom {
         Some(CountingBloom { words, counters, hashes: hashes.clamp(1, MOST_HASHES) })
     }
 
-    /// The filter of the numbers that [`CountingBloom::numbers`] gave; `None` if these are not such numbers, or the system has no memory
-    /// for them. They are taken one by one, so that a large filter need not stand in memory twice; the caller has seen that so many are
-    /// there.
+    /// Restores a filter from the output of [`CountingBloom::numbers`]. Returns `None` if the numbers are invalid, or if memory
+    /// cannot be allocated. The numbers are read one by one, so that a large filter need not be in memory twice; the caller
+    /// must have checked that this many exist.
     pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
         let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
         if numbers.len() == 0 {
@@ -98,39 +98,39 @@ impl CountingBloom {
         Some(CountingBloom { counters: words.len() as u64 * IN_A_WORD, words, hashes })
     }
 
-    /// The whole filter as numbers.
+    /// Returns the complete filter as numbers.
     pub fn numbers(&self) -> impl Iterator<Item = u64> {
         std::iter::once(self.hashes.into()).chain(self.words.iter().map(|word| word.load(Relaxed)))
     }
 
-    /// How many numbers that is.
+    /// Returns the count of these numbers.
     pub fn count_of_numbers(&self) -> u64 {
         1 + self.words.len() as u64
     }
 
-    /// Bytes of its counters.
+    /// Returns the bytes of its counters.
     pub fn bytes(&self) -> u64 {
         self.counters / 2
     }
 
-    /// The share of unknown keys that are taken for known ones, once so many keys were inserted: (1 - e^(-kn/m))^k.
+    /// Returns the false-positive rate after this many keys have been inserted: (1 - e^(-kn/m))^k.
     pub fn false_positives(&self, keys: u64) -> f64 {
         let hashes = f64::from(self.hashes);
         float::pow(-float::exp_m1(-hashes * keys as f64 / self.counters as f64), hashes)
     }
 
-    /// Inserts a key once more.
+    /// Inserts a key once.
     pub fn insert(&self, key: u64) {
         for at in self.positions(key) {
             let shift = at % IN_A_WORD * 4;
             let more = |word: u64| (word >> shift & FULL < FULL).then(|| word + (1 << shift));
-            // An error says that the counter is full, which is as good.
+            // An error means that the counter is full, which is fine.
             let _ = self.word(at).fetch_update(Relaxed, Relaxed, more);
         }
     }
 
-    /// Takes one insertion of a key back; false, and nothing done, if the key is not there. A key that was never inserted
-    /// must not be removed: it may be taken for one that was, and then others are lost.
+    /// Reverts one insertion of a key. Returns `false` and does nothing if the key is not present. A key that was never
+    /// inserted must not be removed: it may be a false positive, and then other keys would be lost.
     pub fn remove(&self, key: u64) -> bool {
         if self.count(key) == 0 {
             return false;
@@ -143,7 +143,7 @@ impl CountingBloom {
         true
     }
 
-    /// At least as often as this, up to 15, was the key inserted and not removed; 0 is certain.
+    /// Returns an upper bound on how often the key was inserted and not removed, saturating at 15; 0 is certain.
     pub fn count(&self, key: u64) -> u8 {
         let counter = |at: u64| self.word(at).load(Relaxed) >> (at % IN_A_WORD * 4) & FULL;
         self.positions(key).map(counter).min().unwrap_or(0) as u8
@@ -153,7 +153,8 @@ impl CountingBloom {
         &self.words[(at / IN_A_WORD) as usize]
     }
 
-    /// Double hashing (Kirsch, Mitzenmacher 2006): points at equal distances on a circle of 2^64, scaled to the counters.
+    /// Returns the key's positions by double hashing (Kirsch, Mitzenmacher 2006): equally spaced points on a circle of 2^64,
+    /// scaled to the counters.
     fn positions(&self, key: u64) -> impl Iterator<Item = u64> {
         let (first, step) = (mix64(key), mix64(!key) | 1);
         let counters = u128::from(self.counters);
@@ -174,7 +175,7 @@ mod tests {
         let filter = CountingBloom::new(1_000_000, 1e-3, usize::MAX);
         assert!((7_180_000..7_200_000).contains(&filter.bytes()), "{}", filter.bytes());
         assert_eq!(filter.hashes, 10);
-        // 14.4 counters of half a byte a key.
+        // 14.4 counters of half a byte per key.
         assert_eq!(CountingBloom::bytes_for(1_000_000, 1e-3), 7_188_794);
         assert_eq!(CountingBloom::keys_within(7_188_794, 1e-3), 1_000_000);
         assert!(CountingBloom::bytes_for(u64::MAX, 1e-3) > 1 << 62);
@@ -189,7 +190,7 @@ mod tests {
         let filter = CountingBloom::new(20_000, 1e-3, usize::MAX);
         let key = |n: u64| splitmix64(1, n);
         std::thread::scope(|scope| {
-            // Key n is inserted n % 4 times, by four threads.
+            // Four threads insert key n n % 4 times.
             for thread in 0..4 {
                 let filter = &filter;
                 scope.spawn(move || (0..20_000).filter(|n| n % 4 > thread).for_each(|n| filter.insert(key(n))));
@@ -214,7 +215,7 @@ mod tests {
         (0..500).for_each(|n| assert!(filter.remove(key(n))));
         assert!((0..500).all(|n| filter.count(key(n)) == 0 && !filter.remove(key(n))));
         assert!((500..1_000).all(|n| filter.count(key(n)) == 1));
-        // A full counter stays full: the key is known for ever, and none is lost with it.
+        // A full counter stays full: the key remains known, and no other key is lost.
         (0..40).for_each(|_| filter.insert(7));
         (0..40).for_each(|_| assert!(filter.remove(7)));
         assert_eq!(filter.count(7), 15);

@@ -1,8 +1,8 @@
-//! Rows that stay within the memory limit and can outlive the process.
+//! Sorts rows within the memory limit and stores them so that they can outlive the process.
 //!
-//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+//! Part of dupsift; the repository's ARCHITECTURE.md explains how the parts fit together.
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod bloom;

@@ -1,4 +1,4 @@
-//! What a look at a file leaves for its readings, and what they have made of it.
+//! What opening a file records for later reads, and what those reads have produced so far.
 
 use super::format::Piece;
 use super::packing::Packing;
@@ -7,7 +7,7 @@ use super::source::{InputFile, Source};
 use std::sync::Arc;
 
 impl InputFile {
-    /// Its text is read from where it was packed again; where that is not whole, the file is one piece.
+    /// Reads the text from its repacked copy. If that copy is incomplete, the file is a single piece.
     pub(super) fn take_again(&mut self, again: Again) {
         if self.format.names_columns() && self.coding.packing != Packing::Plain {
             self.unpacked.add(self.text_bytes);
@@ -21,13 +21,12 @@ impl InputFile {
 }
 
 impl Source {
-    /// Bytes of lines that were unpacked of compressed files so far: as many as these hold where each was read through once.
+    /// Returns the bytes of lines unpacked from compressed files so far. Reading each file through once unpacks this many.
     pub fn unpacked_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }
 
-    /// Bytes of work files that hold texts which are packed again; where none was yet, about what they would take, which is six tenths of
-    /// the text.
+    /// Returns the bytes of temporary files that hold repacked texts. If there are none yet, returns an estimate: six tenths of the text.
     pub fn repacked_bytes(&self) -> u64 {
         let there: u64 =
             self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum();

@@ -1,6 +1,7 @@
-//! Columns that the user named: each must be in some file, which is found out before any row is read.
+//! Checks that each column you name exists in some file, before any row is read.
 //!
-//! Of Parquet the footers tell, of JSON lines the first 1,000 lines of each file. No more files are looked at than are needed.
+//! Parquet columns come from the footers, JSON lines columns from the first 1,000 lines of each file. The check opens no more
+//! files than needed.
 
 use super::damaged::damaged;
 use super::find::FoundFile;
@@ -10,30 +11,31 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// A column that the user named.
+/// A column named by an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// The option that names it.
+    /// The option that names the column.
     pub option: &'static str,
-    /// The column.
+    /// The column name.
     pub column: String,
-    /// Whether lists of JSON lines will not do.
+    /// Whether lists in JSON lines are refused.
     pub plain: bool,
 }
 
-/// Names that are kept for a message.
+/// The most column names collected for a message.
 const MOST_NAMES: usize = 10_000;
 
-/// Checks that each column is in some file, or in the names of the folders.
+/// Checks that each column exists in some file or in the folder names.
 ///
 /// # Errors
-/// [`Error::Usage`] with the columns that are there; [`Error::Io`] where too many files are open. Files that cannot be read, and those without rows, say nothing.
+/// Returns [`Error::Usage`] with the columns that exist, or [`Error::Io`] if too many files are open. Unreadable files and
+/// files without rows are ignored.
 pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Result<()> {
     let of_folders = |asked: &&Asked| found.iter().any(|file| file.has_partition(&asked.column));
     let mut missing: Vec<&Asked> = asked.iter().filter(|asked| !of_folders(asked)).collect();
     let names: Vec<&str> = asked.iter().map(|asked| asked.column.as_str()).collect();
     let (mut there, mut known, mut any): (Vec<Shown>, BTreeSet<String>, bool) = (Vec::new(), BTreeSet::new(), false);
-    // The names of folders are columns of all files.
+    // Folder names are columns of all files.
     for (name, _) in found.iter().flat_map(|file| &file.partitions) {
         if there.len() < MOST_NAMES && known.insert(name.clone()) {
             there.push(Shown::named(name));
@@ -48,7 +50,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
                 Ok(Some(columns)) => columns,
                 Ok(None) => continue,
                 Err(why) => match damaged(&file.path, why) {
-                    // Opening will tell why.
+                    // Opening the file reports why.
                     Error::BadFile { .. } => continue,
                     error => return Err(error),
                 },
@@ -73,7 +75,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
     match missing.first() {
         Some(asked) if any => {
-            // A text never comes from a folder.
+            // A text column is never taken from folder names.
             let is_text = ["text-column", "html-column"].contains(&asked.option);
             let of_folder = |shown: &Shown| found.iter().any(|file| file.has_partition(&shown.name));
             there.retain(|shown| !is_text || !of_folder(shown));
@@ -83,10 +85,10 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// What is known of the columns of a file without reading all of it, those that are asked for under any name.
+/// Returns what is known about a file's columns without reading all of it. Includes the columns in `asked`, whatever their names.
 ///
 /// # Errors
-/// Why the file cannot be read.
+/// Returns why the file cannot be read.
 pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
     file.format.columns(opened, file.coding, asked)
@@ -153,7 +155,7 @@ mod tests {
         assert!(check("votes").is_ok());
         let said = message("lnag");
         assert!(said.contains("there are lang, ") && said.ends_with("did you mean \"lang\"?"), "{said}");
-        // Where the first lines are too long to be looked into, they may have any column.
+        // If the first lines are too long to parse, they may have any column.
         let long = format!("{{\"text\":\"{}\",\"raw\":1}}\n", "a".repeat(LOOKED_AT_BYTES as usize));
         assert!(check("raw").is_err());
         std::fs::write(at("long.jsonl"), long).expect("written");

@@ -1,25 +1,25 @@
-//! Files that cannot take part, and why.
+//! Files that cannot be read, completely or in part, and why.
 
 use super::find::FoundFile;
 use std::path::PathBuf;
 
-/// A file that cannot take part, or not with all that it holds.
+/// A file that cannot be read, completely or in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// How it is called.
+    /// The label of the file in messages.
     pub label: String,
-    /// What was expected and what came.
+    /// What was expected and what was found.
     pub why: String,
-    /// Bytes on disk of what is lost; 0 where that is not known.
+    /// Bytes on disk that are lost; 0 if unknown.
     pub bytes: u64,
-    /// Whether no more than a part of it is lost: the rows before that take part.
+    /// Whether only part of the file is lost and the rows before the damage are used.
     pub takes_part: bool,
 }
 
 impl BadInput {
-    /// A file of which nothing takes part.
+    /// Returns a file that is skipped completely.
     pub(super) fn whole(found: FoundFile, why: String) -> BadInput {
         BadInput { path: found.path, label: found.label, why, bytes: found.bytes, takes_part: false }
     }

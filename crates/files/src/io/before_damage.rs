@@ -1,10 +1,10 @@
-//! How much of the text of a damaged compressed file can be read: what stands before the damage, up to the end of a row.
+//! Finds how much text of a damaged compressed file is readable: everything before the damage, up to the end of a row.
 //!
-//! Where a file is cut off, all rows before the cut are what was written. Where its data is damaged, a decoder may give wrong bytes for a while before it
-//! notices, or notice by nothing but the checksum at the end. So the members before the damaged one are believed, and of this one the rows up to
-//! a few thousand bytes before the first that is no row; if only the checksum tells that bytes are wrong, none of its rows is believed.
-//! Files that are not damaged have broken rows, too. So a broken row is a sign of damage only if it is not the only one among many rows, and a quote
-//! that is open at the end is a stray one if many lines stand behind it and most of them are rows.
+//! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while before
+//! it notices, or notice only from the checksum at the end. So the members before the damaged one are trusted. In the damaged member,
+//! rows are trusted up to a few thousand bytes before the first broken row; if only the checksum reveals the damage, none of its rows are
+//! trusted. Undamaged files have broken rows, too. So a broken row indicates damage only if it is not the only one among many rows. A
+//! quote that is open at the end is a stray one if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::lines::{Line, Lines};
@@ -14,19 +14,19 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// Bytes before the first sign of a damage that are not believed either.
+/// Bytes before the first sign of damage that are not trusted either.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// Bytes of good rows behind a broken one that show that it is no sign of damage, and behind an open quote that it is a stray one.
+/// Bytes of good rows that must follow a broken row for it not to count as damage, or an open quote for it to count as stray.
 const GOOD_BYTES: u64 = 64 << 10;
 
-/// Makes the records of a text of lines.
+/// Returns an iterator over the lines of a text.
 pub(super) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
 
-/// Returns the coding with which a damaged file is read up to its last row that can be believed, and what is lost of it.
+/// Returns the coding that reads a damaged file up to its last trusted row, and what is lost.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the I/O error.
 pub(super) fn before_damage(
     mut file: &File,
     coding: Coding,
@@ -38,28 +38,28 @@ pub(super) fn before_damage(
     let is_decoded = !coding.has_lines_of_ascii();
     let text = text_bytes(damage, lines(coding.text(file.try_clone()?)?), is_decoded, is_row)?;
     file.rewind()?;
-    // About as much of the packed bytes as of the unpacked ones.
+    // The packed size is estimated as the same share as the unpacked one.
     let packed = if is_decoded { damage.at } else { share(damage.at, text, damage.bytes) };
     let bytes = file.metadata()?.len().saturating_sub(packed);
     let why = format!("{}; the rows before that take part", damage.why);
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
-/// A broken row.
+/// A broken row, as a sign of damage.
 struct Sign {
     start: u64,
     end: u64,
-    /// The ends of the rows before it.
+    /// Ends of the rows before the broken one.
     ends: VecDeque<u64>,
 }
 
-/// A quote that is never closed correctly, in bytes that are trusted.
+/// A quote in trusted bytes that is never closed correctly.
 struct OpenQuote {
     start: u64,
-    /// The ends of the rows before it, and how many bytes before it are sure.
+    /// Ends of the rows before the quote, and how many bytes before it are certain.
     ends: VecDeque<u64>,
     sure: u64,
-    /// The lines after it: how many are rows, and how many are not.
+    /// How many of the lines after the quote are rows, and how many are not.
     rows: u64,
     others: u64,
 }
@@ -74,7 +74,7 @@ fn text_bytes(
     is_decoded: bool,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<u64> {
-    // Bytes of members whose checksums are right; those of decoded texts stand elsewhere.
+    // Bytes of members with correct checksums; offsets in decoded text differ, so there they do not apply.
     let right = match damage.trust {
         Trust::All => u64::MAX,
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,
@@ -100,7 +100,7 @@ fn text_bytes(
             }
         } else if let Some(open) = &mut open {
             *(if is_row { &mut open.rows } else { &mut open.others }) += 1;
-            // The last lines may be those of a record that was cut off.
+            // The last lines may belong to a record that was cut off.
             if !is_row {
                 continue;
             }
@@ -113,7 +113,7 @@ fn text_bytes(
             ends.pop_front();
         }
     }
-    // Otherwise the record was cut off within its quotes, and the lines after its first one are its text.
+    // If the quote is not stray, the record was cut off inside its quotes, and the lines after its first one are its text.
     let is_stray = |open: &OpenQuote, end: u64| open.rows > open.others && end - open.start >= GOOD_BYTES;
     let end = ends.back().copied().unwrap_or_default();
     if let Some(open) = open.filter(|open| !is_stray(open, end)) {

@@ -1,4 +1,5 @@
-//! A Parquet file of which no more is asked than it has: a decoder allocates memory for what a header says before it reads.
+//! A Parquet file with checked bounds: a decoder allocates the memory that a header claims before it reads, so the claims are
+//! checked first.
 
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
@@ -9,7 +10,7 @@ use std::io::BufReader;
 
 use super::page_headers;
 
-/// A file, and the bytes that it has.
+/// A file and its length in bytes.
 #[derive(Debug)]
 pub(super) struct Bounded {
     file: File,
@@ -20,13 +21,13 @@ impl Bounded {
     /// Returns the file with its length.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub fn new(file: File) -> Result<Bounded> {
         let bytes = file.metadata()?.len();
         Ok(Bounded { file, bytes })
     }
 
-    /// Returns the file itself.
+    /// Returns the underlying file.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -56,10 +57,10 @@ impl ChunkReader for Bounded {
     }
 }
 
-/// Checks the headers of all pages of the leaves that are read, so that no memory is allocated for a length that cannot be.
+/// Checks the page headers of all leaves to be read, so that no memory is allocated for an impossible length.
 ///
 /// # Errors
-/// What is wrong with the first header that cannot be believed.
+/// Returns what is wrong with the first implausible header.
 pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl Fn(usize) -> bool) -> Result<()> {
     for group in metadata.row_groups() {
         for (_, chunk) in group.columns().iter().enumerate().filter(|(leaf, _)| is_read(*leaf)) {
@@ -72,7 +73,7 @@ pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl
 /// Checks the headers of the pages of one column chunk, as [`check_pages`] does.
 ///
 /// # Errors
-/// As [`check_pages`].
+/// Returns the same errors as [`check_pages`].
 pub(super) fn check_chunk(file: &File, chunk: &ColumnChunkMetaData) -> Result<()> {
     match page_headers::look(file.try_clone()?, chunk) {
         Ok(_) => Ok(()),

@@ -1,5 +1,5 @@
-//! Texts in other encodings, compressed files with something behind their end, lines without one, and files that are one
-//! document each: what comes out is the same however it is dressed, and what cannot be used is told.
+//! Tests texts in other encodings, compressed files with trailing data, unterminated lines, and files that are one document
+//! each. The result is the same for every packing and encoding, and unusable input is reported.
 
 use super::coding::Coding;
 use super::copying::Copying;
@@ -63,7 +63,7 @@ fn json_lines_of_every_encoding_read_the_same() {
                 let rows = read(&source, &whole(), 100_000).expect("read");
                 assert_eq!(texts(&rows), expected, "{name} as {asked} in {file}");
                 assert_eq!(rows[2999].2, Some(Id::Int(2999)));
-                // Threads share a plain file whose lines are cut before they are decoded.
+                // Threads share a plain file if its lines are split before they are decoded.
                 let cut = file == "a.jsonl" && !name.starts_with("utf-16") && text.len() > 1000;
                 assert_eq!(source.splits(100_000).len() > 1, cut, "{name} {file}");
             }
@@ -83,7 +83,7 @@ fn bytes_that_are_nothing_in_the_encoding_named_reject_their_row_alone() {
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(rows.iter().map(|row| row.1.is_ok()).collect::<Vec<_>>(), [true, false, false, true]);
     assert!(rows[1].1.as_ref().is_err_and(|why| why.to_string().contains("not UTF-8")), "{:?}", rows[1]);
-    // Without the option no row can be used.
+    // Without the option, no row is usable.
     let (source, _) = open(&[&path], Taking::default()).expect("opened");
     assert!(read(&source, &whole(), 1).expect("read").iter().all(|row| row.1.is_err()));
 }
@@ -97,13 +97,13 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     std::fs::write(&path, gz(&[begin, &vec![b'x'; long], end].concat())).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents()), (0, 3));
-    // A reading holds no more of a line than the longest that can be a row.
+    // A read holds no more of a line than the longest valid row.
     assert_eq!(source.files[0].longest, 12);
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("a line of 1363148") && why.contains("at most"), "{why}");
-    // A file of nothing else has one row, which is rejected, rather than no column.
+    // A file with nothing else has one rejected row, rather than no column.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.files[0].longest), (0, 1, 0));
@@ -135,12 +135,12 @@ fn what_stands_behind_the_end_of_a_compressed_file_is_told() {
     }
     let path = folder.path().join("c.jsonl.gz");
     std::fs::write(&path, &members[..members.len() - 1]).expect("written");
-    // The checksum of the last member is cut off: its rows are there.
+    // The last member's checksum is cut off: its rows are still read.
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert!(bad[0].why.contains("cut off") && bad[0].takes_part && source.documents() == 15, "{bad:?}");
 }
 
-/// The rows of a file that is damaged, by whole and by small pieces, packed again or not; none where nothing of it takes part.
+/// Returns the rows of a damaged file, read in complete and small pieces, repacked and not; `None` if nothing of it is usable.
 fn rows_before(path: &Path, bytes: &[u8], encoding: &str) -> Option<Vec<String>> {
     std::fs::write(path, bytes).expect("written");
     let coding = Coding { encoding: Encoding::parse(encoding).expect("a name"), ..Coding::default() };
@@ -185,16 +185,17 @@ fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
         ] {
             let path = folder.path().join(format!("{name}.{ending}"));
             let before = |bytes: &[u8]| rows_before(&path, bytes, encoding);
-            // Cut off: a beginning of the rows, each as it was, and not much less than there was.
+            // Cut off: the first rows are unchanged, and not much is lost.
             for share in [3, 5, 9] {
                 let rows = before(&packed[..packed.len() * share / 10]).unwrap_or_default();
                 assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");
-                // Zstandard gives blocks of 128 KiB.
+                // Zstandard returns blocks of 128 KiB.
                 let least = if ending == "gz" { 280 * share } else { 0 };
                 assert!((least..3000).contains(&rows.len()), "{name} {ending}: {} rows", rows.len());
             }
             assert_eq!(before(&packed[..20]), None);
-            // A second member is damaged, or its checksum is wrong: the first one counts, and of the second nothing that was not written.
+            // A second member is damaged or has a wrong checksum: the first one counts, and the second yields only rows that
+            // were written.
             let (first, second) = bytes.split_at(bytes.len() / 2);
             let members = [pack(first), pack(second)];
             for at in [members[1].len() / 2, members[1].len() - 6] {
@@ -257,7 +258,7 @@ fn a_file_of_no_objects_says_what_it_is() {
             other => panic!("expected wrong usage, got {other:?}"),
         }
     }
-    // One object is enough for its fields to be named.
+    // One object is enough to name its fields.
     std::fs::write(&path, "[1]\n{\"body\":\"a\"}\n").expect("written");
     let why = open(&[&path], Taking::default()).expect_err("no text").to_string();
     assert!(why.contains("no column \"text\"; there are body"), "{why}");
@@ -276,7 +277,7 @@ fn json_is_read_where_it_is_lines_and_left_where_it_is_not() {
     assert_eq!(source.unread.by_ending().iter().collect::<Vec<_>>(), [(&".json".to_owned(), &1)]);
     let notes = source.unread.notes();
     assert!(notes[0].contains("dataset_info.json is not read: line 1 is not JSON"), "{notes:?}");
-    // Alone, or named itself, it is what the user meant.
+    // If the file is the only one, or is named directly, it is read as data.
     for input in [at("dataset_info.json"), at("dataset_info.json").parent().expect("a folder").join("dataset*")] {
         let why = open(&[&input], Taking::default()).expect_err("no lines").to_string();
         assert!(why.contains("line 1 is not JSON: an object that goes on in the next line"), "{why}");
@@ -339,7 +340,7 @@ fn a_file_may_be_one_document() {
         source.files.iter().map(|file| file.html).collect::<Vec<_>>(),
         [false, false, false, true, false, false]
     );
-    // In UTF-8 the third is a broken row.
+    // In UTF-8 the third row is invalid.
     let (source, _) = open(&[&at("c.txt")], Taking { whole_files: true, ..Taking::default() }).expect("opened");
     let why = read(&source, &whole(), 1).expect("read")[0].1.clone().expect_err("not UTF-8").to_string();
     assert!(why.contains("not UTF-8"), "{why}");

@@ -1,7 +1,7 @@
-//! How the bytes of a file become those of its texts: unpacked, then decoded.
+//! How file bytes become text: unpacked, then decoded.
 //!
-//! Bytes in UTF-8 go through as they are. Of other encodings most have line ends that are those of ASCII: lines are cut first
-//! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
+//! UTF-8 passes through unchanged. Most other encodings share their line breaks with ASCII: lines are split first and decoded
+//! one by one. UTF-16 and ISO-2022-JP are decoded before lines are split.
 
 use super::packing::Packing;
 use super::quotes::{Quoting, Separator};
@@ -12,38 +12,38 @@ use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek as _};
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Decoded bytes that are held.
+/// Size of the buffer for decoded bytes.
 const DECODED_BYTES: usize = 64 << 10;
-/// Bytes that an encoding is found out from, from the first on that is not ASCII.
+/// Bytes used to detect an encoding, starting at the first non-ASCII byte.
 const SAMPLE_BYTES: usize = 1 << 20;
-/// What stands for bytes that are nothing in their encoding: no UTF-8 has it, so the row is rejected.
+/// Replaces bytes that are invalid in their encoding. It is never valid UTF-8, so the row is rejected.
 const MALFORMED: u8 = 0xFF;
 
-/// How the bytes of a file become those of its texts.
+/// How the bytes of a file become text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coding {
-    /// How the file is compressed.
+    /// The compression of the file.
     pub packing: Packing,
-    /// In which encoding its texts are.
+    /// The encoding of its texts.
     pub encoding: Encoding,
-    /// Whether the encoding was guessed, so that a line in UTF-8 is read as UTF-8 all the same.
+    /// Whether the encoding was guessed; if so, a line that is valid UTF-8 is still read as UTF-8.
     pub guessed: bool,
-    /// What separates the fields of separated values; `None`: what the name of the file says.
+    /// The field separator of separated values; `None` to derive it from the file name.
     pub separator: Option<Separator>,
-    /// Whether fields of separated values may stand in quotes.
+    /// Whether fields of separated values may be quoted.
     pub quoting: Quoting,
-    /// Bytes of the text, as `Coding::text` gives it, before a damage of the compressed file; none where it is whole.
+    /// Bytes of text, as returned by `Coding::text`, before the damage in a compressed file; `None` if the file is intact.
     pub text_bytes: Option<u64>,
-    /// The memory that unpacking one file may take, in bytes: the largest window of Zstandard that is accepted.
+    /// The memory limit for unpacking one file, in bytes: the largest Zstandard window accepted.
     pub window_bytes: u64,
-    /// The memory that the footer of one Parquet file may take, in bytes.
+    /// The memory limit for the footer of one Parquet file, in bytes.
     pub footer_bytes: u64,
 }
 
 impl Default for Coding {
-    /// Plain UTF-8 with double quotes; any window that there is.
+    /// Returns plain UTF-8 with double quotes and any Zstandard window.
     fn default() -> Coding {
         Coding {
             packing: Packing::Plain,
@@ -59,7 +59,7 @@ impl Default for Coding {
 }
 
 impl Coding {
-    /// The bytes of a file, unpacked.
+    /// Returns the unpacked bytes of a file.
     pub(super) fn unpacked(&self, file: File) -> io::Result<Unpacked> {
         Ok(match self.packing {
             Packing::Plain => Unpacked::Plain(BufReader::with_capacity(BUFFER_BYTES, file)),
@@ -67,7 +67,7 @@ impl Coding {
         })
     }
 
-    /// The same with the encoding found out, where that was asked for.
+    /// Returns the coding with the encoding detected, if detection was requested.
     pub(super) fn resolved(self, file: &File) -> io::Result<Coding> {
         if self.encoding != Encoding::Auto {
             return Ok(self);
@@ -77,7 +77,7 @@ impl Coding {
         loop {
             sample.clear();
             let read = bytes.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
-            // A file whose beginning is ASCII may be in any encoding: the first bytes that are not tell.
+            // A file whose beginning is ASCII may be in any encoding; the first non-ASCII bytes decide.
             if read < SAMPLE_BYTES || !sample.is_ascii() || detect::escaped(&sample).is_some() {
                 break;
             }
@@ -93,7 +93,7 @@ impl Coding {
         Ok(Coding { encoding, guessed: true, ..self })
     }
 
-    /// The encoding in which lines have to be decoded one by one.
+    /// Returns the encoding in which lines are decoded one by one, if any.
     pub(super) fn of_lines(&self) -> Option<LineEncoding> {
         match self.encoding {
             Encoding::Named(encoding) if encoding.is_ascii_compatible() => {
@@ -103,12 +103,12 @@ impl Coding {
         }
     }
 
-    /// The encoding, where it is another than UTF-8.
+    /// Returns the encoding unless it is UTF-8.
     pub(super) fn of_all(&self) -> Option<&'static encoding_rs::Encoding> {
         if let Encoding::Named(encoding) = self.encoding { Some(encoding) } else { None }
     }
 
-    /// The encoding that has to be decoded before lines are cut.
+    /// Returns the encoding that must be decoded before lines are split, if any.
     fn of_stream(&self) -> Option<&'static encoding_rs::Encoding> {
         match self.encoding {
             Encoding::Named(encoding) if !encoding.is_ascii_compatible() => Some(encoding),
@@ -116,22 +116,22 @@ impl Coding {
         }
     }
 
-    /// Whether lines end at the bytes of the file, unpacked, that end lines in ASCII.
+    /// Returns whether the unpacked bytes use the line breaks of ASCII.
     pub(super) fn has_lines_of_ascii(&self) -> bool {
         self.of_stream().is_none()
     }
 
-    /// Whether a line of the file begins at a byte of it that a reading can go to.
+    /// Returns whether a reader can seek to the start of a line in the file.
     pub(super) fn can_be_cut(&self) -> bool {
         self.packing == Packing::Plain && self.of_stream().is_none()
     }
 
-    /// Whether the bytes of a file are for sure those of its text.
+    /// Returns whether the file bytes are certainly its text.
     pub(super) fn is_plain(&self) -> bool {
         self.packing == Packing::Plain && self.encoding == Encoding::Utf8
     }
 
-    /// The bytes of a file, unpacked; decoded too, unless lines are.
+    /// Returns the unpacked bytes of a file, also decoded unless lines are decoded one by one.
     pub(super) fn text(&self, file: File) -> io::Result<Text> {
         let decoding = self.of_stream().map(|encoding| Decoding {
             decoder: encoding.new_decoder(),
@@ -144,35 +144,35 @@ impl Coding {
     }
 }
 
-/// The encoding of lines.
+/// The encoding of single lines.
 #[derive(Clone, Copy, Debug)]
 pub struct LineEncoding {
-    /// Its line ends are those of ASCII.
+    /// The encoding, whose line breaks are those of ASCII.
     pub encoding: &'static encoding_rs::Encoding,
-    /// Whether it was guessed: then lines in UTF-8 are not decoded.
+    /// Whether the encoding was guessed; if so, lines in UTF-8 are not decoded.
     pub guessed: bool,
 }
 
 impl From<&'static encoding_rs::Encoding> for LineEncoding {
-    /// One that was named.
+    /// Wraps an encoding that was named.
     fn from(encoding: &'static encoding_rs::Encoding) -> LineEncoding {
         LineEncoding { encoding, guessed: false }
     }
 }
 
-/// The bytes of a file without its packing.
+/// The unpacked bytes of a file.
 pub(super) enum Unpacked {
     Plain(BufReader<File>),
     Packed(Box<Unpack>),
 }
 
 impl Unpacked {
-    /// What was found behind the last compressed part, once all was read.
+    /// Returns what was found after the last compressed part; valid once everything is read.
     pub fn behind(&self) -> Option<Behind> {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
 
-    /// Why the bytes end before their time, once all were read.
+    /// Returns why the bytes end early; valid once everything is read.
     pub fn damage(&self) -> Option<&Damage> {
         if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
     }
@@ -203,11 +203,11 @@ impl BufRead for Unpacked {
     }
 }
 
-/// The bytes of a file from which lines are cut.
+/// The bytes of a file from which lines are split.
 pub(super) struct Text {
     bytes: Unpacked,
     decoding: Option<Decoding>,
-    /// Bytes before the end.
+    /// Bytes left before the end.
     left: u64,
 }
 
@@ -220,12 +220,12 @@ struct Decoding {
 }
 
 impl Text {
-    /// As [`Unpacked::behind`].
+    /// Returns the same as [`Unpacked::behind`].
     pub fn behind(&self) -> Option<Behind> {
         self.bytes.behind()
     }
 
-    /// As [`Unpacked::damage`].
+    /// Returns the same as [`Unpacked::damage`].
     pub fn damage(&self) -> Option<&Damage> {
         self.bytes.damage()
     }
@@ -235,7 +235,7 @@ impl Decoding {
     fn step(&mut self, bytes: &mut Unpacked) -> io::Result<()> {
         let raw = bytes.fill_buf()?;
         let last = raw.is_empty();
-        // One byte is left for what stands for a malformed sequence.
+        // One byte is reserved for the replacement of a malformed sequence.
         let room = self.out.len() - 1;
         let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(raw, &mut self.out[..room], last);
         bytes.consume(read);
@@ -285,14 +285,14 @@ impl BufRead for Text {
     }
 }
 
-/// Decodes bytes into `into`, which is cleared; bytes that are nothing in that encoding become bytes that no UTF-8 has.
+/// Decodes bytes into `into`, which is cleared first. Invalid sequences become bytes that are never valid UTF-8.
 pub(super) fn decode(encoding: &'static encoding_rs::Encoding, bytes: &[u8], into: &mut Vec<u8>) {
     into.clear();
     decode_on(&mut encoding.new_decoder_without_bom_handling(), bytes, true, into);
 }
 
-/// The same behind what is in `into`, with a decoder that knows what came before; a little at a time, for the longest text that
-/// bytes may become is three times as long.
+/// Appends decoded bytes to `into`, with a decoder that keeps its state. Decodes in small steps, because the output may be up
+/// to three times as long.
 pub(super) fn decode_on(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, into: &mut Vec<u8>) {
     loop {
         let from = into.len();
@@ -334,10 +334,10 @@ mod tests {
         let long = "кот 猫\n".repeat(20_000);
         let wide = |text: &str| wide(text);
         assert_eq!(text(coding(Encoding::Named(UTF_16LE)), &wide(&long)), long.as_bytes());
-        // A mark tells more than the name, and is no part of the text.
+        // A byte order mark overrides the name, and is not part of the text.
         let marked = [b"\xFF\xFE".as_slice(), &wide("кот")].concat();
         assert_eq!(text(coding(Encoding::Named(UTF_16BE)), &marked), "кот".as_bytes());
-        // Half of a pair, and half of a unit at the end.
+        // Half of a surrogate pair, and half of a code unit at the end.
         assert_eq!(text(coding(Encoding::Named(UTF_16LE)), b"a\0\x00\xD8b\0c"), b"a\xFFb\xFF");
         assert_eq!(text(coding(Encoding::Utf8), b"\xFFa"), b"\xFFa");
     }

@@ -1,4 +1,4 @@
-//! Copying a file of the corpus: as a whole, or some of its rows.
+//! Copies an input file: completely, or some of its rows.
 
 use super::copying::{Copying, Fits};
 use super::find::absolute;
@@ -15,26 +15,26 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 impl InputFile {
-    /// Whether it is what came by standard input.
+    /// Returns whether the file is standard input.
     pub fn is_standard_input(&self) -> bool {
         is_standard_input(&self.path, &self.label)
     }
 
-    /// Returns its absolute path, for a record that is read in other folders; `-` for standard input, which is nowhere any more.
+    /// Returns its absolute path, for records that are read in other folders. Returns `-` for standard input, which has no path.
     pub fn recorded_path(&self) -> String {
         if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
     }
 
-    /// Returns whether its format can be written without some of its rows.
+    /// Returns whether the format supports copying a subset of rows.
     pub fn can_be_copied(&self) -> bool {
         self.format.copies(self.coding).is_ok()
     }
 
-    /// Checks that rows can be left out of the file; gives the first page that does not fit, if there is one.
+    /// Checks that rows can be left out of the file. Returns the first page that does not fit into memory, if any.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the format cannot do that; [`Error::BadFile`] where the file cannot be read any more, or has a
-    /// column that nothing here can read.
+    /// Returns [`Error::Usage`] if the format does not support it, or [`Error::BadFile`] if the file has become unreadable or
+    /// has an unsupported column.
     pub fn check_copying(&self, fits: &Fits<'_>) -> Result<Option<LargePage>> {
         if let Err(why) = self.format.copies(self.coding) {
             return Err(Error::wrong("corpus", format!("{}: {why}", self.path.display())));
@@ -48,19 +48,19 @@ impl InputFile {
         }))
     }
 
-    /// Checks that texts of the file can be written back when they were edited.
+    /// Checks that edited texts can be written back to the file.
     ///
     /// # Errors
-    /// [`Error::Usage`] if its format or its encoding does not allow that.
+    /// Returns [`Error::Usage`] if its format or its encoding does not allow that.
     pub fn check_editing(&self) -> Result<()> {
         let why = |why: String| Error::wrong("cut", format!("{}: {why}", self.path.display()));
         self.format.edits(self.coding).map_err(why)
     }
 
-    /// Copies the chosen rows to a new file, whose folder is there; gives its bytes.
+    /// Copies the chosen rows to a new file in an existing folder. Returns the bytes written.
     ///
     /// # Errors
-    /// [`Error::BadFile`] where this file is damaged; [`Error::Io`]; what `go_on` says.
+    /// Returns [`Error::BadFile`] if this file is damaged, [`Error::Io`] if writing fails, or the error from `go_on`.
     pub fn copy_rows(&self, copying: &Copying<'_>) -> Result<u64> {
         let file = self.reopen()?;
         self.format.copy_rows(file.try_clone().map_err(Error::reading("open", &self.path))?, copying)?;
@@ -68,15 +68,15 @@ impl InputFile {
         Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
     }
 
-    /// Whether a copy of all its rows is a copy of the file: nothing in it is damaged.
+    /// Returns whether the file is undamaged, so that copying all rows means copying the file.
     pub fn is_all_rows(&self) -> bool {
         self.lost.is_none() || !self.format.names_columns()
     }
 
-    /// Copies the file as it is; gives its bytes.
+    /// Copies the file byte for byte. Returns the bytes written.
     ///
     /// # Errors
-    /// As [`InputFile::copy_rows`].
+    /// Returns the same errors as [`InputFile::copy_rows`].
     pub fn copy_whole(&self, out: &Path) -> Result<u64> {
         let file = self.reopen()?;
         let bytes = safe_fs::copy(&self.path, out).map_err(Error::io("copy a file of the corpus to", out))?;
@@ -86,11 +86,12 @@ impl InputFile {
 }
 
 impl Source {
-    /// Where a copy of each file stands in a folder, from the file with this place on (those before it are not of the corpus): as the
-    /// file is called, or, where some file is called by a path that leads out of a folder, below what all of them have in common.
+    /// Returns the relative path of each file's copy in a folder, starting at file `from` (the files before it are not part of
+    /// the corpus). This is the file's label. If a label leads out of the folder, it is the path below the deepest folder that
+    /// contains all files.
     ///
     /// # Errors
-    /// [`Error::Usage`] where two files would have one place.
+    /// Returns [`Error::Usage`] if two files would have the same path.
     pub fn places(&self, from: usize) -> Result<Vec<String>> {
         let files = &self.files[from..];
         let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
@@ -111,7 +112,7 @@ impl Source {
     }
 }
 
-/// The files by their paths below the deepest folder that holds all of them.
+/// Returns the paths of the files below the deepest folder that contains all of them.
 fn below_all(files: &[InputFile]) -> Result<Vec<String>> {
     let real = |file: &InputFile| {
         let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

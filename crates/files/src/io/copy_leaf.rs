@@ -1,4 +1,4 @@
-//! Copying one leaf of a row group: values with their levels, a bounded number of rows at a time.
+//! Copies one leaf of a row group: values with their levels, a bounded number of rows at a time.
 
 use super::edits::{CHANGED, Edits};
 use super::parquet_read::STEP_ROWS;
@@ -8,28 +8,28 @@ use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use std::ops::Range;
 
-/// Rows that are copied at a time have about so many bytes, unless a few of them have more.
+/// Approximate bytes of rows copied at a time; a few long rows may exceed it.
 const AT_A_TIME: u64 = 256 << 10;
-/// The most rows that are copied at a time.
+/// The most rows copied at a time.
 const MOST_ROWS: u64 = 4096;
-/// Values refer to the pages that they were read from: rows that are copied together stand within about so many bytes.
+/// Approximate span, in bytes, of rows that are copied together. Values keep the pages in memory from which they were read.
 const APART: u64 = 4 << 20;
 
 /// Rows of a row group.
 pub(super) struct Rows<'r> {
-    /// Which of all rows of the file are chosen.
+    /// Returns whether a row of the file is chosen.
     pub chosen: &'r (dyn Fn(u64) -> bool + 'r),
-    /// The rows of the group.
+    /// The rows in the group.
     pub within: Range<u64>,
 }
 
 impl Rows<'_> {
-    /// How many are chosen.
+    /// Returns how many rows are chosen.
     pub fn count(&self) -> u64 {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 
-    /// Neighbours of one fate, in order: whether they are chosen, and how many they are.
+    /// Returns runs of adjacent rows, in order: whether they are chosen, and how many there are.
     fn runs(&self) -> impl Iterator<Item = (bool, usize)> {
         let mut row = self.within.start;
         std::iter::from_fn(move || {
@@ -42,7 +42,7 @@ impl Rows<'_> {
     }
 }
 
-/// Copies the chosen rows of a leaf, whose rows have so many bytes on average; of a column of texts some of them may be edited.
+/// Copies the chosen rows of a leaf, whose rows have `average` bytes on average. In a text column, some rows may be edited.
 pub(super) fn copy(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
@@ -77,10 +77,10 @@ pub(super) fn copy(
     )
 }
 
-/// Gives a row another value, if it gets one.
+/// Replaces the value of a row if it is edited.
 type Edit<'e, T> = dyn Fn(u64, &mut <T as DataType>::T) -> Result<(), ParquetError> + 'e;
 
-/// Gives a row its other text, if it gets one.
+/// Replaces the text of a row if it is edited.
 fn edited(edits: Edits<'_>, row: u64, value: &mut ByteArray) -> Result<(), ParquetError> {
     if (edits.is_edited)(row) {
         let changed = || ParquetError::General(CHANGED.into());
@@ -100,9 +100,9 @@ fn copy_typed<T: DataType>(
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    // Rows that wait to be written, and rows from the first of them on.
+    // Rows waiting to be written, and rows spanned since the first of them.
     let (mut held, mut spanned) = (0, 0);
-    // Each row of a column of texts has one level at most, and a value if that is the highest.
+    // Each row of a text column has at most one level, and a value if that level is the highest.
     let highest = to.get_descriptor().max_def_level();
     let mut write = |values: &mut Vec<T::T>, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>| {
         let of = |levels: &[i16]| !levels.is_empty();

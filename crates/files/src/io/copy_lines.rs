@@ -1,4 +1,4 @@
-//! Copying lines as they stand in their file: bytes for bytes, in the same packing.
+//! Copies lines of a file byte for byte, with the same compression.
 
 use super::coding::Coding;
 use super::copying::{Copying, Output, Stop};
@@ -11,15 +11,15 @@ use flate2::write::GzEncoder;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
 
-/// Bytes that are written at a time.
+/// Bytes written at a time.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
-/// Rows between two looks at whether to go on.
+/// Rows between two checks whether to continue.
 const ROWS: u64 = 4096;
 
-/// Whether lines of a file so coded can be copied.
+/// Checks that lines in this coding can be copied.
 ///
 /// # Errors
-/// Why not, with the way out.
+/// Returns why not, and what to do instead.
 pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     if coding.has_lines_of_ascii() {
         return Ok(());
@@ -34,16 +34,16 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
 /// How records of separated values are read.
 #[derive(Clone, Copy)]
 pub(super) struct Records {
-    /// How fields are told apart.
+    /// How fields are separated.
     pub dialect: Dialect,
-    /// How many columns the first record names.
+    /// How many columns the header names.
     pub columns: usize,
-    /// Which of them has the texts that are edited.
+    /// The column whose texts are edited, if any.
     pub text: Option<usize>,
 }
 
-/// Copies the rows that are chosen. Blank lines before a row are copied or left out with it, and those behind the last row are copied. Rows are
-/// lines, or with a dialect the records behind the first one, which names so many columns and is copied too.
+/// Copies the chosen rows. Blank lines before a row are copied or left out with it; those after the last row are copied. Rows
+/// are lines. With a dialect, rows are the records after the header, which names this many columns and is copied, too.
 pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
     let stop = Stop::default();
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
@@ -66,7 +66,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
             if let Some(edits) = copying.edits_of(row).filter(|_| passes && row < copying.rows) {
                 let (mut line, mut turn) = (Vec::new(), None);
                 let stepped = lines.step_with(|bytes| {
-                    // Records take turns already.
+                    // Records already take turns.
                     turn = turn.take().or_else(|| records.is_none().then(|| turn_for(line.len())).flatten());
                     Ok(line.extend_from_slice(bytes))
                 })?;
@@ -98,7 +98,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
     }
 }
 
-/// A file that is compressed while it is written.
+/// A file that is compressed as it is written.
 pub(super) enum Packed {
     Plain(BufWriter<Output>),
     Gzip(Box<GzEncoder<BufWriter<Output>>>),
@@ -124,7 +124,7 @@ impl Packed {
         }
     }
 
-    /// Ends the file.
+    /// Finishes the file.
     pub fn end(self) -> io::Result<()> {
         let mut out = match self {
             Packed::Plain(out) => out,

@@ -1,6 +1,6 @@
-//! Copying row groups of Parquet. One that loses nothing keeps its column chunks as bytes, with their statistics, indexes and
-//! Bloom filters. Of another each leaf is read and written as values with levels, never by way of Arrow: so nested columns, logical
-//! types and field ids stay what they are. The footer is loaded as a whole here, for all columns go through.
+//! Copies Parquet row groups. A group that loses no rows keeps its column chunks as bytes, with their statistics, indexes and
+//! Bloom filters. In other groups, each leaf is read and written as values with levels, never through Arrow, so nested columns,
+//! logical types and field ids are preserved. The footer is loaded completely, because all columns are copied.
 
 use super::bounded::{Bounded, check_chunk};
 use super::copy_leaf::{self, Rows};
@@ -26,7 +26,7 @@ use dupsift_core::error::Result;
 use std::fs::File;
 use std::sync::Arc;
 
-/// Encodings of values that a column keeps where it has them beside a dictionary, or without one.
+/// Value encodings that a column keeps, with or without a dictionary.
 const ENCODINGS: [Encoding; 4] = [
     Encoding::DELTA_BINARY_PACKED,
     Encoding::DELTA_LENGTH_BYTE_ARRAY,
@@ -34,7 +34,7 @@ const ENCODINGS: [Encoding; 4] = [
     Encoding::BYTE_STREAM_SPLIT,
 ];
 
-/// Checks that each column can be read and written; gives the first page that does not fit.
+/// Checks that each column can be read and written. Returns the first page that does not fit into memory.
 pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
     let _turn = turn(file, u64::MAX)?;
     let metadata = load(file)?;
@@ -59,7 +59,7 @@ pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, Str
     Ok(None)
 }
 
-/// Copies the rows that are chosen.
+/// Copies the chosen rows.
 pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     let stop = Stop::default();
     let out = Output::create(copying.out, &stop)?;
@@ -74,7 +74,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     done.map_err(|why| copying.bad(format!("cannot be read on: {why}")))
 }
 
-/// The footer with statistics and indexes; without indexes where these are damaged, for no reading needs them.
+/// Loads the footer with statistics and indexes. Damaged indexes are left out, because no read needs them.
 fn load(file: &File) -> Result<ParquetMetaData, String> {
     let load = |policy| {
         guarded(|| ParquetMetaDataReader::new().with_page_index_policy(policy).parse_and_finish(file))
@@ -83,9 +83,9 @@ fn load(file: &File) -> Result<ParquetMetaData, String> {
     load(PageIndexPolicy::Optional).or_else(|_| load(PageIndexPolicy::Skip))
 }
 
-/// What a reading of a chunk holds at a time.
+/// Returns what reading a chunk holds in memory at a time.
 fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
-    // Of nested columns pages of the second version cannot be told from one another by rows: then all of the chunk counts.
+    // In nested columns, version 2 pages cannot be separated by rows, so the complete chunk counts.
     let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk)).unwrap_or_default();
     let column = Column::new(chunk, pages.into(), false);
     stretches(vec![vec![column]], 0..u64::MAX, u64::MAX).pop().unwrap_or_default()
@@ -124,7 +124,7 @@ impl Copy<'_> {
         writer.close().map(|_| ())
     }
 
-    /// Column chunks as bytes.
+    /// Copies column chunks as bytes.
     fn splice(
         &self,
         at: usize,
@@ -134,7 +134,7 @@ impl Copy<'_> {
         (0..group.num_columns()).try_for_each(|leaf| self.splice_leaf(at, group, leaf, to))
     }
 
-    /// One of them.
+    /// Copies one column chunk as bytes.
     fn splice_leaf(
         &self,
         at: usize,
@@ -157,13 +157,13 @@ impl Copy<'_> {
         to.append_column(&*self.file, close)
     }
 
-    /// Returns what changes texts of these rows, if some are changed.
+    /// Returns the edits for these rows, if any row is edited.
     fn edits_of(&self, rows: &Rows<'_>) -> Option<Edits<'_>> {
         let is_edited = |edits: &Edits<'_>| rows.within.clone().any(|row| (rows.chosen)(row) && (edits.is_edited)(row));
         self.copying.edits.filter(is_edited)
     }
 
-    /// The values of each leaf in the rows that are chosen; if these are all rows, the chunks whose values stay as they are.
+    /// Writes the values of each leaf in the chosen rows. If all rows are chosen, chunks without edits are copied as bytes.
     fn rewrite(
         &self,
         at: usize,
@@ -211,7 +211,7 @@ impl Copy<'_> {
     }
 }
 
-/// What the writer has to know to write columns as the file has them: by the first row group, for all others are alike.
+/// Returns the settings that write columns as the file has them. Uses the first row group, because the others have the same layout.
 fn properties(metadata: &ParquetMetaData) -> WriterProperties {
     let first = metadata.row_groups().first();
     let mut properties = WriterProperties::builder()

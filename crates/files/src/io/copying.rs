@@ -1,6 +1,6 @@
-//! Copying a file without some of its rows: what stays is what it was, to the bit where the format allows it.
+//! Copies a file without some of its rows. The other rows stay unchanged, bit for bit if the format allows it.
 //!
-//! A file that loses nothing is copied byte for byte. Else its format copies the rows that are chosen, in order.
+//! A file that loses no rows is copied byte for byte. Otherwise its format copies the chosen rows in order.
 
 use super::coding::Coding;
 use super::damaged::damaged;
@@ -12,63 +12,63 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Holds so many bytes of memory while a function runs, once there is room for them.
+/// Reserves this many bytes of memory while a function runs, after waiting until they are available.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
-/// Whether a page of so many bytes can be read at all, with a value of that many bytes in it.
+/// Returns whether a page of this many bytes, with a value of that many bytes in it, fits into memory.
 pub type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
 
-/// What a format gets to copy rows of a file.
+/// What a format needs to copy rows of a file.
 pub struct Copying<'c> {
-    /// Where the file is.
+    /// The path of the file.
     pub path: &'c Path,
-    /// How its bytes become those of texts.
+    /// How its bytes become text.
     pub coding: Coding,
     /// How many rows it has.
     pub rows: u64,
-    /// Which of them are copied.
+    /// Returns whether a row is copied.
     pub chosen: &'c (dyn Fn(u64) -> bool + 'c),
-    /// What has at most so many bytes is not looked into before it is read.
+    /// Chunks of at most this many bytes are read without inspecting their pages.
     pub small: u64,
     /// See [`Hold`].
     pub hold: &'c Hold<'c>,
-    /// Asked again and again whether to go on.
+    /// Called repeatedly; an error stops the copy.
     pub go_on: &'c (dyn Fn() -> Result<()> + 'c),
-    /// Where the copy goes.
+    /// The path of the copy.
     pub out: &'c Path,
-    /// The rows that get another text, if there are any.
+    /// The rows whose text is edited, if any.
     pub edits: Option<Edits<'c>>,
 }
 
 impl Copying<'_> {
-    /// Returns what another text is made by, if the row gets one.
+    /// Returns the edits if this row is edited.
     pub(super) fn edits_of(&self, row: u64) -> Option<Edits<'_>> {
         self.edits.filter(|edits| (edits.is_edited)(row))
     }
 
-    /// The error that sets the file aside, or ends the run where no file can be opened any more.
+    /// Returns the error that skips the file, or the one that ends the run if too many files are open.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
 }
 
-/// Why a copy ended early, for what stands between it and its caller knows errors of the file that is read alone.
+/// Holds the error that ended a copy early. The code between writer and caller only reports errors of the file being read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stop(Arc<Mutex<Option<Error>>>);
 
 impl Stop {
-    /// Notes an error that is not one of the file.
+    /// Records an error that does not concern the input file.
     pub fn note(&self, error: Error) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// The error, if one was noted.
+    /// Returns the recorded error, if any.
     pub fn check(&self) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
-/// The file that a copy is written to: what the system says of it is no fault of the file that is read.
+/// The file that a copy is written to. Its I/O errors are not blamed on the file being read.
 pub(super) struct Output {
     file: File,
     stop: Stop,
@@ -76,7 +76,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// A new file.
+    /// Creates a new file.
     pub fn create(path: &Path, stop: &Stop) -> Result<Output> {
         let file = safe_fs::create(path).map_err(Error::io("create", path))?;
         Ok(Output { file, stop: stop.clone(), path: path.into() })

@@ -1,9 +1,9 @@
-//! The error of a file that cannot be read.
+//! The error for a file that cannot be read.
 
 use dupsift_core::error::{Error, too_many_open};
 use std::path::Path;
 
-/// The error of a file that cannot be read: its own fault, or that of a limit of open files.
+/// Returns the error for a file that cannot be read, or the error about the limit of open files.
 pub(super) fn damaged(path: &Path, why: String) -> Error {
     match too_many_open(&why) {
         Some(error) => Error::reading("read", path)(error),

@@ -1,4 +1,4 @@
-//! Other texts for some rows of a file that is copied: every other value of these rows stays as it is.
+//! Replaces the texts of some rows in a copied file. All other values of these rows are preserved.
 
 use super::coding::Coding;
 use super::quotes::{Dialect, Field, Quoting, fields};
@@ -8,24 +8,24 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// Changes the texts of some rows.
+/// Edits the texts of some rows.
 #[derive(Clone, Copy)]
 pub struct Edits<'e> {
-    /// The column of texts.
+    /// The text column.
     pub column: &'e str,
-    /// Whether a row gets another text.
+    /// Returns whether a row is edited.
     pub is_edited: &'e (dyn Fn(u64) -> bool + 'e),
-    /// The other text of such a row; `None` if the text is not the one that was read.
+    /// Returns the new text of such a row; `None` if the text has changed since it was read.
     pub edit: &'e (dyn Fn(u64, &str) -> Option<String> + 'e),
 }
 
-/// Why a text cannot be edited: it was another one when it was read.
+/// Why a text cannot be edited: it has changed since it was read.
 pub(super) const CHANGED: &str = "the file changed while it was being read";
 
-/// Checks that texts in a file so coded can be written back.
+/// Checks that texts in this coding can be written back.
 ///
 /// # Errors
-/// Why not, with the way out.
+/// Returns why not, and what to do instead.
 pub(super) fn check(coding: Coding) -> Result<(), String> {
     match coding.of_all() {
         None => Ok(()),
@@ -37,10 +37,10 @@ pub(super) fn check(coding: Coding) -> Result<(), String> {
 }
 
 impl Edits<'_> {
-    /// Returns a line of JSON with another text.
+    /// Returns a JSON line with its text replaced.
     ///
     /// # Errors
-    /// Why the line has not the text that was read.
+    /// Returns an error if the line does not have the text that was read.
     pub(super) fn json(&self, row: u64, line: &[u8]) -> Result<Vec<u8>, String> {
         let line = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let begin = line.find('{').ok_or(CHANGED)?;
@@ -52,10 +52,10 @@ impl Edits<'_> {
         Ok([&line[..place.start], &edited, &line[place.end..]].concat().into_bytes())
     }
 
-    /// Returns a record of separated values with another text in the column of that number.
+    /// Returns a record of separated values with the text in this column replaced.
     ///
     /// # Errors
-    /// Why the record has not the text that was read.
+    /// Returns an error if the record does not have the text that was read.
     pub(super) fn record(&self, row: u64, line: &[u8], dialect: Dialect, column: usize) -> Result<Vec<u8>, String> {
         let line = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let is_end = |c: char| matches!(c, '\r' | '\n');
@@ -83,25 +83,25 @@ impl Edits<'_> {
     }
 }
 
-/// Where a part of a text is in it.
+/// Returns the byte range of a substring in its text.
 fn place_in(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
 }
 
-/// A text as a field.
+/// Returns a text as a field, quoted if needed.
 fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
     if dialect.quoting == Quoting::None {
-        // A record is one line, so a line feed that a cut leaves becomes a space.
+        // A record is one line, so line feeds left by a cut become spaces.
         return text.replace('\n', " ");
     }
     let has_marks = text.bytes().any(|byte| byte == dialect.delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
-    // A field with nothing in it is a null.
+    // An unquoted empty field is a null.
     if was_quoted || has_marks || text.is_empty() { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
-/// Returns where the value of a field is in an object. A field whose own name has a dot wins over one in an object, and the last of
-/// several wins, as in a reading.
+/// Returns the byte range of a field's value in an object. A field whose own name contains the dot takes precedence over one in
+/// a nested object; among duplicates, the last one counts, as when reading.
 fn json_text(object: &str, column: &str) -> Option<Range<usize>> {
     let mut best = None;
     find(object, column, 1, &mut best);
@@ -109,7 +109,7 @@ fn json_text(object: &str, column: &str) -> Option<Range<usize>> {
 }
 
 fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usize, &'l str)>) {
-    // Behind the object of a line stands its end.
+    // Ignores what follows the object: the line break.
     let mut json = serde_json::Deserializer::from_str(object);
     let Ok(Fields(fields)) = Fields::deserialize(&mut json) else { return };
     for (name, value) in fields {
@@ -125,7 +125,7 @@ fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usiz
     }
 }
 
-/// The fields of an object, each with its text.
+/// The fields of an object, each with its raw text.
 struct Fields<'l>(Vec<(String, &'l RawValue)>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
@@ -164,7 +164,7 @@ mod tests {
         let line = "\n\u{feff} {\"a\": 1.50, \"text\" : \"cut \\u4e2d\\nb\", \"c\":[ {} ]}\r\n";
         let expected = "\n\u{feff} {\"a\": 1.50, \"text\" : \"中\\nb\", \"c\":[ {} ]}\r\n";
         assert_eq!(json("text", line).as_deref(), Ok(expected));
-        // The last field of a name, and the field whose own name has the dot.
+        // The last of two fields with the same name, and the field whose own name contains the dot.
         assert_eq!(json("t", r#"{"t":"cut 1","t":"cut 2"}"#).as_deref(), Ok(r#"{"t":"cut 1","t":"2"}"#));
         assert_eq!(
             json("a.t", r#"{"a.t":"cut 1","a":{"t":"cut 2"}}"#).as_deref(),

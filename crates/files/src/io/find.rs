@@ -1,10 +1,9 @@
-//! From what was typed to a list of files: files, folders, globs.
+//! Turns the inputs (files, folders, globs) into a list of files.
 //!
-//! The list is sorted by the bytes of the paths and holds a file once, however often it was named: document numbers
-//! follow from it, so it must not depend on the order in which a file system lists a folder. Names that begin with `.`
-//! or `_` are skipped below a folder, as every tool of this kind does (half-written files, checkpoints, `_SUCCESS`).
-//! Folders that dupsift wrote, results and indexes, are skipped too unless they are named, see [`Ours`]. What else is not read is
-//! counted, see [`Unread`].
+//! The list is sorted by the bytes of the paths and contains each file once, however often it was named. Document numbers
+//! depend on it, so it must not depend on the order in which a file system lists a folder. Below a folder, names that begin
+//! with `.` or `_` are skipped, as in similar tools (half-written files, checkpoints, `_SUCCESS`). Folders written by dupsift,
+//! results and indexes, are also skipped unless they are named, see [`Ours`]. Other unread files are counted, see [`Unread`].
 
 use super::coding::Coding;
 use super::format::Format;
@@ -24,91 +23,91 @@ use std::path::{Component, Path, PathBuf};
 /// A file to read.
 #[derive(Clone, Debug)]
 pub struct FoundFile {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// How it is called in `FILE#ROW`: relative to its folder where one folder was given, its name where one file was,
-    /// else the path as typed.
+    /// The file's name in `FILE#ROW`: relative to the folder if one folder was given, the file name if one file was given,
+    /// otherwise the path as typed.
     pub label: String,
-    /// How it is read.
+    /// The format.
     pub format: &'static dyn Format,
-    /// How its bytes become those of texts.
+    /// How its bytes become text.
     pub coding: Coding,
-    /// Whether the format is a guess from an ending that other files have too.
+    /// Whether the format is guessed from a file extension that other formats share.
     pub is_guess: bool,
-    /// Its bytes on disk when the list was made; 0 where that is not known.
+    /// Bytes on disk when the list was made; 0 if unknown.
     pub bytes: u64,
-    /// The columns that the names of its folders give it: `lang=ru` stands for the value ru in the column lang.
+    /// The columns from its folder names: `lang=ru` means the value ru in the column lang.
     pub partitions: Vec<(String, Option<String>)>,
 }
 
 impl FoundFile {
-    /// The same file under another name. The columns of its folders are those of that name.
+    /// Returns the same file under another name, with the partition columns from that name.
     pub fn called(mut self, label: &str) -> FoundFile {
         self.partitions = hive::partitions(label);
         self.label = label.to_owned();
         self
     }
 
-    /// Whether its folders give it this column.
+    /// Returns whether its folder names provide this column.
     pub(super) fn has_partition(&self, name: &str) -> bool {
         self.partitions.iter().any(|(known, _)| known == name)
     }
 }
 
-/// How files are taken.
+/// Options for finding files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taking {
-    /// Whether each `.txt`, `.md` and `.html` file is one document; else they are not read.
+    /// Whether each `.txt`, `.md` and `.html` file is read as one document; otherwise they are skipped.
     pub whole_files: bool,
-    /// The encoding of texts, and the bound on memory for unpacking; the packing is told by each name.
+    /// The encoding of texts, and the memory limit for unpacking. The compression follows from each file name.
     pub coding: Coding,
 }
 
-/// What the inputs name.
+/// The files found for the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The files to read.
     pub files: Vec<FoundFile>,
-    /// The others.
+    /// The files that are not read.
     pub unread: Unread,
 }
 
 impl From<Vec<FoundFile>> for Found {
-    /// Nothing else is there.
+    /// Returns the files with nothing unread.
     fn from(files: Vec<FoundFile>) -> Found {
         Found { files, unread: Unread::default() }
     }
 }
 
-/// The files that the inputs name, as they are taken by default.
+/// Returns the files that the inputs name, with default options.
 ///
 /// # Errors
-/// As [`find_all`].
+/// Returns the same errors as [`find_all`].
 pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
     Ok(find_all(inputs, Taking::default())?.files)
 }
 
-/// The files that the inputs name, and what else is there.
+/// Returns the files that the inputs name, and what else was found.
 ///
 /// # Errors
-/// [`Error::Missing`]; [`Error::Usage`] where an input has an ending that is not read, is no regular file, or holds no file that
-/// is read.
+/// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a
+/// regular file, or contains no file that is read.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     find_all_in(Path::new(""), inputs, taking)
 }
 
-/// Returns the files that the inputs name when they are typed in this folder; an empty path stands for the current one. Names of
-/// files are the same in both cases.
+/// Returns the files that the inputs name, relative to this folder; an empty path means the current one. File names do not
+/// depend on the folder.
 ///
 /// # Errors
-/// As [`find_all`].
+/// Returns the same errors as [`find_all`].
 pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
         return Err(Error::usage("no input; expected files, folders or globs"));
     }
     refuse_standard_input(inputs)?;
-    // One key a file: the real folder and the name in it, so that a file that two inputs name is read once, while two
-    // links to one content remain two files.
+    // The key of a file is its real folder plus its name there. A file named by two inputs is read once, but two links to the
+    // same content remain two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
@@ -142,14 +141,14 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
     sort(&mut files);
-    // A folder that is skipped below one input may be another input.
+    // A folder skipped below one input may be another input.
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let inputs: Vec<PathBuf> = inputs.iter().map(|input| real(&at(folder, input))).collect();
     skipped.retain(|path, _| !inputs.contains(&real(path)));
     Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen) })
 }
 
-/// Sorts files by the bytes of their absolute paths, so that they have one order from whichever folder they are named.
+/// Sorts files by the bytes of their absolute paths, so that the order does not depend on the working directory.
 pub fn sort(files: &mut [FoundFile]) {
     files.sort_by_cached_key(|file| {
         let mut plain = PathBuf::new();
@@ -163,12 +162,12 @@ pub fn sort(files: &mut [FoundFile]) {
     });
 }
 
-/// Returns the path from the root, with links as they are named: what a record holds, which is read in other folders.
+/// Returns the absolute path without resolving links. Used in records that are read in other folders.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// Returns the path of an input that was typed in this folder.
+/// Returns the path of an input relative to this folder.
 fn at(folder: &Path, input: &str) -> PathBuf {
     match (folder.as_os_str().is_empty(), input) {
         (true, _) => PathBuf::from(input),
@@ -177,7 +176,7 @@ fn at(folder: &Path, input: &str) -> PathBuf {
     }
 }
 
-/// Returns the path of a file as it is found by the input in the folder where that was typed.
+/// Returns the path of a file as found through the input, relative to the folder in which the input was typed.
 fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
     let (whole, folder) = (path.to_string_lossy(), folder.to_string_lossy());
     let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty() && Path::new(input).is_relative());
@@ -198,7 +197,7 @@ fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     ))
 }
 
-/// What is said of a file that was named itself.
+/// Returns the error for a file that was named directly but is not read.
 fn not_read(path: &Path, special: Option<&str>) -> Error {
     let shown = path.display();
     Error::usage(match special {
@@ -210,20 +209,20 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
     })
 }
 
-/// What one input names.
+/// The files found for one input.
 #[derive(Default)]
 struct Listed {
-    /// What the input is, where it is a file by itself, but no regular one.
+    /// What the input is, if it is a single file but not a regular one.
     named: Option<&'static str>,
-    /// Whether the input is a file by itself.
+    /// Whether the input is a single file.
     is_file: bool,
     /// Files that are read.
     found: Vec<Named>,
-    /// Files that are not read, and what they are where they are no regular files.
+    /// Files that are not read, with their kind if they are not regular files.
     unread: Vec<(Named, Option<&'static str>)>,
-    /// Folders that dupsift wrote below it.
+    /// Folders below the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
-    /// Whether dupsift wrote the folder that it names.
+    /// What the named folder is, if dupsift wrote it.
     is_ours: Option<Ours>,
 }
 
@@ -240,16 +239,16 @@ impl Listed {
     }
 }
 
-/// A file that an input names.
+/// A file found for an input.
 struct Named {
     path: PathBuf,
-    /// How it is called if the input is the only one.
+    /// Its label if the input is the only one.
     label: String,
-    /// Its name in its folder without links.
+    /// The file's name in its folder, with links resolved.
     identity: PathBuf,
 }
 
-/// The files of one input.
+/// Returns the files of one input.
 fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     let path = &at(folder, input);
     let mut listed = Listed::default();
@@ -280,7 +279,7 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
         let folder = below(&base, folder);
         spelled.iter().any(|part| part.is_match(folder) || names.iter().any(|name| part.is_match(folder.join(name))))
     };
-    // A folder that matches stands for its files, as it would had the shell expanded the glob.
+    // A folder that matches means its files, as if the shell had expanded the glob.
     let mut folders = HashMap::new();
     let walked = Walk::of(&base, &names, &mut |file, real| {
         let path = below(&base, file);
@@ -293,12 +292,12 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     Ok(listed)
 }
 
-/// Returns whether a folder or one above it matches. Each folder is looked at once.
+/// Returns whether a folder or one of its ancestors matches. Checks each folder once.
 fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<PathBuf, bool>) -> bool {
     if let Some(&is_match) = known.get(folder) {
         return is_match;
     }
-    // From the nearest folder that is known downwards, for folders may be nested deeply.
+    // Starts at the nearest known folder, because folders may be deeply nested.
     let unknown: Vec<&Path> = folder.ancestors().take_while(|above| !known.contains_key(*above)).collect();
     let above = unknown.last().and_then(|last| last.parent());
     let mut is_match = above.is_some_and(|above| known.get(above).copied().unwrap_or_default());
@@ -309,24 +308,24 @@ fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<Path
     is_match
 }
 
-/// The path below a folder; of the working directory paths are such already.
+/// Returns the path below a folder. Paths in the working directory are relative already.
 fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
     path.strip_prefix(folder).unwrap_or(path)
 }
 
-/// Returns the beginnings of a glob that end in a part without wildcards: a folder of ours that one of them names, or whose entry
-/// one of them names, is read. So `out/*/deduped/*.parquet` reads results, and `out/**/*.parquet` does not.
+/// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix
+/// names it or one of its entries. So `out/*/deduped/*.parquet` reads results, and `out/**/*.parquet` does not.
 fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
     let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
     let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
-    // A part may be cut out of braces; what is no glob names nothing.
+    // A component may be split inside braces; an invalid glob matches nothing.
     Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
 }
 
-/// What makes a path a glob.
+/// Characters that make a path a glob.
 const WILD: [char; 4] = ['*', '?', '[', '{'];
 
-/// The folder before the first part with a wildcard, and the rest as a pattern.
+/// Returns the folder before the first component with a wildcard, and the rest as a pattern.
 fn glob_parts(input: &str) -> (&str, String) {
     let wild = input.find(WILD).unwrap_or(input.len());
     let cut = input[..wild].rfind('/').map_or(0, |slash| slash + 1);
@@ -342,37 +341,37 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
         .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
 }
 
-/// A walk through a folder: every file whose name does not hide it; links are followed, loops are not, and folders that dupsift wrote
-/// are passed by. What a folder costs does not depend on how many are above it, apart from the length of its path.
+/// Walks through a folder and finds every file that is not hidden. Follows links but not loops, and skips folders written by
+/// dupsift. The cost of a folder does not depend on its depth, apart from the length of its path.
 struct Walk<'w> {
-    /// The folder that was named, without links.
+    /// The named folder, with links resolved.
     named: PathBuf,
-    /// Whether a folder of ours with these names in it is asked for.
+    /// Returns whether a folder written by dupsift, with these names in it, was requested.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// Takes a file: its path, and its name in its folder without links.
+    /// Receives each file: its path, and its name in its folder with links resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
-    /// The folders that are being listed, by device and inode.
+    /// The folders being listed, by device and inode.
     above: HashSet<(u64, u64)>,
     owners: Owners,
     found: Walked,
 }
 
-/// A folder that is being listed.
+/// A folder being listed.
 struct Listing {
     folder: PathBuf,
-    /// The same without links.
+    /// The folder with links resolved.
     real: PathBuf,
     identity: (u64, u64),
-    /// What is left of it.
+    /// The entries not yet visited.
     entries: std::vec::IntoIter<(std::fs::DirEntry, OsString)>,
 }
 
-/// The folders of ours that a walk came to.
+/// The folders written by dupsift that a walk reached.
 #[derive(Default)]
 struct Walked {
-    /// What the folder holds that the walk began in, where it is ours.
+    /// What the start folder is, if dupsift wrote it.
     start: Option<Ours>,
-    /// Those that were passed by.
+    /// The folders that were skipped.
     skipped: BTreeMap<PathBuf, Ours>,
 }
 
@@ -390,8 +389,8 @@ impl<'w> Walk<'w> {
         Ok(walk.found)
     }
 
-    /// Lists a folder, which without links is `real`, and those below it. The folders that are being listed are kept in a list, for the
-    /// stack of a thread ends before the longest path does.
+    /// Lists a folder, whose path with links resolved is `real`, and everything below it. Uses a list instead of recursion,
+    /// because the longest path would overflow a thread's stack.
     fn list(&mut self, folder: PathBuf, real: PathBuf) -> Result<()> {
         let mut listing: Vec<Listing> = self.enter(folder, real)?.into_iter().collect();
         while let Some(at) = listing.last_mut() {
@@ -403,7 +402,7 @@ impl<'w> Walk<'w> {
             if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
                 continue;
             }
-            // A lone "." in front of every path would only make labels longer.
+            // A leading "." would only make labels longer.
             let path = if at.folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
             let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink());
             if kind.is_none() && self.leads_into_ours(&path) {
@@ -422,7 +421,7 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// Reads the names in a folder; `None` if it is being listed already, or is one of ours that nobody named.
+    /// Reads the names in a folder. Returns `None` if it is already being listed, or if dupsift wrote it and it was not named.
     fn enter(&mut self, folder: PathBuf, real: PathBuf) -> Result<Option<Listing>> {
         let failed = || Error::reading("list the folder", &folder);
         let metadata = std::fs::metadata(&folder).map_err(failed())?;
@@ -435,7 +434,7 @@ impl<'w> Walk<'w> {
         let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
         match Ours::of(&folder, &names) {
             kind if self.above.is_empty() => self.found.start = kind,
-            // An input that lies in the folder has named it.
+            // An input inside the folder names it implicitly.
             Some(kind) if !self.named.starts_with(&real) && !(self.asks)(&folder, &names) => {
                 self.found.skipped.insert(folder, kind);
                 return Ok(None);
@@ -447,10 +446,10 @@ impl<'w> Walk<'w> {
         Ok(Some(Listing { folder, real, identity, entries }))
     }
 
-    /// Whether a link leads to what lies in a folder of ours that nobody named; the link is noted then.
+    /// Returns whether a link leads into a folder that dupsift wrote and that was not named; if so, records the link.
     fn leads_into_ours(&mut self, link: &Path) -> bool {
         let Ok(real) = link.canonicalize() else { return false };
-        // A link to such a folder itself is looked at as the folder is.
+        // A link to such a folder itself is handled like the folder.
         let inside = real.parent().map(Path::to_path_buf).unwrap_or_default();
         let Some((_, kind)) = self.owners.of(&inside, &self.named) else { return false };
         self.found.skipped.insert(link.to_path_buf(), kind);
@@ -560,7 +559,7 @@ mod tests {
         assert!(message(at("*.parquet.x")).contains("nothing to read"));
         assert!(message(at("a[.parquet")).contains("cannot be read"));
         assert!(find(&[]).is_err());
-        // A name that looks like a glob but is a file is that file.
+        // A name that looks like a glob but is an existing file means that file.
         assert_eq!(labels(&[at("[x].parquet")]), ["[x].parquet"]);
     }
 
@@ -569,7 +568,7 @@ mod tests {
         let folder =
             tree(&["a.jsonl", "b.XLS", "d/c.xls", "d/e.xls.gz", "f.html", "README", ".g.xls", "_h/i.xls", "x.y z"]);
         let input = folder.path().to_string_lossy().into_owned();
-        // A folder that is named twice holds its files once.
+        // A folder that is named twice contains its files once.
         let found = find_all(&[input.clone(), input.clone()], Taking::default()).expect("found");
         let counts: Vec<(&str, u64)> =
             found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();
@@ -616,7 +615,7 @@ mod tests {
         assert_eq!(labels(&[folder.path().to_string_lossy().into_owned()]), ["d/a.parquet"]);
     }
 
-    /// A walk that looked at all folders above each one took 22 CPU seconds for these.
+    /// A walk that checks all ancestors of each folder takes 22 CPU seconds here.
     #[test]
     fn folders_that_are_nested_deeply_are_listed_in_time() {
         let folder = tempfile::tempdir().expect("a folder");

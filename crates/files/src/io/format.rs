@@ -1,4 +1,4 @@
-//! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
+//! Defines what every input format implements. The formats themselves are in `formats`.
 
 use super::coding::Coding;
 use super::copying::{Copying, Fits};
@@ -24,48 +24,48 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A format of input files.
 pub trait Format: Debug + Sync {
-    /// How messages call a file of it: `JSON lines`.
+    /// Returns the name of the format in messages: `JSON lines`.
     fn name(&self) -> &'static str;
 
-    /// What the names of its files end in, in small letters; the first is the usual one.
+    /// Returns the file extensions in lowercase; the first is the usual one.
     fn endings(&self) -> &'static [&'static str];
 
-    /// Which of these endings other files have too: a file of such a name that turns out to be none of this format is one that
-    /// is not read, rather than a bad one.
+    /// Returns the file extensions that other formats share. A file with such an extension that turns out not to be this format
+    /// is unread rather than damaged.
     fn shared_endings(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether a file may be compressed as a whole, with the ending of the packing behind its own.
+    /// Returns whether a complete file may be compressed, with the extension of the compression after its own.
     fn is_packed(&self) -> bool {
         false
     }
 
-    /// Whether a file of it is one document. Such files are read where that is asked for.
+    /// Returns whether a file is one document. Such files are read only if requested.
     fn is_whole(&self) -> bool {
         false
     }
 
-    /// Whether its texts are always pages, see [`Documents::page`].
+    /// Returns whether its texts are always pages, see [`Documents::page`].
     fn has_pages(&self) -> bool {
         false
     }
 
-    /// Whether texts and ids are columns that a user can name; else each row has both, under any names.
+    /// Returns whether texts and ids are columns that options can name. Otherwise each row has both, under any name.
     fn names_columns(&self) -> bool {
         !self.is_whole() && !self.has_pages()
     }
 
-    /// Whether a reading of one column costs less than a reading of all.
+    /// Returns whether reading one column costs less than reading all.
     fn is_columnar(&self) -> bool {
         false
     }
 
-    /// Looks at a file: which of the columns it has, how many rows there are, and where it can be cut. Where `repacking` is given, a file
-    /// that a look reads to its end and that cannot be cut may be packed again on the way.
+    /// Inspects a file: which of the columns it has, how many rows there are, and where it can be split. If `repacking` is
+    /// given, a file that is read to its end and cannot be split may be repacked meanwhile.
     ///
     /// # Errors
-    /// Why the file cannot take part.
+    /// Returns why the file cannot be used.
     fn open(
         &self,
         file: File,
@@ -74,47 +74,46 @@ pub trait Format: Debug + Sync {
         repacking: Option<&Repacking>,
     ) -> std::result::Result<Opened, Unusable>;
 
-    /// Whether a piece may be divided between any two of its rows.
+    /// Returns whether a piece may be split between any two of its rows.
     fn divides_pieces(&self) -> bool {
         false
     }
 
-    /// The rows of a piece at which a reading may begin without waste, where pieces are divided and that can be told.
+    /// Returns the rows of a piece at which a read can begin without waste, if pieces can be split and these rows are known.
     fn starts_within(&self, _file: File, _piece: &Within<'_>) -> Starts {
         Starts::default()
     }
 
-    /// What a reading of a part holds in memory of the file at a time, in stretches of rows that follow each other, each of which
-    /// can be read alone. `small` is what need not be looked into. Nothing where only a batch is held.
+    /// Returns what reading a part holds in memory at a time, as consecutive stretches of rows, each of which can be read
+    /// alone. Chunks of up to `small` bytes need not be inspected. Empty if only a batch is held.
     ///
     /// # Errors
-    /// [`Reading::bad`] where the file is damaged.
+    /// Returns [`Reading::bad`] if the file is damaged.
     fn stretches(&self, _file: File, _reading: &Reading<'_>, _small: u64) -> Result<Vec<Stretch>> {
         Ok(Vec::new())
     }
 
-    /// Calls `each` with batches of the rows of a part, in order.
+    /// Calls `each` with batches of the part's rows, in order.
     ///
     /// # Errors
-    /// [`Reading::bad`] where the file is damaged; what `each` returns.
+    /// Returns [`Reading::bad`] if the file is damaged, or the error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// What can be told of the columns without a reading of all rows, those of structs by their paths; those that are asked for
-    /// under any names. None where rows have no fixed columns and there is no row.
+    /// Returns what is known about the columns without reading all rows, with struct fields by their paths. Includes the
+    /// columns in `asked`, whatever their names. `None` if rows have no fixed columns and there is no row.
     ///
     /// # Errors
-    /// Why the file cannot be read.
+    /// Returns why the file cannot be read.
     fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String>;
 
-    /// The columns that the file has, and their types as a reading hands them on; no type for what is nested. Nothing of a
-    /// file that cannot be read: opening it will tell why.
+    /// Returns the file's columns and the types in which a read returns them; nested columns have no type. Empty if the file is
+    /// unreadable; opening it reports why.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)>;
 
-    /// The bytes that the values of these columns have together in the row where they have most; what is no more than `small`
-    /// may be told as nothing.
+    /// Returns the largest total size of these columns' values in one row, in bytes. Sizes up to `small` may be reported as 0.
     ///
     /// # Errors
-    /// Why the file cannot be read.
+    /// Returns why the file cannot be read.
     fn longest_of(
         &self,
         _file: File,
@@ -125,19 +124,19 @@ pub trait Format: Debug + Sync {
         Ok(0)
     }
 
-    /// The names of the columns of a file of ids that is no corpus; of rows without fixed columns, those of the first
-    /// rows, and none where there is no row.
+    /// Returns the column names of a file of ids that is not part of the corpus. Without fixed columns, these are the names in
+    /// the first rows, and `None` if there is no row.
     ///
     /// # Errors
-    /// Why the file cannot be read.
+    /// Returns why the file cannot be read.
     fn column_names(&self, _file: File, _coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
         Err(self.without_ids())
     }
 
-    /// Calls `each` with the two values of every row of a file of ids, see [`read_ids`](super::read_ids).
+    /// Calls `each` with the two values of every row in a file of ids, see [`read_ids`](super::read_ids).
     ///
     /// # Errors
-    /// [`Failed`].
+    /// Returns [`Failed`].
     fn read_ids(
         &self,
         _file: File,
@@ -148,27 +147,27 @@ pub trait Format: Debug + Sync {
         Err(Failed::Bad(self.without_ids()))
     }
 
-    /// Whether a file so coded can be copied without some of its rows.
+    /// Checks that a subset of rows can be copied from a file in this coding.
     ///
     /// # Errors
-    /// Why not, with the way out.
+    /// Returns why not, and what to do instead.
     fn copies(&self, _coding: Coding) -> std::result::Result<(), String> {
-        // One document is there as a whole or not at all.
+        // A single document is copied completely or not at all.
         Ok(())
     }
 
-    /// Whether texts of a file so coded can be written back when they were edited.
+    /// Checks that edited texts can be written back to a file in this coding.
     ///
     /// # Errors
-    /// Why not, with the way out.
+    /// Returns why not, and what to do instead.
     fn edits(&self, _coding: Coding) -> std::result::Result<(), String> {
         Err(format!("texts in {} cannot be written back; write the file again as Parquet or JSON lines", self.name()))
     }
 
-    /// What a copy that leaves rows out would have to read at a time and that does not fit.
+    /// Returns what copying a subset of rows would read at a time that does not fit into memory, if any.
     ///
     /// # Errors
-    /// Why the file cannot be read.
+    /// Returns why the file cannot be read.
     fn check_copying(&self, _file: File, _fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
         Ok(None)
     }
@@ -176,28 +175,28 @@ pub trait Format: Debug + Sync {
     /// Copies some rows of a file, neither none nor all.
     ///
     /// # Errors
-    /// What says that the file is damaged; what the system says of the copy.
+    /// Returns an error if the file is damaged or if the copy cannot be written.
     fn copy_rows(&self, _file: File, copying: &Copying<'_>) -> Result<()> {
         Err(copying.bad(format!("{} cannot be copied in part", self.name())))
     }
 
-    /// What is said where such a file is to have ids.
+    /// Returns the message for a file that should contain ids but cannot.
     fn without_ids(&self) -> String {
         format!("{} has no columns of ids; expected Parquet, JSON lines or separated values", self.name())
     }
 }
 
-/// Takes the two values of a row, or why the row cannot be used, and says whether more rows are wanted.
+/// Receives the two values of a row, or why the row is unusable. Returns whether to continue.
 pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejection>) -> Result<bool> + 'e;
 
-/// Why a reading of ids ended early.
+/// Why reading ids ended early.
 #[derive(Debug)]
 pub enum Failed {
     /// What is wrong with the file.
     Bad(String),
-    /// What is damaged behind the rows that were handed on.
+    /// What is damaged after the rows that were passed on.
     Damaged(String),
-    /// What the function that was called with the rows returned.
+    /// The error from the callback.
     Passed(Error),
 }
 
@@ -207,135 +206,135 @@ impl From<String> for Failed {
     }
 }
 
-/// What a file holds, without its documents.
+/// What a file contains, without its documents.
 #[derive(Debug, Default)]
 pub struct Opened {
-    /// What ids it has; none without an id column, and where only a reading can tell (JSON lines).
+    /// The kind of ids; `None` without an id column, or if only a complete read can tell (JSON lines).
     pub id: Option<IdKind>,
-    /// Why its id column cannot be used; none where it has none.
+    /// Why its id column is unusable; `None` if it has none.
     pub id_note: Option<String>,
-    /// Which of [`Columns::others`] it has.
+    /// The columns from [`Columns::others`] that it has.
     pub others: Vec<String>,
     /// Whether texts are joined from lists.
     pub is_joined: bool,
-    /// Where it can be cut: the pieces follow each other and hold all rows.
+    /// Where it can be split: the pieces are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
-    /// The bytes of the longest line that can be a row, of JSON lines; of the longest block that may be held, of web archives.
+    /// Bytes of the longest line that can be a row (JSON lines), or of the longest block that may be held (web archives).
     pub longest: u64,
-    /// How its bytes become those of texts, where opening found out more than was known before.
+    /// How its bytes become text, if opening found out more than was known.
     pub coding: Option<Coding>,
-    /// What a reader should know of the file.
+    /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// What could not be read of it, beside the rows that can.
+    /// What could not be read, if part of the file is damaged.
     pub lost: Option<Lost>,
-    /// What it holds besides rows, of a web archive.
+    /// What a web archive contains besides rows.
     pub archived: Option<Archived>,
-    /// Its text, where it was packed again: pieces begin at bytes of that.
+    /// Its text if it was repacked; then pieces begin at byte offsets in that text.
     pub(super) written: Option<Written>,
 }
 
-/// Why a file cannot take part.
+/// Why a file cannot be used.
 #[derive(Debug)]
 pub enum Unusable {
-    /// It lacks a column that was asked for.
+    /// It lacks a requested column.
     Lacks(String),
-    /// It is text of another kind, such as settings; of a name that other files have too it is one that is not read.
+    /// It is text of another kind, such as settings. If its file extension is shared with other formats, it counts as unread.
     Other(String),
     /// It cannot be read.
     Bad(String),
 }
 
-/// A part of a file that is not looked into.
+/// The smallest part of a file that opening it distinguishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it begins, as the format counts: a byte of the file, or the number of a row group.
+    /// Where it begins: a byte offset or a row group number, depending on the format.
     pub start: u64,
-    /// How many rows.
+    /// The number of rows.
     pub rows: u64,
-    /// About how many bytes of text, unpacked.
+    /// Approximate bytes of text, unpacked.
     pub bytes: u64,
-    /// Bytes of all columns asked for, unpacked and packed, where whole pages of them are read.
+    /// Bytes of all requested columns, unpacked and packed, if complete pages are read.
     pub held: u64,
 }
 
-/// Neighbouring pieces of a file, or some rows of one piece.
+/// Adjacent pieces of a file, or some rows of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where the first piece begins, as [`Piece::start`].
+    /// Where the first piece begins, as in [`Piece::start`].
     pub from: u64,
-    /// Where the piece behind the last begins; `u64::MAX` at the end of the file.
+    /// Where the piece after the last begins; `u64::MAX` at the end of the file.
     pub to: u64,
-    /// Rows of these pieces before the first one asked for.
+    /// Rows to skip before the first requested one.
     pub skip: u64,
 }
 
 /// Rows of a part that are read together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
-    /// How many.
+    /// The number of rows.
     pub rows: u64,
-    /// Bytes of the file that are in memory while they are read, unpacked ones and packed ones, at the most.
+    /// Most bytes of the file in memory while they are read, unpacked and packed.
     pub bytes: u64,
-    /// A text of that many bytes or more is among them, where that is known.
+    /// Size in bytes of the longest text among them, or a lower bound, if known.
     pub longest: u64,
-    /// The column that holds most of the bytes.
+    /// The column that takes most of the bytes.
     pub column: String,
 }
 
 /// A piece in its file, see [`Format::starts_within`].
 pub struct Within<'r> {
-    /// Where the file is.
+    /// The path of the file.
     pub path: &'r Path,
     /// Where the piece begins, as [`Piece::start`].
     pub start: u64,
     /// The columns of the corpus.
     pub columns: &'r Columns,
-    /// What the readings of one corpus share.
+    /// Values shared by all reads of one corpus.
     pub shared: &'r Shared,
 }
 
-/// The rows of a piece, counted from its first, at which a reading may begin; ascending.
+/// The rows of a piece, counted from its first, at which a read may begin; ascending.
 pub type Starts = Arc<[u64]>;
 
-/// What a reading gets.
+/// The parameters of one read.
 pub struct Reading<'r> {
-    /// Where the file is.
+    /// The path of the file.
     pub path: &'r Path,
-    /// How its bytes become those of texts.
+    /// How its bytes become text.
     pub coding: Coding,
-    /// Its text, where that was packed again.
+    /// Its repacked text, if any.
     pub repacked: Option<&'r Repacked>,
-    /// Where bytes are counted that are unpacked of it.
+    /// Counts the bytes unpacked from the file.
     pub unpacked: &'r UnpackedBytes,
-    /// As [`Opened::longest`].
+    /// Same as [`Opened::longest`].
     pub longest: u64,
-    /// How the file is called.
+    /// The label of the file.
     pub label: &'r str,
-    /// Which part of it.
+    /// The part to read.
     pub part: Part,
     /// The number of the first document of the part.
     pub first_doc: u64,
-    /// How many rows the part has.
+    /// The number of rows in the part.
     pub rows: u64,
-    /// Only these of them, ascending, counted from the first; all where none is given.
+    /// The only rows to read, ascending, counted from the first; `None` for all.
     pub chosen: Option<&'r [u64]>,
     /// Whether opening found an id column.
     pub has_id: bool,
     /// The columns of the corpus.
     pub columns: &'r Columns,
-    /// What is asked for.
+    /// What to read.
     pub want: &'r Want,
-    /// What the readings of one corpus share.
+    /// Values shared by all reads of one corpus.
     pub shared: &'r Shared,
 }
 
 impl<'r> Reading<'r> {
-    /// The text of the part, before lines are cut: of the file, or as it was packed again.
+    /// Returns the text of the part before lines are split, from the file or its repacked copy.
     pub(super) fn text(&self, mut file: File) -> io::Result<io::Take<Box<dyn BufRead + 'r>>> {
         let text: Box<dyn BufRead + 'r> = match self.repacked {
             Some(repacked) => Box::new(repacked.from(self.part.from)),
             None => {
-                // A file that cannot be cut has one part, which begins at its first byte.
+                // A file that cannot be split has one part, which begins at its first byte.
                 file.seek(SeekFrom::Start(self.part.from))?;
                 let text = self.coding.text(file)?;
                 if self.coding.packing == Packing::Plain { Box::new(text) } else { Box::new(self.unpacked.count(text)) }
@@ -344,12 +343,13 @@ impl<'r> Reading<'r> {
         Ok(text.take(self.part.to - self.part.from))
     }
 
-    /// The error that sets the file aside, or ends the run where no file can be opened any more.
+    /// Returns the error that skips the file, or the one that ends the run if too many files are open.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
 
-    /// The error of a file that cannot be read on. One of the work file with its text ends the run: the file itself may be whole.
+    /// Returns the error for a file that cannot be read further. An error in the temporary file with its text ends the run,
+    /// because the input file may be intact.
     pub(super) fn failed(&self, error: io::Error) -> Error {
         match of_work_file(error) {
             Ok(error) => Error::reading("read the work file that has the text of", self.path)(error),
@@ -358,12 +358,12 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// What the readings of one corpus share: each format finds what it put there by the type.
+/// Values shared by all reads of one corpus. Each format finds its own by type.
 #[derive(Debug, Default)]
 pub struct Shared(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl Shared {
-    /// The one value of that type, made where it is asked for first.
+    /// Returns the only value of this type, created on first use.
     pub fn of<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let value = all.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default())).clone();
@@ -372,11 +372,11 @@ impl Shared {
     }
 }
 
-/// What a web archive holds besides rows.
+/// What a web archive contains besides rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
-    /// Records that are no rows, by their types; those that are broken beside them as `request (broken)`.
+    /// Records that are not rows, by type; broken ones count separately as `request (broken)`.
     pub others: BTreeMap<String, u64>,
-    /// Rows that hold less than the server had: they bear `WARC-Truncated`.
+    /// Rows marked `WARC-Truncated`, which contain less than the server had.
     pub truncated: u64,
 }

@@ -1,13 +1,13 @@
-//! A result that a guard held back: a finished folder `NAME.held` beside the output NAME that it did not replace, with `_HELD`
-//! in place of `_SUCCESS`.
+//! A result that a guard held back: a finished folder `NAME.held` next to the output NAME, which it did not replace, with
+//! `_HELD` instead of `_SUCCESS`.
 //!
 //! ```text
-//! run.json and report.html say who accepted it and for which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
+//! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
-//! `_HELD` says which result stood there at the time: a later one is not replaced.
+//! `_HELD` identifies the result that was in place at the time; a later one is not replaced.
 //!
-//! A process may end between any two of these steps: the folder is still known as a held one then, and the same call goes on.
+//! If a process ends between any two of these steps, the folder still counts as held back, and the same command completes the work.
 
 use super::names::{HELD, HELD_ENDING, SUCCESS};
 use super::ours::MOST_RECORD;
@@ -24,15 +24,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Held {
     folder: Place,
-    /// Dropped last, for it holds the lock of the output.
+    /// Dropped last, because it holds the lock on the output.
     work: WorkFolder,
 }
 
 impl Held {
-    /// Opens such a folder, and keeps every run from its output meanwhile.
+    /// Opens the folder and locks its output against other runs.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is none, or a run is writing the output.
+    /// Returns [`Error::Usage`] if the folder has no held result, or if a run is writing the output.
     pub fn open(folder: &Path) -> Result<Held> {
         let refused = |what: String| {
             Error::usage(format!(
@@ -47,7 +47,7 @@ impl Held {
         if !place.parent.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        // Before anything is looked at: what an acceptance left that was ended goes, also where this one fails.
+        // Comes first: it removes the leftovers of an interrupted acceptance even if this one fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
@@ -58,25 +58,25 @@ impl Held {
         }
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.folder.path
     }
 
-    /// The name that it would have as the output.
+    /// Returns the name of the output.
     pub fn name(&self) -> &str {
         &self.work.place().name
     }
 
-    /// Whether the result is accepted for this name already, but was not given it yet.
+    /// Returns whether the result is already accepted for this name but not yet renamed.
     pub fn is_accepted(&self) -> bool {
         is_accepted(&self.folder, self.name())
     }
 
-    /// Replaces the record or the page in one step.
+    /// Replaces the record or the report in one step.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let (new, old) = (self.folder.path.join(format!(".{name}.dupsift-accept")), self.folder.path.join(name));
         write_durably(&new, bytes)?;
@@ -84,11 +84,11 @@ impl Held {
         sync_folder(&self.folder.path)
     }
 
-    /// Checks that the result may get its name. Nothing is changed.
+    /// Checks that the result may get its name. Changes nothing.
     ///
     /// # Errors
-    /// [`Error::Usage`] if something else than an output of ours stands there, or another result than the one that stood there when
-    /// this one was held back, and for which no guard fired.
+    /// Returns [`Error::Usage`] if the output is not one of dupsift's, or is a later result than the one in place when this one
+    /// was held back. A later result for which a guard fired may be replaced.
     pub fn check(&self) -> Result<()> {
         let output = self.work.place();
         overwrite::check(&output.path, true)?;
@@ -104,17 +104,17 @@ impl Held {
         )))
     }
 
-    /// Gives the result its name; what stands there is removed last.
+    /// Renames the result to its output name. The previous output is removed last.
     ///
     /// # Errors
-    /// As [`Held::check`]; [`Error::Io`].
+    /// Returns the errors of [`Held::check`], or [`Error::Io`].
     pub fn publish(&self) -> Result<PathBuf> {
         self.check()?;
         let output = self.work.place();
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
             fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
-            // What the mark said is of no use any more.
+            // The content of the marker is no use from here on.
             let emptied = fs::File::options().write(true).open(&success).and_then(|file| file.set_len(0));
             emptied.map_err(Error::io("write", &success))?;
             sync_folder(&self.folder.path)?;
@@ -124,23 +124,23 @@ impl Held {
     }
 }
 
-/// What [`standing`] says of a place without a result.
+/// Returned by [`standing`] if there is no result.
 const NOTHING: &str = "nothing";
 
-/// Identifies the result that stands at a place, by the beginning of its record.
+/// Identifies the result at a path by the beginning of its record.
 pub(super) fn standing(place: &Place) -> String {
     let record = safe_fs::read_beginning(&place.path.join("run.json"), MOST_RECORD);
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
-/// Whether a guard fired for the result that stands at a place: it was published because nothing stood there.
+/// Returns whether a guard fired for the result at a path. It was published because there was no earlier output.
 fn is_doubtful(place: &Place) -> bool {
     let record = safe_fs::read(&place.path.join("run.json"), MOST_JSON).ok();
     let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
     record.is_some_and(|record| record["guards"].as_array().is_some_and(|guards| !guards.is_empty()))
 }
 
-/// What tells that the folder holds no held result of the output of that name.
+/// Returns why the folder contains no held result for this output, if so.
 fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
         return Ok(Some(format!("it holds {:?}", path.display().to_string())));
@@ -164,10 +164,10 @@ fn is_accepted(folder: &Place, output: &str) -> bool {
     folder.path.join(SUCCESS).is_file() && record().unwrap_or(false)
 }
 
-/// Checks that a result of that output may be held back: the place for it is free, an empty folder, or has an older one.
+/// Checks that a result for this output may be held back: its path is free, an empty folder, or an older held result.
 ///
 /// # Errors
-/// [`Error::Usage`] where something else stands there.
+/// Returns [`Error::Usage`] if the path holds something else.
 pub(super) fn check(output: &Place) -> Result<()> {
     let folder = output.held();
     if folder.path.symlink_metadata().is_err() || overwrite::is_empty(&folder.path)? || older(output)? {
@@ -180,7 +180,7 @@ pub(super) fn check(output: &Place) -> Result<()> {
     )))
 }
 
-/// Whether an older result of that output is held back.
+/// Returns whether an older result for this output is held back.
 pub(super) fn older(output: &Place) -> Result<bool> {
     let folder = output.held();
     if !folder.path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {

@@ -1,7 +1,7 @@
-//! Columns that stand in the names of folders: `lang=ru/day=2026-11-01/part-0.parquet`, as Hive and all that follow it write them.
+//! Columns in folder names, in Hive's style: `lang=ru/day=2026-11-01/part-0.parquet`.
 //!
-//! Keys and values are URL-decoded. A column is of integers where all its values are; else of strings. A column that a file
-//! has itself wins over that of its folders.
+//! Keys and values are URL-decoded. A column has integers if all its values are integers, otherwise strings. A column in the
+//! file itself takes precedence over one from its folders.
 
 use arrow::array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
 use arrow::datatypes::DataType;
@@ -9,13 +9,13 @@ use percent_encoding::percent_decode_str;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-/// The value that stands for null.
+/// The value that means null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The columns that the names of the folders of a file give it, with their values; none for null.
+/// Columns from the folder names of a file, with their values; `None` for null.
 pub(super) type Partitions = Vec<(String, Option<String>)>;
 
-/// The columns of the folders of a file, outermost first; none is there twice, the innermost counts.
+/// Returns the columns from a file's folders, outermost first. If a key occurs twice, the innermost counts.
 pub(super) fn partitions(label: &str) -> Partitions {
     let mut partitions = Partitions::new();
     let folders = Path::new(label).parent().into_iter().flat_map(Path::components);
@@ -30,12 +30,12 @@ pub(super) fn partitions(label: &str) -> Partitions {
     partitions
 }
 
-/// What does not decode to UTF-8 stays as it stands.
+/// Decodes a text; text that does not decode to UTF-8 stays unchanged.
 fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), |text| text.into_owned())
 }
 
-/// The columns of the folders of all files, in the order in which they first come, with their types.
+/// Returns the columns from the folders of all files with their types, in order of first appearance.
 pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -> Vec<(String, DataType)> {
     let mut columns: Vec<(String, DataType)> = Vec::new();
     for (key, value) in files.clone().flatten() {
@@ -47,7 +47,7 @@ pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -
             columns[at].1 = DataType::Utf8View;
         }
     }
-    // Of a column that is null everywhere nothing says that it holds integers.
+    // A column that is null everywhere is a string column.
     for (key, data_type) in &mut columns {
         let all = || files.clone().flatten();
         if all().all(|(known, value)| known != key || value.is_none()) {
@@ -57,7 +57,7 @@ pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -
     columns
 }
 
-/// A column of the folders for so many rows of one file.
+/// Returns a folder column for this many rows of one file.
 pub(super) fn column(value: Option<&str>, data_type: &DataType, rows: usize) -> ArrayRef {
     match (value, data_type) {
         (None, _) => new_null_array(data_type, rows),

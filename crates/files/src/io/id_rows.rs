@@ -1,7 +1,7 @@
-//! Two columns of ids of a file that is no corpus: the truth that results are held against.
+//! Reads two id columns from a file that is not part of the corpus, such as the ground truth for an evaluation.
 //!
-//! Ids are handed on as text, as they are written: the number 7 and the string "7" are one id, for a file of labels often
-//! has another type than the corpus. A row whose values are no ids is handed on as a rejection, and the reading goes on.
+//! Ids are passed on as text, as written: the number 7 and the string "7" are the same id, because a label file often has other
+//! types than the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use super::damaged::damaged;
 use super::find;
@@ -9,22 +9,22 @@ use super::format::{EachIds, Failed};
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 
-/// The names of the columns of a Parquet file; of JSON lines, the fields of the first 1,000 rows, each once, and none where
-/// there is no row, so that every form fits.
+/// Returns the column names of a Parquet file, or the distinct fields in the first 1,000 rows of JSON lines. `None` if there is
+/// no row; such a file fits any columns.
 ///
 /// # Errors
-/// [`Error::Io`], or [`Error::BadFile`] for a file that is not what its name says.
+/// Returns [`Error::Io`], or [`Error::BadFile`] if the file does not have the format of its file extension.
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     let names = file.format.column_names(opened, file.coding);
     names.map_err(|why| damaged(&file.path, why))
 }
 
-/// Calls `each` with the two values of every row, in order, until it says `false`; with the reason for a row that cannot be used. A
-/// null, or a field that is not there, is `None`. Returns what is wrong with the file behind these rows, if it is damaged.
+/// Calls `each` with the two values of every row, or with the reason why the row is unusable, in order, until it returns
+/// `false`. A null or missing field is `None`. If the file is damaged, returns what is wrong after these rows.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::BadFile`] if no row can be read, or a column is of a type that holds no ids; what `each` returns.
+/// Returns [`Error::Io`]; [`Error::BadFile`] if no row is readable or a column's type cannot hold ids; or the error from `each`.
 pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<Option<String>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     match file.format.read_ids(opened, file.coding, names, each) {
@@ -44,7 +44,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    /// The values of each row, or why it cannot be used.
+    /// The values of a row, or why it is unusable.
     type Row = std::result::Result<[Option<String>; 2], String>;
 
     fn rows(path: &Path, names: [&str; 2]) -> Result<Vec<Row>> {
@@ -65,7 +65,7 @@ mod tests {
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None, Some(-1)]));
         let texts: ArrayRef = Arc::new(LargeStringArray::from(vec![Some("7"), Some("кот"), Some("")]));
         let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![0.5; 3]));
-        // The order in the file is not the order asked for.
+        // The order in the file differs from the requested order.
         write_parquet(&path, &batch(vec![("b", texts), ("x", floats), ("a", numbers)]), WriterProperties::new());
         let some = |text: &str| Some(text.to_owned());
         let expected = [[some("7"), some("7")], [None, some("кот")], [some("-1"), some("")]].map(Ok);
@@ -113,7 +113,7 @@ mod tests {
         let read = rows(&path, ["a", "b"]).unwrap();
         assert_eq!(read[0], Err("not UTF-8: byte 3 of column \"a\" is wrong".to_owned()));
         assert_eq!(read[2], Ok([Some("y".to_owned()), Some("y".to_owned())]));
-        // Parquet files of other programs call any bytes strings.
+        // Some programs store arbitrary bytes as strings in Parquet files.
         let strings: ArrayRef = Arc::new(arrow::array::BinaryArray::from(vec![&b"x"[..], b"caf\xE9"]));
         let path = folder.path().join("truth.parquet");
         let schema = ::parquet::schema::parser::parse_message_type(

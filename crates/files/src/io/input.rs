@@ -1,11 +1,11 @@
-//! A file with a place in it that is always known: what members of compressed files and records of web archives are found by.
+//! A file with a known position, used to find members of compressed files and records of web archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// The bytes of a file from its beginning on.
+/// The bytes of a file, read from its beginning.
 pub(super) struct Input {
     file: BufReader<File>,
     at: u64,
@@ -13,7 +13,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// From the first byte on.
+    /// Starts at the first byte.
     pub fn new(file: File) -> io::Result<Input> {
         let size = file.metadata()?.len();
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
@@ -21,23 +21,23 @@ impl Input {
         Ok(Input { file, at: 0, size })
     }
 
-    /// Where the next byte stands.
+    /// Returns the position of the next byte.
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// The next bytes; none at the end.
+    /// Returns the next bytes; empty at the end.
     pub fn fill(&mut self) -> io::Result<&[u8]> {
         self.file.fill_buf()
     }
 
-    /// Steps over bytes that [`Input::fill`] gave, of which nothing else was asked since.
+    /// Advances past bytes that the preceding call to [`Input::fill`] returned.
     pub fn consume(&mut self, bytes: usize) {
         self.file.consume(bytes);
         self.at += bytes as u64;
     }
 
-    /// Goes to another place, at most to the end; what is in memory stays there where the place is near.
+    /// Moves to another position, at most to the end. The buffer is kept if the position is near.
     pub fn seek(&mut self, to: u64) -> io::Result<()> {
         let to = to.min(self.size);
         match (i64::try_from(to), i64::try_from(self.at)) {
@@ -48,14 +48,14 @@ impl Input {
         Ok(())
     }
 
-    /// Steps over that many bytes, and says over how many, which are fewer at the end.
+    /// Advances by this many bytes. Returns how many were skipped; fewer at the end.
     pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         let from = self.at;
         self.seek(from.saturating_add(bytes))?;
         Ok(self.at.saturating_sub(from))
     }
 
-    /// The next bytes, which stay where they are; fewer at the end.
+    /// Returns the next bytes without advancing; fewer at the end.
     pub fn peek<const N: usize>(&mut self) -> io::Result<Vec<u8>> {
         let there = self.fill()?;
         if there.len() >= N {
@@ -67,7 +67,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// The next bytes, which are stepped over; fewer at the end.
+    /// Returns the next bytes and advances past them; fewer at the end.
     pub fn take(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
         let mut taken = Vec::new();
         self.file.by_ref().take(bytes).read_to_end(&mut taken)?;
@@ -75,7 +75,7 @@ impl Input {
         Ok(taken)
     }
 
-    /// Steps over all bytes up to that one and over itself; false where it does not come any more.
+    /// Advances past the next occurrence of this byte. Returns `false` if there is none.
     pub fn skip_until(&mut self, byte: u8) -> io::Result<bool> {
         loop {
             let there = self.fill()?;
@@ -87,8 +87,7 @@ impl Input {
         }
     }
 
-    /// Goes to the next place where these few bytes stand, or to the end; says whether they do, and whether all that was
-    /// stepped over was zeros.
+    /// Moves to the next occurrence of these bytes, or to the end. Returns whether they were found, and whether only zeros were skipped.
     pub fn find(&mut self, what: &[u8]) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {
@@ -105,7 +104,7 @@ impl Input {
                     return Ok((true, only_zeros));
                 }
                 only_zeros = false;
-                // Looking ahead may have given up what was in memory, so this is no case for `consume`.
+                // Peeking may have discarded the buffer, so `consume` is not allowed here.
                 self.skip(1)?;
             }
         }

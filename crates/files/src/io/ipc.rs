@@ -1,8 +1,8 @@
-//! Arrow IPC: messages, which are a schema, dictionaries and batches. A file (`.feather` too) has a sign at either end and a footer that
-//! says where they stand, and only that: what lies before it need not be in order. A stream is the messages one after the other.
+//! Arrow IPC: messages, which are a schema, dictionaries and batches. A file (also `.feather`) has a magic number at both ends and a
+//! footer that lists the positions of the messages; their order in the file is arbitrary. A stream is a sequence of messages.
 //!
-//! A batch is read as a whole, its other columns too, so it is what a reading holds in memory. A reading can begin at any batch of a
-//! file, and of a stream where all dictionaries stand before the first one.
+//! A batch is read completely, including columns that are not needed, so a read holds it in memory. A read can begin at any
+//! batch of a file. In a stream it can do so only if all dictionaries precede the first batch.
 
 use super::format::Piece;
 use super::rest::Lost;
@@ -20,44 +20,44 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 
-/// What a file begins and ends with; a stream does not.
+/// The magic number at both ends of a file; a stream has none.
 const SIGN: &[u8] = b"ARROW1";
 /// The first message begins before this byte.
 const MOST_SIGN_BYTES: u64 = 72;
-/// The sign at the end of a file, and the length of its footer before that.
+/// The magic number at the end of a file, and the footer length before it.
 const END_BYTES: usize = 10;
-/// Stands before the length of a message.
+/// Precedes the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
-/// The longest description of a message that is read; what is longer is damage.
+/// The longest message description that is read; a longer one is damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
-/// Buffers that unpack to no more than this are not checked.
+/// Buffers that unpack to at most this size are not checked.
 const SMALL_BUFFER: u64 = 128 << 10;
-/// The longest beginning, with the dictionaries, that each reading goes over again.
+/// The longest beginning, including dictionaries, that each read parses again.
 const MAX_HEAD: u64 = 1 << 20;
 
-/// What stands where in a file.
+/// The positions of the messages in a file.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub schema: Option<Schema>,
-    /// The messages behind the schema, in the order in which they are read.
+    /// The messages after the schema, in the order in which they are read.
     messages: Vec<Message>,
-    /// A batch each, of a file by its number, of a stream by its first byte; all of them together where dictionaries come late.
+    /// One piece per batch, identified by its number in a file or its first byte in a stream; a single piece if dictionaries arrive late.
     pub pieces: Vec<Piece>,
-    /// What stands behind them, where a stream is cut off or damaged behind its first batch.
+    /// What follows the pieces, if a stream is cut off or damaged after its first batch.
     pub lost: Option<Lost>,
 }
 
-/// Where a message stands.
+/// The position of a message.
 #[derive(Clone, Copy, Debug)]
 struct Message {
     is_dictionary: bool,
-    /// The piece that it is, or belongs to, by [`Piece::start`]; of a dictionary before all batches nothing.
+    /// The piece that it is or belongs to, as [`Piece::start`]; `None` for a dictionary before all batches.
     piece: Option<u64>,
     at: u64,
-    /// Bytes of its description, with the length before that, and of its body.
+    /// Bytes of its description, including the length before it, and of its body.
     description: u64,
     body: u64,
-    /// Bytes of its body unpacked, where it is packed.
+    /// Bytes of its body unpacked, if compressed.
     unpacked: u64,
 }
 
@@ -69,20 +69,20 @@ impl Message {
     }
 }
 
-/// A message, without its body.
+/// A message without its body.
 struct Header {
     kind: MessageHeader,
     schema: Option<Schema>,
     rows: u64,
-    /// Where its body begins, and how long it is.
+    /// Where its body begins, and its length.
     body: u64,
     bytes: u64,
-    /// Its bytes unpacked, where they are packed.
+    /// Unpacked size in bytes, if compressed.
     unpacked: u64,
 }
 
 impl Header {
-    /// The batch.
+    /// Returns the batch as a piece.
     fn piece(&self, start: u64) -> Piece {
         Piece { start, rows: self.rows, bytes: self.bytes.max(self.unpacked), held: self.held() }
     }
@@ -94,10 +94,10 @@ impl Header {
 }
 
 impl Layout {
-    /// Goes over the messages of a file.
+    /// Reads the message positions of a file.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// Returns why the file cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let whole = |why: String| format!("not a whole Arrow file ({size} bytes): {why}");
@@ -113,9 +113,9 @@ impl Layout {
         by_footer.or_else(|why| guarded(&|| Layout::without_footer(file, size, &why)).map_err(|_| whole(why)))
     }
 
-    /// Reads the messages of a file whose footer cannot be used; they have the form of a stream.
+    /// Reads the messages of a file with an unusable footer as a stream.
     fn without_footer(file: &File, size: u64, why: &str) -> Result<Layout, String> {
-        // Some writers fill up the first 8 bytes, others the first 64.
+        // Some writers pad to 8 bytes, others to 64.
         let begins = bytes_at(file, 0, MOST_SIGN_BYTES.min(size) as usize)?;
         let message = begins.chunks(8).skip(1).position(|bytes| bytes.iter().any(|byte| *byte != 0));
         let from = 8 + 8 * message.ok_or("there is no message")? as u64;
@@ -130,7 +130,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// By the footer.
+    /// Reads the layout from the footer.
     fn of_file(file: &File, size: u64) -> Result<Layout, String> {
         let end = size.checked_sub(END_BYTES as u64).ok_or("it has no footer")?;
         let tail: [u8; END_BYTES] = bytes_at(file, end, END_BYTES)?.try_into().map_err(|_| "it has no footer")?;
@@ -167,7 +167,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// By the messages in their order, from that byte on.
+    /// Reads the layout from consecutive messages, starting at this byte.
     fn of_stream(file: &File, size: u64, from: u64) -> Result<Layout, String> {
         let mut layout = Layout::default();
         let (mut at, mut late, mut dictionaries, mut head) = (from, false, 0, 0);
@@ -215,7 +215,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The columns.
+    /// Returns the columns.
     pub fn shown(&self) -> Vec<Shown> {
         let fields = self.schema.iter().flat_map(|schema| schema.fields().iter());
         let shown = fields.map(|field| Shown {
@@ -228,7 +228,7 @@ impl Layout {
     }
 }
 
-/// The type in which a column is handed on; none of what is nested.
+/// Returns the type in which a column is passed on; `None` for nested columns.
 fn plain(data_type: &DataType) -> Option<DataType> {
     Some(match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
@@ -245,9 +245,9 @@ fn bytes_at(mut file: &File, at: u64, length: usize) -> Result<Vec<u8>, String> 
     read.map(|()| bytes).map_err(|error| error.to_string())
 }
 
-/// The message that begins there; none behind the last one.
+/// Returns the message that begins at this byte; `None` after the last one.
 fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
-    // A stream may end without a sign.
+    // A stream may end without an end marker.
     if at == size {
         return Ok(None);
     }
@@ -278,7 +278,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
         header.rows =
             u64::try_from(batch.length()).map_err(|_| format!("the batch at byte {at} has less than no rows"))?;
         if let Some(compression) = batch.compression() {
-            // One byte of a block of Zstandard may stand for a whole block, of LZ4 for 255 bytes.
+            // One byte of a Zstandard block may expand to a complete block, one byte of LZ4 to 255 bytes.
             let most = if compression.codec() == CompressionType::LZ4_FRAME { 256 } else { 1 << 15 };
             for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
                 let becomes = unpacked(file, body, bytes, buffer.offset())?;
@@ -293,19 +293,20 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     Ok(Some(header))
 }
 
-/// What a packed buffer says that it becomes.
+/// Returns the unpacked size that a compressed buffer claims.
 fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, String> {
     let offset = u64::try_from(offset).ok().filter(|offset| offset.saturating_add(8) <= bytes);
     let at = body + offset.ok_or_else(|| "a buffer lies outside of its batch".to_owned())?;
     let length = bytes_at(file, at, 8)?.try_into().map(i64::from_le_bytes);
-    // Minus one says that it is not packed after all.
+    // A length of -1 means that the buffer is not compressed.
     Ok(length.ok().and_then(|length| u64::try_from(length).ok()).unwrap_or(0))
 }
 
-/// Calls `each` with the batches of a part, of these columns, in order; strings come as bytes, for who reads them checks each value.
+/// Calls `each` with the batches of a part, restricted to these columns, in order. Strings are returned as bytes, because the
+/// caller checks each value.
 ///
 /// # Errors
-/// What is wrong with the file, as `bad` makes an error of it; what `each` returns.
+/// Returns what is wrong with the file, converted by `bad`, or the error from `each`.
 pub(super) fn batches<E>(
     file: File,
     layout: &Layout,
@@ -315,7 +316,7 @@ pub(super) fn batches<E>(
     each: &mut dyn FnMut(RecordBatch) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(schema) = &layout.schema else { return Ok(()) };
-    // Each message says its own version.
+    // Each message states its own version.
     let mut decoder = FileDecoder::new(Arc::new(of_bytes(schema)), MetadataVersion::V1).with_projection(columns);
     for message in &layout.messages {
         if message.piece.is_some_and(|piece| !(from..to).contains(&piece)) {
@@ -325,7 +326,7 @@ pub(super) fn batches<E>(
         let lengths = i32::try_from(message.description).ok().zip(i64::try_from(message.body).ok());
         let (description, body) = lengths.ok_or_else(|| bad("a message is too long".to_owned()))?;
         let block = Block::new(0, description, body);
-        // The decoder ends the process if there is no memory for what it unpacks.
+        // The decoder aborts the process if memory for unpacking cannot be allocated.
         room_for(message.unpacked).map_err(bad)?;
         if message.is_dictionary {
             guarded(|| decoder.read_dictionary(&block, &bytes)).map_err(bad)?;
@@ -337,13 +338,13 @@ pub(super) fn batches<E>(
     Ok(())
 }
 
-/// Checks that there is memory for so many bytes.
+/// Checks that this many bytes of memory can be allocated.
 fn room_for(bytes: u64) -> Result<(), String> {
     let there = usize::try_from(bytes).ok().is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
     if there { Ok(()) } else { Err(format!("there is no memory for a batch that unpacks to {bytes} bytes")) }
 }
 
-/// The bytes of a message.
+/// Returns the bytes of a message.
 fn whole(mut file: &File, message: &Message) -> Result<Buffer, String> {
     let length = usize::try_from(message.description + message.body).map_err(|error| error.to_string())?;
     let mut bytes = MutableBuffer::from_len_zeroed(length);
@@ -351,8 +352,8 @@ fn whole(mut file: &File, message: &Message) -> Result<Buffer, String> {
     read.map(|()| bytes.into()).map_err(|error| error.to_string())
 }
 
-/// The same columns with strings as bytes, which lie in a file in the same way: the decoder would check strings itself, and give up on a
-/// batch for one value.
+/// Returns the schema with strings as bytes, which have the same layout. Otherwise the decoder would check strings and fail on
+/// a complete batch because of one value.
 fn of_bytes(schema: &Schema) -> Schema {
     let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_data_type(as_bytes(field.data_type())));
     Schema::new(fields.collect::<Vec<Field>>())
@@ -381,7 +382,7 @@ fn item_of_bytes(item: &Field) -> Arc<Field> {
     }
 }
 
-/// Whether a column holds strings, also in a dictionary.
+/// Returns whether a column holds strings, including dictionaries.
 pub(super) fn is_string(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -390,7 +391,7 @@ pub(super) fn is_string(data_type: &DataType) -> bool {
     }
 }
 
-/// Runs a call into the decoder; an error, and a panic too, becomes the sentence of what went wrong.
+/// Runs a call into the decoder; converts errors and panics into a message.
 fn guarded<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),

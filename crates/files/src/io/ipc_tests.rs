@@ -1,4 +1,4 @@
-//! Arrow files and streams: the rows of every form, and no panic on a damaged one.
+//! Tests Arrow files and streams: the rows of every variant, and no panic on damaged ones.
 
 use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};
@@ -62,7 +62,7 @@ fn every_form_gives_the_rows() {
             }
         }
     }
-    // A stream may end without a sign, and a file may hold no rows.
+    // A stream may end without an end marker, and a file may have no rows.
     let mut open_end = bytes(&batches, false, None);
     open_end.truncate(open_end.len() - 8);
     assert_eq!(rows_of(&folder.path().join("d.arrow"), &open_end).len(), 3000);
@@ -80,7 +80,7 @@ fn dictionaries_are_read_where_they_stand() {
     };
     let one = rows_of(&folder.path().join("a.arrow"), &bytes(&[part(0)], true, None));
     assert_eq!((one.len(), one[4].1.clone()), (40, Ok(Some("text 1".to_owned()))));
-    // A stream gives another dictionary before a later batch: then it is one piece.
+    // If a stream has another dictionary before a later batch, it is one piece.
     let (path, both) = (folder.path().join("b.arrow"), bytes(&[part(0), part(40)], false, None));
     let two = rows_of(&path, &both);
     assert_eq!((two.len(), two[44].1.clone()), (80, Ok(Some("text 42".to_owned()))));
@@ -126,12 +126,12 @@ fn damage_is_told_and_never_a_panic() {
         for place in (0..all.len()).step_by(31) {
             let mut damaged = all.clone();
             damaged[place] ^= 0x55;
-            // It gives rows or a sentence, and never panics.
+            // The result is rows or an error message, never a panic.
             let _ = outcome(&damaged);
         }
         assert_eq!(outcome(all), Ok(60), "{at}");
     }
-    // A file that is cut off is read like a stream.
+    // A file that is cut off is read as a stream.
     let first = bytes(&[rows(0, 30)], false, Some(CompressionType::LZ4_FRAME)).len();
     for (length, rows) in [(whole_file.len() - 1, 60), (whole_file.len() - 60, 60), (first + 120, 30)] {
         std::fs::write(&path, &whole_file[..length]).expect("written");
@@ -139,7 +139,7 @@ fn damage_is_told_and_never_a_panic() {
         assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("cut off or damaged"), "{bad:?}");
         assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), rows, "{length}");
     }
-    // A stream that is cut off loses the batches that are not there.
+    // A stream that is cut off loses the missing batches.
     let first = bytes(&[rows(0, 30)], false, None).len();
     std::fs::write(&path, &streamed[..first + 40]).expect("written");
     let (source, bad) = open(&[&path]).expect("opened");
@@ -164,10 +164,10 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
         ("id", Arc::new(Int64Array::from(vec![7; 60_000]))),
     ]);
     for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
-        // What compresses best is read.
+        // Data with the highest compression ratio is still read.
         assert_eq!(rows_of(&path, &bytes(std::slice::from_ref(&constant), true, Some(codec))).len(), 60_000);
         let small = bytes(&[rows(0, 3)], false, Some(codec));
-        // The length of a buffer stands before its frame.
+        // The buffer length precedes its frame.
         let frame = if codec == CompressionType::ZSTD { [0x28, 0xB5, 0x2F, 0xFD] } else { [0x04, 0x22, 0x4D, 0x18] };
         let at = small.windows(4).position(|bytes| bytes == frame).expect("a packed buffer");
         let mut damaged = small.clone();
@@ -182,7 +182,7 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
 #[test]
 fn a_string_that_is_not_utf8_costs_its_row_in_every_type() {
     let folder = tempfile::tempdir().expect("a folder");
-    // One value is broken in the bytes of the file: the writer takes only whole ones.
+    // Changes one value in the file bytes, because the writer accepts only valid ones.
     for long in ["", " of which there is more than fits a view"] {
         let words = ["one".to_owned(), format!("caf~ au lait{long}"), "three".to_owned()];
         let words = || words.iter().map(String::as_str);

@@ -1,16 +1,16 @@
-//! One corpus behind another: documents from elsewhere that are numbered before those of the inputs.
+//! Joins two corpora, so that the documents of one are numbered before those of the other.
 
 use super::format::Shared;
 use super::source::{InputFile, Source};
 
 impl Source {
-    /// The same documents with numbers that are larger by so many: smaller ones are left for documents from elsewhere.
+    /// Returns the same documents with numbers increased by `by`, which leaves the smaller numbers for other documents.
     pub fn shifted(&self, by: u64) -> Source {
         let files = self.files.iter().cloned().map(|file| InputFile { first_doc: file.first_doc + by, ..file });
         self.with_files(files.collect())
     }
 
-    /// The documents of another one, all of which have smaller numbers, and these.
+    /// Returns the documents of `others`, which all have smaller numbers, followed by these.
     pub fn after(&self, others: &Source) -> Source {
         self.with_files(others.files.iter().chain(&self.files).cloned().collect())
     }

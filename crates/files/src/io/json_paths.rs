@@ -1,6 +1,6 @@
 //! Fields of JSON objects by path: `meta.id` is the field `id` of the object in the field `meta`.
 //!
-//! A field whose own name has the dot wins over one inside of an object.
+//! A field whose own name contains the dot takes precedence over a nested one.
 
 use super::json_walk::{self, By, Plain, skip_list};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Objects in objects that are looked into.
+/// Nesting depth up to which objects are searched.
 const MOST_DEPTH: usize = 8;
 
-/// Fields of a line that are looked at; one whose names are data would fill the memory.
+/// Fields of a line that are collected; an object whose field names are data would fill the memory.
 const MOST_FIELDS: usize = 10_000;
 
-/// The longest path in bytes that is looked at without being asked for.
+/// The longest path, in bytes, that is collected without being requested.
 const LONGEST_SHOWN: usize = 100;
 
 /// A field.
@@ -24,18 +24,17 @@ pub(super) struct Path {
     pub kind: Kind,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// Its fields are paths of their own.
+    /// An object; its fields have paths of their own.
     Object,
     List,
     Null,
     Plain,
 }
 
-/// The names of the fields of a line, each once and in their order; none if it is no object. Of a line with very many
-/// names, the first ones.
+/// Returns the distinct field names of a line in order; `None` if it is not an object. If there are very many, returns the first ones.
 pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     let mut json = serde_json::Deserializer::from_slice(line);
     let names = json.deserialize_map(Names).ok()?;
@@ -43,7 +42,7 @@ pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     Some(names.into_iter().collect())
 }
 
-/// The bytes that the values of these fields have together, as they are spelled in the line; 0 where it is no row.
+/// Returns the total size of these fields' values as written in the line, in bytes; 0 if the line is not a row.
 pub(super) fn bytes_of(line: &[u8], names: &[String]) -> u64 {
     let Ok(line) = std::str::from_utf8(line) else { return 0 };
     let mut json = serde_json::Deserializer::from_str(line);
@@ -92,8 +91,8 @@ impl<'de> Visitor<'de> for Names {
     }
 }
 
-/// The fields of a line with those of its objects, by name; none if it is no object. All that are asked for, each by its path;
-/// of the others, which are there for messages, those with short names and not too many.
+/// Returns the fields of a line, including nested ones, by name; `None` if it is not an object. Includes all requested paths.
+/// Other fields, which are only for messages, are limited in length and number.
 pub(super) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
     let mut walk = Walk { asked, path: String::new(), depth: 1, found: Vec::new(), others: 0 };
     let mut json = serde_json::Deserializer::from_slice(line);
@@ -105,24 +104,24 @@ pub(super) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
     Some(found)
 }
 
-/// Whether a field of one of the names stands inside of the object `name`.
+/// Returns whether the field `to` is inside the object `name`.
 pub(super) fn leads_to(name: &str, to: &str) -> bool {
     to.len() > name.len() + 1 && to.as_bytes()[name.len()] == b'.' && to.starts_with(name)
 }
 
-/// The way through the objects of a line.
+/// A walk through the objects of a line.
 struct Walk<'a> {
     asked: &'a [&'a str],
-    /// The path of the object in which the walk is, with a dot behind it; empty for the line itself.
+    /// The path of the current object with a trailing dot; empty for the line itself.
     path: String,
     depth: usize,
     found: Vec<Path>,
-    /// How many of these were not asked for.
+    /// How many of the found fields were not requested.
     others: usize,
 }
 
 impl Walk<'_> {
-    /// Adds the name to the path if the field is to be found: it is asked for, leads to one that is, or may be shown.
+    /// Adds the name to the path if the field is requested, leads to a requested one, or may be shown.
     fn enters(&mut self, name: &str) -> bool {
         let of_asked = |asked: &&str| {
             let deeper = asked.strip_prefix(self.path.as_str()).and_then(|rest| rest.strip_prefix(name));
@@ -166,7 +165,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 }
 
-/// The name of a field: whether the walk enters it.
+/// The name of a field; returns whether the walk enters it.
 struct Name<'w, 'a>(&'w mut Walk<'a>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_, '_> {
@@ -187,7 +186,7 @@ impl Visitor<'_> for Name<'_, '_> {
     }
 }
 
-/// A value, which is walked through if it is an object; says what it is.
+/// A value, which is searched if it is an object; returns its kind.
 struct Inner<'w, 'a>(&'w mut Walk<'a>);
 
 impl<'de> json_walk::Walk<'de> for Inner<'_, '_> {
@@ -224,7 +223,7 @@ mod tests {
         let line = format!("{{{many}\"f0\":1}}");
         assert_eq!(field_names(line.as_bytes()).map(|names| names.len()), Some(MOST_FIELDS));
         assert_eq!(paths(line.as_bytes(), &[]).map(|paths| paths.len()), Some(MOST_FIELDS));
-        // What is asked for is found behind any number of others.
+        // Requested fields are found after any number of others.
         let found = paths(line.as_bytes(), &["f19999"]).expect("an object");
         assert_eq!((found.len(), found.iter().any(|path| path.name == "f19999")), (MOST_FIELDS + 1, true));
         assert_eq!(field_names(b"{\"a\":1} x"), None);
@@ -257,7 +256,7 @@ mod tests {
         let line = format!("{{\"a\":1,\"{}\":{{{}}}}}", "k".repeat(100_000), fields.join(","));
         let there = paths(line.as_bytes(), &["text", "id"]).expect("an object");
         assert_eq!(there.iter().map(|path| path.name.as_str()).collect::<Vec<_>>(), ["a"]);
-        // One that is asked for is found at any length and depth.
+        // A requested field is found at any length and depth.
         let asked = format!("{}.4999", "k".repeat(100_000));
         let there = paths(line.as_bytes(), &[&asked]).expect("an object");
         let there: Vec<_> = there.iter().map(|path| (path.name.len(), path.kind == Kind::Object)).collect();

@@ -1,7 +1,7 @@
-//! One line of JSON lines: only the fields asked for are kept, borrowed from the line where they need no unescaping.
+//! Parses one line of JSON lines. Keeps only the requested fields, borrowed from the line if they have no escapes.
 //!
-//! What makes a row bad must not depend on what a reading asks for, or the passes would disagree about it. So every
-//! reading parses the same fields, and checks the whole line for UTF-8.
+//! Whether a row is invalid must not depend on which columns are read, or the passes would disagree. So every read parses the
+//! same fields and checks the complete line for UTF-8.
 
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
@@ -18,9 +18,9 @@ use std::fmt;
 pub(super) struct Row<'l> {
     pub text: Option<Cow<'l, str>>,
     pub id: JsonId<'l>,
-    /// The others, in the order of [`Columns::others`]; null where the field is not there.
+    /// The other fields, in the order of [`Columns::others`]; null if missing.
     pub others: Vec<JsonValue>,
-    /// Why the row cannot be used, although its line is JSON.
+    /// Why the row is unusable although its line is valid JSON.
     pub bad: Option<Rejection>,
 }
 
@@ -31,11 +31,11 @@ pub(super) enum JsonId<'l> {
     None,
     Text(Cow<'l, str>),
     Int(i64),
-    /// Above the largest signed number.
+    /// Larger than the largest signed integer.
     UInt(u64),
 }
 
-/// The row of a line, or why it is none; with what is taken of each of the others, nothing where that is not said.
+/// Returns the row of a line, or why it is invalid. `takes` states how much of each other field is kept; a missing entry means nothing.
 pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
@@ -43,7 +43,7 @@ pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Re
     RowSeed { columns, takes }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
 }
 
-/// The parser's sentence, cut: it may quote a whole document.
+/// Truncates the parser's message, because it may quote a complete document.
 fn said(error: serde_json::Error) -> Rejection {
     let said = error.to_string();
     let mut shown: String = said.chars().take(200).collect();
@@ -91,20 +91,20 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
     }
 }
 
-/// A row on its way.
+/// A row being filled.
 struct Filled<'c, 'l> {
     columns: &'c Columns,
     takes: &'c [Take],
     row: Row<'l>,
-    /// How deep the values of text, id and the others stand: a field whose own name has the dot wins over one in an object.
-    /// Empty where no name has a dot, so that no object is looked into.
+    /// Nesting depths of the values of text, id and the others: a field whose own name contains the dot takes precedence over a
+    /// nested one. Empty if no name has a dot, so that no object is searched.
     depths: Vec<usize>,
-    /// Which of text, id and the others were there, by bits, if no name has a dot.
+    /// Bits for which of text, id and the others were present, if no name has a dot.
     there: u128,
 }
 
 impl<'de> Filled<'_, 'de> {
-    /// Takes the fields of an object; `before` is its path with a dot behind it.
+    /// Reads the fields of an object; `before` is its path with a trailing dot.
     fn fields<A: MapAccess<'de>>(&mut self, mut map: A, before: &str, depth: usize) -> Result<(), A::Error> {
         let (columns, by_path) = (self.columns, !self.depths.is_empty());
         while let Some(field) = map.next_key_seed(FieldSeed { columns, before, by_path })? {
@@ -163,7 +163,7 @@ impl<'de> Filled<'_, 'de> {
         Ok(())
     }
 
-    /// Returns whether a field counts. A second one of the same name at the same depth makes the row a bad one.
+    /// Returns whether a field counts. A second one with the same name at the same depth makes the row invalid.
     fn wins(&mut self, at: usize, depth: usize) -> bool {
         let (wins, is_second) = match self.depths.get_mut(at) {
             Some(known) => {
@@ -187,7 +187,7 @@ impl<'de> Filled<'_, 'de> {
     }
 }
 
-/// A value in which fields are looked for, if it is an object.
+/// A value that is searched for fields if it is an object.
 struct Inside<'f, 'c, 'l> {
     filled: &'f mut Filled<'c, 'l>,
     before: String,
@@ -212,16 +212,16 @@ enum Field {
     Text,
     Id,
     Other(usize),
-    /// An object at this path may hold a field that is asked for.
+    /// An object at this path may contain a requested field.
     Object(String),
     Unknown,
 }
 
 struct FieldSeed<'c> {
     columns: &'c Columns,
-    /// The path of the object that the field stands in, with a dot behind it; empty for the line itself.
+    /// The path of the object that contains the field, with a trailing dot; empty for the line itself.
     before: &'c str,
-    /// Whether some field asked for may stand in an object.
+    /// Whether some requested field may be nested.
     by_path: bool,
 }
 
@@ -241,7 +241,7 @@ impl Visitor<'_> for FieldSeed<'_> {
 
     fn visit_str<E>(self, name: &str) -> Result<Field, E> {
         let columns = self.columns;
-        // What is asked for, as far as it stands in this object.
+        // Requested fields that belong to this object.
         let inside = |asked: &'_ String| asked.strip_prefix(self.before).is_some_and(|asked| asked == name);
         if columns.parts.is_empty() && inside(&columns.text) {
             return Ok(Field::Text);
@@ -259,7 +259,7 @@ impl Visitor<'_> for FieldSeed<'_> {
     }
 }
 
-/// A value as far as texts and ids care.
+/// A value, reduced to what texts and ids need.
 enum Scalar<'l> {
     Null,
     Text(Cow<'l, str>),
@@ -272,7 +272,7 @@ enum Scalar<'l> {
 }
 
 impl Scalar<'_> {
-    /// The same as a part of a text; nothing of what rejects the row as an id.
+    /// Returns the value as part of a text; null for kinds that are invalid as an id.
     fn as_part(&self) -> JsonValue {
         match self {
             Scalar::Text(text) => JsonValue::Text(text.to_string()),
@@ -327,11 +327,11 @@ impl<'de> Walk<'de> for ReadScalar {
 enum Read<'l> {
     Plain(Scalar<'l>),
     Joined(String),
-    /// A list with something in it that is no text.
+    /// A list with an item that is not text.
     Strange(&'static str),
 }
 
-/// Reads a [`Scalar`] or the texts of a list: strings, and objects that have one of [`TEXT_FIELDS`].
+/// Reads a [`Scalar`] or the texts of a list: strings, and objects with one of [`TEXT_FIELDS`].
 struct ReadText;
 
 impl<'de> Walk<'de> for ReadText {
@@ -352,7 +352,7 @@ impl<'de> Walk<'de> for ReadText {
     }
 }
 
-/// Appends what a list holds to a text; returns what it is if it is no text.
+/// Appends a list item to a text; returns the item's kind if it is not text.
 struct Item<'t> {
     text: &'t mut String,
 }
@@ -383,7 +383,7 @@ impl<'de> Walk<'de> for Item<'_> {
         skip_list(list).map(|()| Some("a list"))
     }
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<&'static str>, A::Error> {
-        // The first of the fields that is there, whatever their order is.
+        // Takes the first field in `TEXT_FIELDS` that is present, in whatever order the object has them.
         let mut found: Option<(usize, String, Option<&'static str>)> = None;
         while let Some(name) = object.next_key::<Cow<'_, str>>()? {
             let place = TEXT_FIELDS.iter().position(|field| *field == name);
@@ -407,7 +407,7 @@ impl<'de> Walk<'de> for Item<'_> {
     }
 }
 
-/// The content of a message: a string, or a list of parts, of which those without a text, such as images, are left out.
+/// The content of a message: a string, or a list of parts. Parts without text, such as images, are left out.
 struct Content<'t> {
     text: &'t mut String,
 }
@@ -427,7 +427,7 @@ impl<'de> Walk<'de> for Content<'_> {
     }
 }
 
-/// A part of the content of a message.
+/// A part of a message's content.
 struct Part<'t> {
     text: &'t mut String,
 }
@@ -489,7 +489,7 @@ mod tests {
         ] {
             assert!(text(line).is_some_and(|said| said.starts_with('!') && said.contains(what)), "{:?}", text(line));
         }
-        // Pages are no lists.
+        // A page cannot be a list.
         let html = Columns { html: true, ..columns() };
         assert!(parse(br#"{"text":["a"]}"#, &html).expect("JSON").bad.is_some());
     }
@@ -540,7 +540,7 @@ mod tests {
         let row = parsed(line);
         assert_eq!((row.text.as_deref(), &row.id), (Some("кот"), &JsonId::Int(7)));
         assert_eq!((row.others, row.bad), (vec![JsonValue::Float(0.5), JsonValue::Null, JsonValue::Null], None));
-        // A null, or anything else, on the way is null.
+        // A null, or anything else on the path, gives null.
         for line in
             [r#"{"doc":null}"#, r#"{"doc":{"meta":null}}"#, r#"{"doc":"text"}"#, r#"{"doc":[1,{"text":"a"}]}"#, "{}"]
         {
@@ -551,7 +551,7 @@ mod tests {
                 .bad
                 .is_some_and(|why| why.to_string().contains("\"doc.text\" is an integer"))
         );
-        // A name with a dot of its own wins, before or behind.
+        // A field whose own name contains a dot takes precedence, whether it comes first or last.
         let (before, behind) = (r#"{"doc.text":"a","doc":{"text":"b"}}"#, r#"{"doc":{"text":"b"},"doc.text":"a"}"#);
         for line in [before, behind] {
             assert_eq!(parsed(line).text.as_deref(), Some("a"), "{line}");

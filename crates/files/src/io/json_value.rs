@@ -1,7 +1,7 @@
-//! Values of JSON fields beside text and id, as narrow as they can be held: a list or an object is its own text, not a tree.
+//! Values of JSON fields other than text and id, stored compactly: a list or an object is kept as text, not as a tree.
 //!
-//! Every value is walked through in the same way, also if nothing is taken of it, so that what is not JSON does not depend on what a
-//! reading asks for.
+//! Every value is parsed in the same way, even if nothing of it is kept, so that whether a line is valid JSON does not depend
+//! on which columns are read.
 
 use super::json_walk::{By, Plain, Walk};
 use crate::tables::read_as;
@@ -11,16 +11,16 @@ use arrow::buffer::Buffer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 
-/// A text of more bytes is handed on in its own memory.
+/// Texts above this size in bytes are passed on in their own buffer.
 const LARGE: usize = 1 << 20;
 
-/// What is taken of a value.
+/// How much of a value is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Take {
     Nothing,
-    /// A list or an object is null, as a nested column of Parquet is none.
+    /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
-    /// A part of the text: a list or an object is told by its kind alone.
+    /// Part of the text: only the kind of a list or an object is kept.
     Part,
     All,
 }
@@ -32,22 +32,22 @@ pub(super) enum JsonValue {
     Null,
     Text(String),
     Int(i64),
-    /// Above the largest signed number.
+    /// Larger than the largest signed integer.
     UInt(u64),
     Float(f64),
     Bool(bool),
-    /// A list or an object: its text without spaces, the fields in the order of the line.
+    /// A list or an object: its text without spaces, with the fields in the order of the line.
     Nested(String),
 }
 
 impl JsonValue {
-    /// Its text, where it has one.
+    /// Returns its text, if it has any.
     pub fn text(&self) -> Option<&str> {
         if let JsonValue::Text(text) | JsonValue::Nested(text) = self { Some(text) } else { None }
     }
 }
 
-/// Reads a value, as much of it as is taken.
+/// Reads a value and keeps the requested part.
 impl<'de> Walk<'de> for Take {
     type Value = JsonValue;
 
@@ -84,7 +84,7 @@ impl Take {
     }
 }
 
-/// Writes a value without spaces; only walks through it where nothing is given to write to.
+/// Writes a value without spaces; only parses it if there is no output.
 struct Compact<'o>(Option<&'o mut Vec<u8>>);
 
 impl Compact<'_> {
@@ -137,7 +137,7 @@ impl<'de> Walk<'de> for Compact<'_> {
     }
 }
 
-/// An element of a list, or the name of a field: with a comma before it unless it is the first, which begins at that byte.
+/// A list element or a field name, with a comma before it unless it is the first, which begins at this byte.
 struct Element<'o>(Compact<'o>, usize);
 
 impl<'de> DeserializeSeed<'de> for Element<'_> {
@@ -150,7 +150,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-/// Values of one batch in the narrowest of Int64, Float64, Boolean and text that holds them all.
+/// Returns the values of one batch in the narrowest of Int64, Float64, Boolean and text that fits all of them.
 pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     let all = |fits: fn(&JsonValue) -> bool| values.iter().all(|value| *value == JsonValue::Null || fits(value));
     if all(|value| matches!(value, JsonValue::Int(_))) {
@@ -170,7 +170,7 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
         });
         Arc::new(column.finish())
     } else {
-        // As in a batch that has numbers alone.
+        // Formats floats as in a batch that has only numbers.
         let plain = |value| match value {
             JsonValue::Float(number) => JsonValue::Text(read_as::spelled_float(number, &number)),
             other => other,
@@ -179,7 +179,7 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     }
 }
 
-/// Returns a number as a float, if it is then written with the same digits. Larger whole numbers would be rounded.
+/// Returns a number as a float if its digits stay the same. Larger integers would be rounded.
 fn float(value: &JsonValue) -> Option<f64> {
     match value {
         JsonValue::Int(number) => Some(*number as f64).filter(|number| number.abs() < read_as::EXACT),
@@ -188,7 +188,7 @@ fn float(value: &JsonValue) -> Option<f64> {
     }
 }
 
-/// Values of one batch as text: strings as they are, anything else as JSON has it.
+/// Returns the values of one batch as text: strings unchanged, everything else as JSON.
 pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
     let mut column = StringViewBuilder::with_capacity(values.len());
     for value in values {
@@ -197,7 +197,7 @@ pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
             JsonValue::Text(text) | JsonValue::Nested(text) => append(&mut column, text),
             JsonValue::Int(number) => column.append_value(number.to_string()),
             JsonValue::UInt(number) => column.append_value(number.to_string()),
-            // As JSON writes it: 1.0 and 1e300.
+            // As in JSON: 1.0 and 1e300.
             JsonValue::Float(number) => column.append_value(serde_json::Value::from(number).to_string()),
             JsonValue::Bool(value) => column.append_value(if value { "true" } else { "false" }),
         }
@@ -234,7 +234,7 @@ mod tests {
         ] {
             assert_eq!(value(json, Take::All), JsonValue::Nested(text.into()), "{json}");
             assert_eq!((value(json, Take::Plain), value(json, Take::Nothing)), (JsonValue::Null, JsonValue::Null));
-            // But for the order of fields it is what a tree would write.
+            // Except for the order of fields, it equals the text of a parsed tree.
             let tree: serde_json::Value = serde_json::from_str(json).expect("JSON");
             assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), tree);
         }
@@ -259,7 +259,7 @@ mod tests {
         let kind = |json: &[&str]| array(values(json)).data_type().clone();
         assert_eq!(kind(&["1", "null"]), DataType::Int64);
         assert_eq!(kind(&["1", "0.5", "9007199254740991"]), DataType::Float64);
-        // Neighbors of these are the same float.
+        // Neighbors of these numbers round to the same float.
         for large in ["9007199254740993", "-9007199254740993", "18446744073709551615"] {
             assert_eq!(kind(&["1", "0.5", large]), DataType::Utf8View);
             let texts = array(values(&["0.5", large, "2.0"]));

@@ -1,4 +1,4 @@
-//! One visitor for all that is read of a JSON value: what is made of it is for a [`Walk`] to say.
+//! One visitor for every kind of JSON value; a [`Walk`] defines what becomes of the value.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -9,30 +9,30 @@ pub(super) enum Plain<'de, 't> {
     Null,
     Bool(bool),
     Int(i64),
-    /// Above the largest signed number.
+    /// Larger than the largest signed integer.
     UInt(u64),
     Float(f64),
-    /// A string that stands in the line as it is.
+    /// A string borrowed from the line.
     Borrowed(&'de str),
-    /// A string without its escapes.
+    /// A string with its escapes resolved.
     Unescaped(&'t str),
 }
 
-/// What is made of a value.
+/// Converts a JSON value.
 pub(super) trait Walk<'de>: Sized {
     type Value;
 
-    /// Takes a value that is neither a list nor an object.
+    /// Handles a value that is neither a list nor an object.
     fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<Self::Value, E>;
 
-    /// Takes a list.
+    /// Handles a list.
     fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error>;
 
-    /// Takes an object.
+    /// Handles an object.
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error>;
 }
 
-/// Reads a value by a [`Walk`].
+/// Reads a value with a [`Walk`].
 pub(super) struct By<W>(pub W);
 
 impl<'de, W: Walk<'de>> DeserializeSeed<'de> for By<W> {
@@ -77,7 +77,7 @@ impl<'de, W: Walk<'de>> Visitor<'de> for By<W> {
     }
 }
 
-/// Steps over the elements of a list.
+/// Skips the elements of a list.
 pub(super) fn skip_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<(), A::Error> {
     while list.next_element::<IgnoredAny>()?.is_some() {}
     Ok(())

@@ -1,9 +1,9 @@
-//! JSON lines: counting them, and turning them into batches of documents.
+//! Counts JSON lines and converts them into batches of documents.
 //!
-//! Opening reads the whole file once, for the number of rows must be known before the first document has its number, and
-//! a compressed file shows that it is cut off only at its end. Plain files, and files that are packed again on the way, remember a line
-//! start every megabyte, so that several threads share one file. A line that is not JSON keeps its number and says why it cannot be used. Opening also
-//! notes the longest line that can be a row, so that a reading never holds more of a line that is none.
+//! Opening reads the complete file once: the number of rows must be known before the first document gets its number, and a
+//! compressed file shows only at its end that it is cut off. Plain files and files being repacked record a line start every
+//! megabyte, so several threads can share one file. A line that is not JSON keeps its number and is reported as unusable.
+//! Opening also records the length of the longest valid line, so that reading never holds more of an invalid one.
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};
@@ -29,43 +29,43 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes after which a line start is remembered.
+/// Bytes between recorded line starts.
 const MARK_BYTES: u64 = 1 << 20;
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub rows: u64,
-    /// From one line start that is remembered to the next; one piece where a file cannot be cut.
+    /// From each recorded line start to the next; a single piece if the file cannot be split.
     pub pieces: Vec<Piece>,
     pub id: Option<IdKind>,
-    /// The bytes of the longest line that can be a row.
+    /// Bytes of the longest line that can be a row.
     pub longest: u64,
-    /// What stands behind the last compressed part.
+    /// What follows the last compressed part.
     pub behind: Option<Behind>,
-    /// Why the text ends before its time.
+    /// Why the text ends early.
     pub damage: Option<Damage>,
-    /// The text, where it was packed again.
+    /// The repacked text, if any.
     pub written: Option<Written>,
     fields: BTreeSet<String>,
     found_text: bool,
     found_id: bool,
     /// Whether the first text is a list.
     pub is_joined: bool,
-    /// Lines that are too long to be rows, up to the last one that was looked into.
+    /// Lines too long for rows, up to the last inspected line.
     too_long: u64,
-    /// Whether some line is an object.
+    /// Whether any line is an object.
     objects: bool,
-    /// What the first line is that is none.
+    /// What is wrong with the first line that is not JSON.
     not_json: Option<String>,
-    /// Whether the first of all lines is text, and no object.
+    /// Whether the first line is text rather than an object.
     is_other: bool,
-    /// Whether an array begins in the first of all lines and does not end there: its items may look like rows.
+    /// Whether the first line opens an array that it does not close; its items may look like rows.
     is_array: bool,
 }
 
 impl Scan {
-    /// Why the file cannot take part, if it has rows and none has the fields.
+    /// Returns why the file is unusable, if it has rows and none has the fields.
     pub fn lacks(&self, columns: &Columns) -> Option<Unusable> {
         let why = self.missing(columns)?;
         Some(if self.is_other { Unusable::Other(why) } else { Unusable::Lacks(why) })
@@ -75,7 +75,7 @@ impl Scan {
         if let (true, Some(why)) = (self.is_array, &self.not_json) {
             return Some(why.clone());
         }
-        // A file whose lines are all too long has rows, which are rejected.
+        // A file with only overlong lines has rows, which are rejected.
         if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
         }
@@ -86,7 +86,7 @@ impl Scan {
     }
 }
 
-/// Counts the rows. Lines are looked into only until the fields asked for have been seen.
+/// Counts the rows. Parses lines only until the requested fields have been seen.
 pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Option<&Repacking>) -> io::Result<Scan> {
     let text = Tee::new(file, coding, repacking)?;
     let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
@@ -104,22 +104,22 @@ pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Opt
     Ok(scan)
 }
 
-/// Remembers where some rows begin.
+/// Records where some rows begin.
 pub(super) struct Marks {
-    /// Bytes from one to the next.
+    /// Bytes between recorded positions.
     every: u64,
     row: u64,
     byte: u64,
 }
 
 impl Marks {
-    /// Those of a file so coded.
+    /// Starts recording for a file in this coding.
     pub fn new(coding: Coding, text: &Tee<'_>) -> Marks {
         let can_be_cut = coding.can_be_cut() || text.is_on();
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
-    /// Counts a row that begins at that byte: the last that was read.
+    /// Counts a row that begins at this byte; it is the last line read.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
@@ -141,13 +141,13 @@ impl Marks {
     }
 }
 
-/// Looks into the next line, and says where it begins.
+/// Inspects the next line and returns where it begins.
 fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns) -> io::Result<Option<u64>> {
     let (start, line) = match lines.next()? {
         None => return Ok(None),
         Some((start, Line::Bytes(line))) => (start, line),
         Some((start, Line::TooLong(bytes))) => {
-            // What is too long to be looked into may have everything.
+            // A line too long to parse may have any field.
             if bytes <= MAX_LINE_BYTES {
                 (scan.found_text, scan.found_id, scan.objects) = (true, true, true);
             } else {
@@ -156,7 +156,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
             return Ok(Some(start));
         }
     };
-    // A row that is not UTF-8 cannot be used, but its fields are there.
+    // A row that is not UTF-8 is unusable, but its fields count.
     let mut asked = vec![columns.text.as_str(), columns.id.as_str()];
     asked.extend(columns.parts.iter().map(String::as_str));
     let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // Enough for a message; a file whose field names are data would fill the memory.
+        // Enough for a message; field names that are data would fill the memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }
@@ -186,7 +186,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
     Ok(Some(start))
 }
 
-/// Calls `each` with batches of the rows of the part, in order.
+/// Calls `each` with batches of the part's rows, in order.
 pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error| reading.failed(error);
     let text = reading.text(file).map_err(failed)?;
@@ -194,10 +194,10 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
     rows(lines, reading, &|line, takes| json_row::parse(line, reading.columns, takes), each)
 }
 
-/// What makes a row of a line.
+/// Parses a line into a row.
 pub(super) type Parse<'p> = dyn for<'l> Fn(&'l [u8], &[Take]) -> std::result::Result<Row<'l>, Rejection> + 'p;
 
-/// Calls `each` with batches of the rows that the lines of a part are, in order.
+/// Calls `each` with batches of rows from the lines of a part, in order.
 pub(super) fn rows<R: io::BufRead>(
     mut lines: Lines<R>,
     reading: &Reading<'_>,
@@ -211,7 +211,7 @@ pub(super) fn rows<R: io::BufRead>(
     let mut row = 0;
     while let Some((_, line)) = lines.next().map_err(failed)? {
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
-            // Nothing more is asked of this piece, so the lines that follow need not be counted either.
+            // No more rows are chosen in this piece, so the remaining lines need not be counted.
             row = reading.rows;
             break;
         }
@@ -235,7 +235,7 @@ pub(super) fn rows<R: io::BufRead>(
     Ok(())
 }
 
-/// Rows on their way to become a batch.
+/// Rows being collected into a batch.
 struct Batch<'b> {
     columns: &'b Columns,
     want: &'b Want,
@@ -316,7 +316,7 @@ impl<'b> Batch<'b> {
         }
     }
 
-    /// The rows as documents; empty again.
+    /// Returns the rows as documents and empties the batch.
     fn finish(&mut self) -> Result<Documents> {
         let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
         if self.want.text {
@@ -343,7 +343,7 @@ impl<'b> Batch<'b> {
     }
 }
 
-/// Ids of one batch: Int64 where all are, else text; what kinds came is told apart in `seen`.
+/// Returns the ids of one batch: Int64 if all ids fit, otherwise text. Records their kinds in `seen`.
 fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
     for id in ids {
         match id {

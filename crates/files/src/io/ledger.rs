@@ -1,12 +1,12 @@
-//! The list of what a run has put down in its work folder, for the run that goes on after it was killed.
+//! The list of checkpoints in a run's temporary folder, from which a killed run resumes.
 //!
 //! ```text
 //! { "crc": 3735928559, "ledger": { "build": ..., "set_aside": [...], "products": { KEY: { "name": ..., "files": [...] } } } }
 //! ```
 //!
-//! The checksum is a CRC-32 of the text of the inner object. The file is written under another name and then renamed: it is always
-//! that of some moment, and files that it does not list are of no use. The disk space of the next one is set aside under that name,
-//! so that a product for which the disk had just room enough is listed.
+//! The checksum is a CRC-32 of the text of the inner object. The file is written under another name and then renamed, so it is
+//! always consistent; files that it does not list are useless. The disk space for the next ledger is reserved under that name,
+//! so that a checkpoint for which the disk had just enough room can still be listed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,66 +23,66 @@ use super::work_files::{LEDGER, is_product};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON, private};
 
-/// Bytes that are set aside for a ledger at least.
+/// The least bytes reserved for a ledger.
 const SPACE: u64 = 64 << 10;
 
-/// What a run has put down.
+/// The saved state of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// The program that wrote it: another one takes nothing up.
+    /// The program version that wrote it; another version does not resume from it.
     pub build: String,
-    /// Input files that turned out to be damaged when they were read.
+    /// Input files that were found to be damaged when they were read.
     pub set_aside: Vec<SetAside>,
-    /// By their keys.
+    /// The checkpoints by key.
     pub products: BTreeMap<String, LedgerEntry>,
-    /// The input files that the products were made of.
+    /// The input files from which the checkpoints were computed.
     #[serde(default)]
     pub inputs: LedgerInputs,
 }
 
-/// The input files that products were made of, by which a run that goes on knows whether they are the same.
+/// The input files from which checkpoints were computed; a resumed run checks whether they are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerInputs {
-    /// The columns whose values are hashed beside texts and ids.
+    /// The columns whose values are hashed in addition to texts and ids.
     pub columns: Vec<String>,
-    /// Products were made of documents before this one.
+    /// Checkpoints use documents before this one.
     pub used: u64,
-    /// The hashes of contents are those of documents before this one.
+    /// Content hashes cover documents before this one.
     pub hashed: u64,
-    /// The files, in the order of their documents.
+    /// The files, in document order.
     pub files: Vec<LedgerInput>,
 }
 
 /// An input file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerInput {
-    /// How it is called in `FILE#ROW`.
+    /// The label in `FILE#ROW`.
     pub label: String,
-    /// What the file system said of it.
+    /// The file system metadata of the file.
     pub stamp: String,
-    /// Rows of it whose contents are hashed.
+    /// The number of its rows whose contents are hashed.
     pub rows: u64,
     /// The hash of their contents.
     pub contents: [u64; 2],
 }
 
-/// An input file that a run continues without.
+/// An input file that a run skips.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
-    /// The file.
+    /// The path.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
-    /// What was expected and what came.
+    /// What was expected and what was found.
     pub why: String,
-    /// What the file system said of it then: another file under its name may be whole.
+    /// The file system metadata at that time: another file with the same name may be intact.
     #[serde(default)]
     pub seen: String,
 }
 
-/// A product: what a stage left behind.
+/// A checkpoint: the output of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerEntry {
-    /// What it is, for messages.
+    /// Its name in messages.
     pub name: String,
     /// Its files.
     pub files: Vec<LedgerFile>,
@@ -91,14 +91,14 @@ pub struct LedgerEntry {
     pub data: serde_json::Value,
 }
 
-/// A file of a product.
+/// A file of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerFile {
-    /// Its name in the work folder.
+    /// Its name in the temporary folder.
     pub name: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// What tells it from another one of the same name and size.
+    /// The checksum that distinguishes it from other files with the same name and size.
     pub crc: u32,
 }
 
@@ -109,10 +109,10 @@ struct Signed {
 }
 
 impl Ledger {
-    /// Reads the ledger of a work folder; none where no run has written one.
+    /// Reads the ledger of a temporary folder; `None` if no run has written one.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where it is not what was written; [`Error::Io`].
+    /// Returns [`Error::Damaged`] if the content does not match its checksum, or [`Error::Io`].
     pub fn read(folder: &Path) -> Result<Option<Ledger>> {
         let path = folder.join(LEDGER);
         let bytes = match private::open(&path).and_then(|file| safe_fs::all_of(&file, MOST_JSON)) {
@@ -145,8 +145,7 @@ impl Ledger {
         }
     }
 
-    /// Sets aside the disk space of the next ledger: twice that of the one that is there. Where that cannot be, the space is asked for
-    /// when it is needed.
+    /// Reserves disk space for the next ledger: twice the size of the current one. If that fails, the space is allocated when needed.
     pub fn set_aside(folder: &Path) {
         let (path, half) = paths(folder);
         let bytes = fs::metadata(&path).map_or(0, |there| there.len() * 2).max(SPACE);
@@ -158,10 +157,10 @@ impl Ledger {
         let _ = (half, bytes);
     }
 
-    /// Writes the ledger, and sets aside the space of the next one; until it is written, the earlier one stands.
+    /// Writes the ledger and reserves the space for the next one. Until it is written, the previous one remains valid.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn write(&self, folder: &Path) -> Result<()> {
         let (path, half) = paths(folder);
         let text = serde_json::to_string(self).map_err(Error::table("write the ledger"))?;
@@ -176,7 +175,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The first file, with the key of its product, whose name is not of the form that files of products have.
+    /// Returns the first file, with its checkpoint's key, whose name does not follow the naming scheme for checkpoint files.
     fn foreign(&self) -> Option<(&str, &str)> {
         let files = self
             .products
@@ -185,23 +184,23 @@ impl Ledger {
         files.into_iter().find(|(key, name)| !is_product(key, name))
     }
 
-    /// Whether a file of the work folder belongs to a product.
+    /// Returns whether a file in the temporary folder belongs to a checkpoint.
     pub fn lists(&self, name: &str) -> bool {
         self.products.values().flat_map(|product| &product.files).any(|file| file.name == name)
     }
 }
 
-/// The ledger of a work folder, and the file that becomes the next one.
+/// Returns the paths of the ledger and of the file that becomes the next one.
 fn paths(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")))
 }
 
-/// Opens the file that becomes the next ledger, with the space that it has; what is no such file is replaced.
+/// Opens the file that becomes the next ledger, keeping its reserved space. Replaces anything else under that name.
 fn open(half: &Path) -> std::io::Result<File> {
     private::open_or_create(half).or_else(|_| private::create(half))
 }
 
-/// A path as text, or as its bytes where it is none.
+/// Stores a path as text, or as bytes if it is not UTF-8.
 mod path_of_any_bytes {
     use serde::{Deserializer, Serializer};
 
@@ -279,7 +278,7 @@ mod tests {
         assert!(made().lists(&there) && !made().lists(&gone) && !made().lists("notes"));
     }
 
-    /// One that is longer than what was set aside, then a short one in its place.
+    /// Writes a ledger that exceeds the reserved space, then a short one.
     #[test]
     fn a_ledger_of_any_length_is_written_in_the_space_set_aside() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -292,7 +291,7 @@ mod tests {
         assert!(fs::metadata(paths(folder.path()).1).expect("set aside").len() > 6 * SPACE);
     }
 
-    /// Each flipped bit and each cut: an error that names the file, or the same ledger.
+    /// Every flipped bit and every truncation gives an error that names the file, or the same ledger.
     #[test]
     fn every_damage_is_named() {
         let folder = tempfile::tempdir().expect("a folder");

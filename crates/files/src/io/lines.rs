@@ -1,4 +1,4 @@
-//! Lines of a reader: one at a time, blank ones left out, none longer than a bound held in memory.
+//! Reads lines one at a time, skips blank ones, and holds at most a fixed number of bytes of each.
 
 use super::coding::{LineEncoding, decode, decode_on};
 use super::quotes::{Dialect, Found, Quotes};
@@ -8,41 +8,41 @@ use encoding_rs::Decoder;
 use std::io::{self, BufRead};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The longest line in bytes that can be a row: the longest text, and what stands beside it. A longer one is stepped over
-/// and counted as a row that cannot be used.
+/// The longest line, in bytes, that can be a row: the longest text plus other fields. A longer line is skipped and counted as
+/// an unusable row.
 pub(super) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
 
-/// The longest line in bytes that is looked into for what fields there are.
+/// The longest line, in bytes, that is inspected for its fields.
 pub(super) const LOOKED_AT_BYTES: u64 = 16 << 20;
 
-/// The byte order mark of UTF-8.
+/// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Memory that a line may leave behind for the next one.
+/// Memory that a line may leave allocated for the next one.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The allocator maps a block of so many bytes by itself, and gives it back as a whole: what grows through its heaps leaves
-/// half of itself there.
+/// The allocator maps a block of this size separately and returns it completely. A buffer that grows on the heap leaves
+/// fragments about half its size.
 const MAPPED_BYTES: usize = 33 << 20;
 
-/// Held by the one of those that take turns which holds a long line.
+/// Locked by the reader that holds a long line, if readers take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// One line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'l> {
-    /// Its bytes, without the line end.
+    /// Its bytes, without the line break.
     Bytes(&'l [u8]),
-    /// More bytes than a line may have: this many.
+    /// The line exceeds the limit; its size in bytes.
     TooLong(u64),
 }
 
 /// The lines of a reader.
 pub(super) struct Lines<R> {
     reader: R,
-    /// The line without a byte order mark, decoded where it has to be.
+    /// The line without a byte order mark, decoded if needed.
     line: Vec<u8>,
-    /// What a line whose encoding was guessed becomes.
+    /// The decoded line, if its encoding was guessed.
     spare: Vec<u8>,
     encoding: Option<LineEncoding>,
     records: Option<Records>,
@@ -50,29 +50,29 @@ pub(super) struct Lines<R> {
     takes_turns: bool,
     turn: Option<MutexGuard<'static, ()>>,
     limit: u64,
-    /// The same of what a line becomes when it is decoded.
+    /// The limit for the decoded size of a line.
     decoded_limit: u64,
-    /// Bytes that the last line became.
+    /// Bytes of the last line after decoding.
     decoded: u64,
     /// Bytes read so far: where the next line begins.
     pub offset: u64,
-    /// The bytes of the last line without its end, as they are in the file.
+    /// Bytes of the last line in the file, without its line break.
     pub length: u64,
-    /// The number of the last line, counted from 1, blank ones too.
+    /// The number of the last line, counted from 1, including blank ones.
     pub number: u64,
-    /// Whether no line end stands behind the last line: bytes that might have followed decide what it is.
+    /// Whether the last line has no line break, so that further bytes might have changed it.
     pub is_cut: bool,
-    /// Whether a quote that the last line opens is not closed properly before the end, so that it was taken for a line alone.
+    /// Whether the last line opens a quote that is not properly closed before the end, so that it was read as a single line.
     pub has_open_quote: bool,
 }
 
-/// Waits for the turn to hold a long line, if so many bytes are one.
+/// Waits for the turn to hold a long line, if this many bytes count as long.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
+    /// Reads lines of at most `limit` bytes from the reader's position, which is byte `offset` of the file.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
         let (line, encoding, records, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
@@ -96,44 +96,44 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Records of separated values in place of lines: all that stands in one is its own, white space too. One of several lines has at
-    /// most `longest` bytes and, where their number is given, so many fields.
+    /// Reads records of separated values instead of lines; white space belongs to the fields. A record of several lines has at
+    /// most `longest` bytes and, if given, `expected` fields.
     pub fn records(mut self, dialect: Dialect, expected: Option<usize>, longest: u64) -> Lines<R> {
         self.records = Some(Records { dialect, expected, longest, hopeless: 0 });
         self
     }
 
-    /// Says how many fields records of several lines must have from here on.
+    /// Sets how many fields records of several lines must have from here on.
     pub fn expect_fields(&mut self, expected: usize) {
         if let Some(records) = &mut self.records {
             records.expected = Some(expected);
         }
     }
 
-    /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
+    /// Decodes each line from this encoding, which has the line breaks of ASCII.
     pub fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
         self.encoding = encoding;
         self
     }
 
-    /// The same lines, of which the threads of the process hold one long one at a time: for readings that no room is asked for. It
-    /// is held until it is let go, or the next one is read.
+    /// Allows only one thread of the process to hold a long line at a time. Used for reads that do not reserve memory. The line
+    /// is held until it is released or the next one is read.
     pub fn taking_turns(mut self) -> Lines<R> {
         self.takes_turns = true;
         self
     }
 
-    /// What the lines are read from.
+    /// Returns the reader.
     pub fn reader(&self) -> &R {
         &self.reader
     }
 
-    /// The same, to be changed between two lines.
+    /// Returns the reader for changes between two lines.
     pub fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }
 
-    /// The next line that is not blank, with the byte at which it begins; none at the end.
+    /// Returns the next line that is not blank, and the byte at which it begins; `None` at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         let Some(start) = self.row(self.limit, |_| Ok(()))? else { return Ok(None) };
         let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
@@ -145,7 +145,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some((start, if is_long { Line::TooLong(bytes) } else { Line::Bytes(line) })))
     }
 
-    /// Gives back the memory of a long line, which nothing refers to any more.
+    /// Frees the memory of a long line that is not needed any longer.
     pub fn let_go(&mut self) {
         if self.line.capacity() > KEPT_BYTES {
             self.line = Vec::new();
@@ -155,17 +155,18 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Steps over the next line that is not blank, of any length: the byte at which it begins; none at the end.
+    /// Skips the next line that is not blank, of any length. Returns the byte at which it begins; `None` at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
         self.row(0, |_| Ok(()))
     }
 
-    /// Steps over the next line like [`Lines::step`], and calls `each` with all bytes that it steps over.
+    /// Skips the next line like [`Lines::step`] and calls `each` with all skipped bytes.
     pub fn step_with(&mut self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.row(0, each)
     }
 
-    /// Reads the next line that is not blank, and holds no more than so many bytes of it: where it begins. This alone decides what is a row, so that no two readings count them in another way.
+    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. Only this function
+    /// decides what is a row, so all reads count rows in the same way.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
         (self.is_cut, self.has_open_quote) = (false, false);
@@ -174,13 +175,13 @@ impl<R: BufRead> Lines<R> {
             let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
             let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white };
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
-            // Bytes before the end of the record, where that has been looked up.
+            // Bytes left before the end of the record, if already found.
             let (mut known, mut ended) = (None, false);
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
-            // A line is decoded as it comes: in its encoding and in UTF-8 it would be held twice.
-            // A guess may be wrong of this line, which shows at its end.
+            // Decodes while reading, so that a line is not held in two encodings. A guessed encoding may be wrong for this
+            // line, which is known only at its end.
             let encoding = self.encoding.filter(|_| hold > 0);
             let decoder = encoding.filter(|lines| !lines.guessed);
             let decoder = decoder.map(|lines| lines.encoding.new_decoder_without_bom_handling());
@@ -203,7 +204,7 @@ impl<R: BufRead> Lines<R> {
                             known = Some(self.end_of_record(quotes, line)? as u64);
                             continue;
                         }
-                        // Before the first line end nothing else is found.
+                        // Nothing else is found before the first line break.
                         Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
                     },
                 };
@@ -249,8 +250,8 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Looks up how many of the bytes that come next belong to a record whose first line end within quotes is that one of them: all lines of it,
-    /// or the first line if the others make no record of it.
+    /// Returns how many of the next bytes belong to a record whose first line break inside quotes is at `line`: all its lines,
+    /// or only the first one if the others do not complete the record.
     fn end_of_record(&mut self, quotes: &mut Quotes, line: usize) -> io::Result<usize> {
         let Some(records) = &mut self.records else { return Ok(line) };
         if self.offset + (line as u64) < records.hopeless {
@@ -297,9 +298,9 @@ struct Records {
     dialect: Dialect,
     expected: Option<usize>,
     longest: u64,
-    /// Before this byte of the file no quote that is open at the end of a line is closed properly: a record that was looked up from an earlier line
-    /// has shown that. Both were within quotes at that line end, so both came to the same place where text follows a closing quote, or to the end of the
-    /// file. It saves looking it up again for each line, and changes nothing of what is found.
+    /// No quote that is open at the end of a line before this byte is properly closed; a lookup from an earlier line has shown
+    /// that. Both lookups are inside quotes at that line break, so both reach the same end: text after a closing quote, or the
+    /// end of the file. This saves repeated lookups and does not change the result.
     hopeless: u64,
 }
 
@@ -309,7 +310,7 @@ impl Records {
     }
 }
 
-/// Bytes that were read from a reader before they are used.
+/// Bytes read ahead and not yet used.
 #[derive(Debug, Default)]
 struct Ahead {
     bytes: Vec<u8>,
@@ -323,7 +324,7 @@ impl Ahead {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }
 
-    /// Uses some of these bytes.
+    /// Marks bytes as used.
     fn consume<R: BufRead>(&mut self, reader: &mut R, bytes: usize) {
         if self.at == self.bytes.len() {
             return reader.consume(bytes);
@@ -338,7 +339,7 @@ impl Ahead {
         }
     }
 
-    /// Reads on behind these bytes, which stay; false at the end.
+    /// Reads more bytes and keeps the current ones. Returns `false` at the end.
     fn more<R: BufRead>(&mut self, reader: &mut R) -> io::Result<bool> {
         self.bytes.drain(..self.at);
         self.at = 0;
@@ -368,15 +369,15 @@ fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
     reader.fill_buf()
 }
 
-/// A line on its way.
+/// A line being read.
 struct Held<'l> {
     line: &'l mut Vec<u8>,
-    /// Bytes of the file that are still held.
+    /// Bytes of the file that may still be held.
     room: u64,
     decoder: Option<Decoder>,
-    /// More decoded bytes than these are counted, not held.
+    /// Decoded bytes above this limit are counted, not held.
     limit: u64,
-    /// How many are counted.
+    /// How many bytes were only counted.
     passed: u64,
 }
 
@@ -404,19 +405,18 @@ impl Held<'_> {
     }
 }
 
-/// Whether a line is blank, found out part by part. A byte order mark is a Windows editor's way to say UTF-8; it is no part of
-/// the first line.
+/// Determines part by part whether a line is blank. Windows editors mark UTF-8 with a byte order mark; it is not part of the first line.
 struct Blank {
-    /// Bytes of a mark at the beginning.
+    /// Bytes of the byte order mark matched so far.
     marked: usize,
     may_be_marked: bool,
     is_blank: bool,
-    /// What a blank line may hold.
+    /// Returns whether a byte may occur in a blank line.
     white: fn(&u8) -> bool,
 }
 
 impl Blank {
-    /// What seemed to begin a mark before and is none; and the part without a mark.
+    /// Returns bytes that only looked like the start of a byte order mark, and the part without a mark.
     fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
         let mut no_mark: &[u8] = &[];
         while let (true, Some((first, rest))) = (self.may_be_marked, part.split_first()) {
@@ -433,7 +433,7 @@ impl Blank {
         (no_mark, part)
     }
 
-    /// What seemed to begin a mark when the line ended.
+    /// Returns bytes that looked like the start of a byte order mark when the line ended.
     fn ends(&mut self) -> &'static [u8] {
         let no_mark = if self.may_be_marked { &MARK[..self.marked] } else { &[] };
         self.is_blank = self.is_blank && no_mark.is_empty();
@@ -472,7 +472,7 @@ mod tests {
     #[test]
     fn a_line_over_the_limit_is_counted_and_stepped_over() {
         assert_eq!(all(b"abcdefgh\nxy\n", 5), [(0, Err(8)), (9, Ok("xy".to_owned()))]);
-        // Exactly at the limit, with and without a line end.
+        // Exactly at the limit, with and without a line break.
         assert_eq!(all(b"abcd\nabcde", 5), [(0, Ok("abcd".to_owned())), (5, Ok("abcde".to_owned()))]);
     }
 
@@ -496,7 +496,7 @@ mod tests {
         assert!(!lines.has_open_quote && lines.is_cut);
     }
 
-    /// A line: blanks, then letters or none, with an end of some system.
+    /// Generates a line: blanks, then letters or none, with some system's line break.
     fn lines() -> impl Strategy<Value = Vec<u8>> {
         let blanks = proptest::collection::vec(prop::sample::select(b" \t\r\x0C".to_vec()), 0..30);
         let letters =
@@ -516,7 +516,7 @@ mod tests {
         ) {
             let bytes = [mark.as_bytes(), &lines.concat()].concat();
             let open = |limit| Lines::new(BufReader::with_capacity(buffer, &bytes[..]), 0, limit);
-            // What is not blank, found out from the whole line.
+            // Counts the non-blank lines from the complete input.
             let body = bytes.strip_prefix(MARK).unwrap_or(&bytes);
             let not_blank = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
             let mut stepping = open(0);
@@ -548,7 +548,7 @@ mod tests {
                 assert_eq!(lines.next().unwrap().map(|(_, line)| line), Some(Line::Bytes(expected)), "{buffer}");
             }
             assert_eq!(lines.next().unwrap(), None);
-            // What only seemed to begin a mark is a part of the first line.
+            // An incomplete byte order mark is part of the first line.
             let mut lines = Lines::new(BufReader::with_capacity(buffer, &b"\xEF\xBB\xBF\xEF\xBB\n"[..]), 0, 100);
             assert_eq!(lines.next().unwrap(), Some((0, Line::Bytes(b"\xEF\xBB"))));
             let mut lines = Lines::new(BufReader::with_capacity(buffer, &b"\xEF\xBBa"[..]), 0, 100);

@@ -1,10 +1,10 @@
-//! One run at a time: a file that a living process holds locked, with the number of the process and the name of its machine.
+//! Allows one run at a time: a file locked by a living process, with its process id and host name.
 //!
-//! The system drops a lock with the process that took it, however that ends, so a lock that can be taken says that the run before
-//! is over. Some file systems know no locks: there the file is written all the same, and every run counts as the only one.
+//! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some
+//! file systems do not support locks; there the file is still written, and every run counts as the only one.
 //!
-//! Who removes the file holds the lock. A process that opened the file before and locks it afterwards holds a file without a name;
-//! it sees that, and begins again.
+//! Only the holder of the lock removes the file. A process that opened the file before and locks it afterwards has a deleted
+//! file; it detects this and starts over.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -17,33 +17,33 @@ use serde::{Deserialize, Serialize};
 use super::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
-/// How often a lock that another process holds is tried, which may only be looking at it.
+/// How often to retry a lock held by another process, which may only be checking it.
 const ATTEMPTS: usize = 20;
-/// The time between two of them.
+/// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
-/// No lock is longer; a file of the user's may be.
+/// A lock file is never longer; an unrelated file may be.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// What the file says of the process that holds it, or held it last.
+/// What the file states about the process that holds it, or held it last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Owner {
     process: u32,
     host: String,
-    /// The folder of its work files, where that is another one.
+    /// The folder of its temporary files, if it is elsewhere.
     pub work: Option<PathBuf>,
 }
 
 impl Owner {
-    /// This process.
+    /// Describes this process.
     pub(super) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
-        // A path that is no text cannot be written as one; then the folder is found by who gives the same --work again.
+        // A path that is not UTF-8 cannot be stored as text. A later run finds its folder only if it gets the same --work.
         let work = work.filter(|work| work.to_str().is_some()).map(Path::to_path_buf);
         Owner { process: std::process::id(), host, work }
     }
 
-    /// Whether it is another process that lives on this machine.
+    /// Returns whether the owner is another process running on this machine.
     pub(super) fn lives_here(&self) -> bool {
         let here = Owner::here(None);
         self.host == here.host
@@ -54,7 +54,7 @@ impl Owner {
     fn read(mut file: &File) -> Owner {
         let mut text = String::new();
         let read = io::Seek::rewind(&mut file).and_then(|()| file.take(MOST_BYTES).read_to_string(&mut text));
-        // A process that was ended while it wrote left half of it.
+        // A process killed while writing may leave half of the text.
         read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 }
@@ -69,34 +69,34 @@ impl std::fmt::Display for Owner {
     }
 }
 
-/// A lock that this process holds; it is free again when this value is dropped.
+/// A lock held by this process; dropping the value releases it.
 #[derive(Debug)]
 pub(super) struct Lock {
     folder: PathBuf,
     file: File,
-    /// Whether the file system knows locks.
+    /// Whether the file system supports locks.
     pub known: bool,
-    /// Whether the folder was made for it.
+    /// Whether the folder was created for it.
     pub made: bool,
-    /// What the file said before.
+    /// The previous content of the file.
     pub before: Owner,
 }
 
-/// What came of asking for a lock.
+/// The result of requesting a lock.
 #[derive(Debug)]
 pub(super) enum Asked {
     Mine(Lock),
     /// A living process holds it.
     Theirs(Owner),
-    /// The folder is not this user's alone, and why.
+    /// Other users can access the folder; states how.
     Refused(String),
 }
 
 impl Lock {
-    /// Locks a folder, which is made where it is not there; the folder above it has to stand.
+    /// Locks a folder, creating it if needed; its parent folder must exist.
     ///
     /// # Errors
-    /// What the system says; a link or a file under the name of the lock.
+    /// Returns the I/O error, for example if a link or a file has the name of the lock.
     pub(super) fn take(folder: &Path) -> io::Result<Asked> {
         let path = folder.join(LOCK);
         let mut last = Owner::default();
@@ -110,7 +110,7 @@ impl Lock {
             match private::refusal(folder) {
                 Ok(None) => {}
                 Ok(Some(why)) => return Ok(Asked::Refused(why)),
-                // What is gone by now was another run's, and is made again.
+                // A folder deleted in the meantime belonged to another run, and is created again.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             }
@@ -128,15 +128,15 @@ impl Lock {
                     let (known, before) = (taken == Locking::Taken, Owner::read(&file));
                     return Ok(Asked::Mine(Lock { folder: folder.to_path_buf(), file, known, made, before }));
                 }
-                // It was removed meanwhile.
+                // The lock was removed in the meantime.
                 _ => {}
             }
         }
         Ok(Asked::Theirs(last))
     }
 
-    /// The process that holds the lock of a folder now. If `probes`, a folder is made in it for a moment to learn whether the file system
-    /// keeps rights; without that nothing is known of a folder on one that does not.
+    /// Returns the process that currently holds the lock of a folder. With `probes`, creates a folder in it for a moment to
+    /// check whether the file system enforces permissions; without it, nothing is known about folders on one that does not.
     pub(super) fn holder(folder: &Path, probes: bool) -> Option<Owner> {
         if probes {
             private::refusal(folder).ok()?;
@@ -145,10 +145,10 @@ impl Lock {
         matches!(locking(file.try_lock_shared()), Ok(Locking::Held)).then(|| Owner::read(&file))
     }
 
-    /// Writes into the file who holds it.
+    /// Writes the holder into the file.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub(super) fn sign(&self, owner: &Owner) -> io::Result<()> {
         let text = serde_json::to_vec(owner)?;
         self.file.set_len(0)?;
@@ -156,12 +156,12 @@ impl Lock {
         (&self.file).write_all(&text)
     }
 
-    /// The user to whom the files of this process belong there.
+    /// Returns the user who owns files that this process creates there.
     pub(super) fn user(&self) -> io::Result<u32> {
         Ok(self.file.metadata()?.uid())
     }
 
-    /// The folder that it locks.
+    /// Returns the locked folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -172,16 +172,16 @@ impl Lock {
 pub enum Locking {
     /// This process holds the lock.
     Taken,
-    /// Another process holds it.
+    /// Another process holds the lock.
     Held,
-    /// The file system has no locks.
+    /// The file system does not support locks.
     Unknown,
 }
 
-/// Returns the meaning of an answer of the system. On a file system without locks no process holds one.
+/// Interprets the result of a lock request. On a file system without locks, no process holds one.
 ///
 /// # Errors
-/// Any other answer.
+/// Returns any other error.
 pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Locking> {
     match answer {
         Ok(()) => Ok(Locking::Taken),
@@ -198,7 +198,7 @@ pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Lock
     }
 }
 
-/// Whether the open file is the one that stands under the path: a process that removed its lock may have held another one.
+/// Returns whether the open file is still the one at the path. A process that removed its lock may have held another file.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (open.dev(), open.ino()) == (there.dev(), there.ino())

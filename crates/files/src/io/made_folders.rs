@@ -1,4 +1,4 @@
-//! Folders that were made on the way to a place: they are removed again if nothing comes to stand in them.
+//! Folders created on the way to a path. They are removed again if they stay empty.
 
 use std::fs;
 use std::io;
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs;
 
-/// Removes the folders that it made when it is dropped, if they are still empty then.
+/// Removes the folders that it created when it is dropped, if they are still empty.
 #[derive(Debug, Default)]
 pub struct MadeFolders {
-    /// The deepest first.
+    /// The folders, deepest first.
     made: Vec<PathBuf>,
 }
 
 impl MadeFolders {
-    /// Makes a folder and those above it, as `safe_fs::make_folder` does.
+    /// Creates a folder and its missing parents, as `safe_fs::make_folder` does.
     ///
     /// # Errors
-    /// What the system says; then nothing that was made is left.
+    /// Returns the I/O error; no created folder is left then.
     pub fn create(folder: &Path) -> io::Result<MadeFolders> {
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
         let made = MadeFolders { made: folder.ancestors().take_while(is_missing).map(Path::to_path_buf).collect() };
@@ -25,7 +25,7 @@ impl MadeFolders {
         Ok(made)
     }
 
-    /// Whether the last folder was there before.
+    /// Returns whether the folder existed before.
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
     }
@@ -33,7 +33,7 @@ impl MadeFolders {
 
 impl Drop for MadeFolders {
     fn drop(&mut self) {
-        // A folder that holds something cannot be removed so.
+        // Fails for a folder that is not empty, which is intended.
         self.made.iter().for_each(|folder| _ = fs::remove_dir(folder));
     }
 }

@@ -1,9 +1,9 @@
-//! The bytes of a file, member by member: a plain file is one member, a gzip file of a web archive has one for every record
-//! as a rule, a Zstandard file has frames instead.
+//! Reads the bytes of a file member by member. A plain file is one member. A gzip file of a web archive usually has one per
+//! record; a Zstandard file has frames instead.
 //!
-//! A record that cannot be unpacked must not take the rest of the file with it. So every member is opened by itself, at a
-//! place in the file that is known; behind damage the next member is searched for by its first bytes. The decoders are
-//! driven here rather than through the usual readers, because those do not say where a member ends once it has failed.
+//! A record that cannot be unpacked must not make the rest of the file unreadable. So every member is opened separately, at a
+//! known position; after damage, the next member is found by its first bytes. The decoders are called directly, because the
+//! usual readers do not report where a failed member ends.
 
 use super::input::Input;
 use super::packing::Packing;
@@ -14,34 +14,34 @@ use std::fs::File;
 use std::io;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
-/// Unpacked bytes that are held.
+/// Size of the buffer for unpacked bytes.
 const OUT_BYTES: usize = 64 << 10;
-/// Unpacked bytes that are made where only the first few are looked at.
+/// Bytes to unpack if only the first few are needed.
 const LOOK_BYTES: usize = 16;
-/// How a record begins.
+/// The first bytes of a record.
 pub(super) const RECORD: &[u8] = b"WARC/";
 
 const GZ: &[u8] = &[0x1F, 0x8B, 8];
 
-/// What comes next in the file.
+/// The next thing in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A member, which is open now.
+    /// A member, which is open.
     Member,
-    /// Bytes from that place on that are no member, which were stepped over.
+    /// Bytes from this position on that are not a member and were skipped.
     Garbage(u64),
-    /// Nothing.
+    /// The end of the file.
     End,
 }
 
-/// Why a member gives no more bytes although it has not ended.
+/// Why a member returns no more bytes although it has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The file ends in it.
+    /// The file ends inside it.
     CutOff,
-    /// It does not unpack.
+    /// It cannot be unpacked.
     Damaged,
-    /// It unpacks to something else than its checksum says.
+    /// Its data does not match its checksum.
     Altered,
 }
 
@@ -59,26 +59,26 @@ pub(super) struct Members {
     /// Where the unread bytes of `out` begin and end.
     from: usize,
     to: usize,
-    /// Whether the codec may give more.
+    /// Whether the codec may return more.
     open: bool,
     fault: Option<Fault>,
-    /// Whether the place of the next member is unknown.
+    /// Whether the position of the next member is unknown.
     lost: bool,
-    /// Whether the open member was found behind garbage and not yet told of.
+    /// Whether the open member was found after garbage and not yet reported.
     found: bool,
     /// Where the open member begins.
     start: u64,
-    /// Up to where members that turned out damaged were unpacked: what stands before it is not unpacked again and again.
+    /// How far damaged members were unpacked. Bytes before this position are not unpacked again.
     furthest: u64,
     window_bytes: u64,
     rest: Option<Rest>,
 }
 
 impl Members {
-    /// The members from a place on where one begins, which is that many bytes into the file.
+    /// Opens the members from a position where one begins, `from` bytes into the file.
     ///
     /// # Errors
-    /// Besides what the system says: a dictionary that cannot be used.
+    /// Returns the I/O error, or an error if a dictionary is unusable.
     pub fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Members> {
         let mut input = Input::new(file)?;
         let codec = match packing {
@@ -110,8 +110,8 @@ impl Members {
         })
     }
 
-    /// The same members, of which so many unpacked bytes are held: more cost less a byte where a member is long, for what stands
-    /// at the end of a buffer is copied once more.
+    /// Sets the size of the buffer for unpacked bytes. A larger one costs less per byte for long members, because bytes at the
+    /// end of a buffer are copied once more.
     pub fn holding(mut self, bytes: usize) -> Members {
         if !self.is_plain() {
             self.out = vec![0; bytes];
@@ -119,37 +119,37 @@ impl Members {
         self
     }
 
-    /// Whether the file is not compressed: then any place of it can be gone to.
+    /// Returns whether the file is uncompressed, so that any position can be reached by seeking.
     pub fn is_plain(&self) -> bool {
         matches!(self.codec, Codec::Plain)
     }
 
-    /// Where the open member begins in the file.
+    /// Returns where the open member begins in the file.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Whether a reading that begins with the open member goes the same way as this one.
+    /// Returns whether a read that begins with the open member takes the same path as this one.
     pub fn is_fresh(&self) -> bool {
         self.start >= self.furthest
     }
 
-    /// Where the next byte of the file stands that was not looked at.
+    /// Returns the position of the next unread byte of the file.
     pub fn position(&self) -> u64 {
         self.input.at()
     }
 
-    /// Goes to a place of a plain file.
+    /// Moves to a position in a plain file.
     pub fn seek(&mut self, to: u64) -> io::Result<()> {
         self.input.seek(to)
     }
 
-    /// Why the member gave no more, once all that it gave was read.
+    /// Returns why the member returned no more bytes; valid once all its bytes are read.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
-    /// The next bytes of the open member; none where it ends.
+    /// Returns the next bytes of the open member; empty at its end.
     pub fn fill(&mut self) -> io::Result<&[u8]> {
         if self.is_plain() {
             return self.input.fill();
@@ -160,12 +160,12 @@ impl Members {
         Ok(&self.out[self.from..self.to])
     }
 
-    /// Steps over bytes that [`Members::fill`] gave.
+    /// Advances past bytes returned by [`Members::fill`].
     pub fn consume(&mut self, bytes: usize) {
         if self.is_plain() { self.input.consume(bytes) } else { self.from += bytes }
     }
 
-    /// Steps over that many bytes, and says over how many, which are fewer where the member ends.
+    /// Advances by this many bytes. Returns how many were skipped; fewer at the end of the member.
     pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         if self.is_plain() {
             return self.input.skip(bytes);
@@ -182,7 +182,7 @@ impl Members {
         Ok(bytes - left)
     }
 
-    /// Whether the open member goes on with these few bytes.
+    /// Returns whether the open member continues with these few bytes.
     pub fn starts_with(&mut self, what: &[u8]) -> io::Result<bool> {
         if self.is_plain() {
             return Ok(self.input.peek::<8>()?.starts_with(what));
@@ -197,7 +197,7 @@ impl Members {
         Ok(self.out[self.from..self.to].starts_with(what))
     }
 
-    /// Goes to the next member, once the open one was read to its end.
+    /// Moves to the next member, once the open one has been read to its end.
     pub fn next(&mut self) -> io::Result<Next> {
         if std::mem::take(&mut self.found) {
             return Ok(Next::Member);
@@ -213,7 +213,7 @@ impl Members {
             return Ok(next);
         }
         let (found, only_zeros) = self.search()?;
-        // Tapes and file systems pad with zeros; nothing is lost there.
+        // Zeros are padding from tapes and file systems; no data is lost.
         if only_zeros {
             if !found {
                 self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros, is_damaged: false });
@@ -224,8 +224,8 @@ impl Members {
         Ok(Next::Garbage(start))
     }
 
-    /// Goes to the next member of a file whose members hold parts of one text. What stands behind the last one is told by
-    /// [`Members::rest`]; it is garbage where nothing stands before it, or something that begins as a member behind it.
+    /// Moves to the next member of a file whose members contain parts of one text. [`Members::rest`] reports what follows the
+    /// last one. It is garbage if nothing precedes it, or if something that begins like a member follows it.
     pub fn next_whole(&mut self) -> io::Result<Next> {
         let start = self.input.at();
         if let Some(next) = self.begin()? {
@@ -243,12 +243,12 @@ impl Members {
         Ok(Next::End)
     }
 
-    /// What was found behind the last member, once the end was reached.
+    /// Returns what was found after the last member; valid once the end is reached.
     pub fn rest(&self) -> Option<Rest> {
         self.rest
     }
 
-    /// Opens the member that begins here; none where none does.
+    /// Opens the member that begins here; `None` if none does.
     fn begin(&mut self) -> io::Result<Option<Next>> {
         (self.from, self.to, self.open, self.fault, self.lost) = (0, 0, true, None, false);
         loop {
@@ -280,8 +280,8 @@ impl Members {
         }
     }
 
-    /// Readies the codec for the member that begins with these bytes, and steps over the head of a gzip member; false where
-    /// the file ends in it.
+    /// Prepares the codec for the member that begins with these bytes, and skips the header of a gzip member. Returns `false`
+    /// if the file ends inside it.
     fn head(&mut self, bytes: &[u8]) -> io::Result<bool> {
         match &mut self.codec {
             Codec::Plain => Ok(true),
@@ -297,7 +297,7 @@ impl Members {
                         | u64::from(length.get(1).copied().unwrap_or(0)) << 8;
                     whole &= self.input.skip(2 + length)? == 2 + length;
                 }
-                // A name and a comment, each with a zero at its end.
+                // A name and a comment, each terminated by a zero byte.
                 for flag in [8, 16] {
                     whole &= flags & flag == 0 || self.input.skip_until(0)?;
                 }
@@ -307,7 +307,7 @@ impl Members {
         }
     }
 
-    /// Unpacks on, at most that many bytes behind the unread ones.
+    /// Unpacks at most this many bytes after the unread ones.
     fn step(&mut self, most: usize) -> io::Result<()> {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
@@ -347,7 +347,7 @@ impl Members {
         self.to += made;
         match ended {
             Ok(true) => {
-                // Damaged data may seem to end in the middle of what follows, so a wrong checksum makes the place doubtful.
+                // Damaged data may appear to end in the middle of the next member, so after a wrong checksum the position is uncertain.
                 let fault = self.checked()?;
                 self.end(fault, fault.is_some());
             }
@@ -357,7 +357,7 @@ impl Members {
         Ok(())
     }
 
-    /// Reads what stands behind a gzip member: its checksum and its length.
+    /// Reads the trailer of a gzip member: its checksum and its length.
     fn checked(&mut self) -> io::Result<Option<Fault>> {
         let Codec::Gz(_, crc) = &self.codec else { return Ok(None) };
         let expected = [crc.sum().to_le_bytes(), crc.amount().to_le_bytes()].concat();
@@ -374,8 +374,7 @@ impl Members {
         (self.open, self.fault, self.lost) = (false, fault, lost);
     }
 
-    /// Opens the next member that begins as a record does, from here on; says whether there is one, and whether only zeros
-    /// were stepped over.
+    /// Opens the next member, from here on, that begins like a record. Returns whether there is one, and whether only zeros were skipped.
     fn search(&mut self) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {

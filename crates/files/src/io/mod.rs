@@ -1,9 +1,8 @@
-//! Files in, files out: the one room that opens the user's corpus and writes the user's results.
+//! Opens the input files and writes the results. No other module touches them.
 //!
-//! [`find()`] turns what was typed into a list of files, [`open`] numbers their rows,
-//! [`Source::read`] streams the asked columns of one piece; [`Stage`] is the folder
-//! that appears under its name in one rename, [`TableWriter`] a Parquet file in it. A damaged file
-//! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
+//! [`find()`] turns the inputs into a list of files, [`open`] numbers their rows, and [`Source::read`] streams the requested
+//! columns of one piece. [`Stage`] is a folder that appears under its name in one rename; [`TableWriter`] writes a Parquet file
+//! in it. A damaged file is a value ([`BadInput`], `Error::BadFile`), never a panic.
 
 mod again;
 mod asked;

@@ -1,10 +1,10 @@
-//! Does a disk begin at a folder? Such a folder cannot be renamed, and no other one can get its name.
+//! Detects mount points. Such a folder cannot be renamed, and no other folder can take its name.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// Whether something is mounted at the folder: a disk, or a folder of another place (a volume of a container).
+/// Returns whether something is mounted at the folder: a disk, or another folder (a container volume).
 pub(super) fn is_mount_point(folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
     if let Ok(mounts) = std::fs::read("/proc/self/mountinfo") {
@@ -12,12 +12,12 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
             .split(|&byte| byte == b'\n')
             .any(|line| mounted_at(line).as_deref() == Some(real.as_os_str().as_bytes()));
     }
-    // Where the system has no such list, numbers of disks tell most of it.
+    // On systems without such a list, device numbers find most mounts.
     let disk = |path: &Path| path.metadata().ok().map(|metadata| metadata.dev());
     real.parent().is_some_and(|above| disk(above) != disk(&real))
 }
 
-/// The path in a line of the list: its fifth word, in which a blank stands as `\040`.
+/// Returns the path in a line of the list: its fifth field, in which `\040` means a space.
 fn mounted_at(line: &[u8]) -> Option<Vec<u8>> {
     let word = line.split(|&byte| byte == b' ').nth(4)?;
     let mut path = Vec::with_capacity(word.len());

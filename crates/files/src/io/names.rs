@@ -1,17 +1,17 @@
-//! The names by which a finished result is known: the file that says so, and how the folder of one that was held back ends.
+//! Names that identify a finished result: its marker file, and the suffix for a result that was held back.
 
 use dupsift_core::error::{Error, Result};
 
-/// The file that stands in a folder that is complete; it is written last.
+/// The marker file in a complete folder; it is written last.
 pub const SUCCESS: &str = "_SUCCESS";
-/// The file that stands in a folder that is complete and held back, in place of [`SUCCESS`].
+/// The marker file in a complete folder that was held back, instead of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
-/// How the name of such a folder ends.
+/// The suffix of such a folder's name.
 pub(super) const HELD_ENDING: &str = ".held";
-/// What stands for standard input among the inputs, and what documents of it are called by: `-#0`.
+/// Means standard input among the inputs, and labels its documents: `-#0`.
 pub const DASH: &str = "-";
 
-/// Refuses standard input where files are looked for.
+/// Refuses standard input if files are expected.
 pub(super) fn refuse_standard_input(inputs: &[String]) -> Result<()> {
     if inputs.iter().any(|input| input == DASH) {
         return Err(Error::usage(

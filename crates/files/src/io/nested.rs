@@ -1,4 +1,4 @@
-//! Plain columns out of structs: `doc.text` of the rows of a Parquet file. A value is null where any level above it is.
+//! Extracts plain columns from structs, such as `doc.text` in a Parquet file. A value is null if any level above it is null.
 
 use crate::tables::lists;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, make_array};
@@ -7,7 +7,7 @@ use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
 use std::sync::Arc;
 
-/// The columns of a batch by name and path. The batch itself where no path is deeper than its name.
+/// Returns the columns of a batch by name and path. Returns the batch itself if no column is nested.
 pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Result<RecordBatch> {
     let failed = || Error::columns("take columns out of structs");
     if columns.iter().all(|(_, path)| path.len() == 1) {
@@ -23,7 +23,7 @@ pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Res
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).map_err(failed())
 }
 
-/// The batch with columns of lists as texts, see [`lists`].
+/// Returns the batch with list columns joined to texts, see [`lists`].
 pub(super) fn joined(batch: RecordBatch) -> Result<RecordBatch> {
     let failed = || Error::columns("join the texts of lists");
     let (mut columns, mut any) = (Vec::with_capacity(batch.num_columns()), false);
@@ -36,7 +36,7 @@ pub(super) fn joined(batch: RecordBatch) -> Result<RecordBatch> {
     if any { RecordBatch::try_from_iter_with_nullable(columns).map_err(failed()) } else { Ok(batch) }
 }
 
-/// The column at a path; none where the batch does not have it.
+/// Returns the column at a path; `None` if the batch does not have it.
 fn value(batch: &RecordBatch, path: &[String]) -> std::result::Result<Option<ArrayRef>, arrow::error::ArrowError> {
     let Some((root, deeper)) = path.split_first() else { return Ok(None) };
     let Some(mut column) = batch.column_by_name(root).cloned() else { return Ok(None) };

@@ -1,20 +1,20 @@
-//! What is said of a file of JSON lines in which no line is an object, and the likely way out.
+//! Messages for a JSON lines file in which no line is an object, with the likely fix.
 
-/// Characters of a parser's message that are shown.
+/// Characters of a parser message to show.
 const SHOWN: usize = 120;
 
-/// What the line is in place of an object.
+/// Returns what the line is instead of an object.
 pub(super) fn said(line: &[u8]) -> String {
     let (what, way_out) = kind(line);
     format!("{what}; expected an object a line{way_out}")
 }
 
-/// Whether the line may be one of settings or of another kind of text: bytes that are no text are damage.
+/// Returns whether the line may be from a settings file or another kind of text. Other bytes indicate damage.
 pub(super) fn is_text(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok() && !line.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }
 
-/// Whether an array begins in the line that does not end there.
+/// Returns whether the line opens an array that it does not close.
 pub(super) fn is_open_array(line: &[u8]) -> bool {
     let array = serde_json::from_slice::<Vec<serde::de::IgnoredAny>>(line.trim_ascii());
     line.trim_ascii().starts_with(b"[") && array.is_err_and(|error| error.is_eof())

@@ -1,7 +1,7 @@
-//! Recognizes folders that dupsift wrote: results and indexes. They are never input unless the user names them.
+//! Recognizes folders written by dupsift: results and indexes. They are never input unless you name them.
 //!
-//! A result is known by its record `run.json` and what stands beside it, an index by the names of its files. Both are seen in the names
-//! that a listing of the folder gives anyway; a file is opened only where a folder has a `run.json`.
+//! A result is recognized by `run.json` and the files next to it, an index by its file names. Both appear in the folder
+//! listing, which is read anyway; a file is opened only if the folder has a `run.json`.
 
 use super::names::{HELD, SUCCESS};
 use dupsift_core::safe_fs;
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// The record of a result.
 const RECORD: &str = "run.json";
-/// The record of a corpus that was written from a finished run, into a folder of its own.
+/// The record of a corpus written from a finished run into a separate folder.
 const OF_CORPUS: &str = super::overwrite::APPLIED;
-/// What a result has beside its record: marks, and folders with tables or texts.
+/// What a result has next to its record: marker files, and folders with tables or texts.
 const BESIDE: [&str; 16] = [
     SUCCESS,
     HELD,
@@ -36,28 +36,28 @@ const BESIDE: [&str; 16] = [
 ];
 /// The folders of an index.
 const OF_INDEX: [&str; 3] = ["batches", "rows", "statistics"];
-/// The file that says how many generations an index has; it stays where these are lost.
+/// The file that states how many generations an index has; it remains if these are lost.
 const RECORDED: &str = "generation.json";
-/// The file by which one process at a time holds an index.
+/// The lock file that gives one process at a time access to an index.
 const LOCK: &str = "lock";
-/// Bytes of a record that are read: any file may be called so, of any length.
+/// The most bytes of a record that are read, because any file may have this name.
 pub(super) const MOST_RECORD: u64 = 16 << 20;
-/// Bytes at the beginning of a record that are looked at where it cannot be parsed.
+/// Bytes at the beginning of a record that are checked if it cannot be parsed.
 const HEAD: usize = 4 << 10;
 
-/// What a folder of ours holds.
+/// The kind of a folder written by dupsift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ours {
     /// The output of `run`, `compare` or `stream`, or a model of `purify`.
     Result,
-    /// The texts of pages that `purify` wrote.
+    /// The pages' texts, written by `purify`.
     Pages,
-    /// An index of incremental runs.
+    /// An index for incremental runs.
     Index,
 }
 
 impl Ours {
-    /// Returns what the folder holds, in one word for messages and records.
+    /// Returns the kind of folder as one word, for messages and records.
     pub fn word(self) -> &'static str {
         match self {
             Ours::Result => "result",
@@ -66,8 +66,8 @@ impl Ours {
         }
     }
 
-    /// Says what a folder holds; `None` if it is not ours, or cannot be looked at. Only a folder that may be ours is listed, for others may
-    /// be large.
+    /// Returns the kind of a folder; `None` if dupsift did not write it, or if it cannot be read. Lists only folders that may
+    /// be dupsift's, because others may be large.
     pub fn at(folder: &Path) -> Option<Ours> {
         if [RECORD, OF_CORPUS].iter().all(|record| !folder.join(record).exists())
             && !OF_INDEX.iter().any(|own| folder.join(own).exists())
@@ -78,7 +78,7 @@ impl Ours {
         Ours::of(folder, &entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
     }
 
-    /// Says what a folder with these names in it holds; `None` if it is not ours.
+    /// Returns the kind of a folder that contains these names; `None` if dupsift did not write it.
     pub(super) fn of(folder: &Path, names: &[OsString]) -> Option<Ours> {
         let has = |name: &str| names.iter().any(|there| there == name);
         if has(RECORD) && BESIDE.into_iter().any(has) {
@@ -97,22 +97,22 @@ impl Ours {
             let number = number.and_then(|rest| rest.strip_suffix(".json"));
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        // An index whose first run is still at work has a lock and folders, and nothing else.
+        // An index whose first run is still active has a lock and folders, and nothing else.
         let is_begun = || has(LOCK) && names.iter().all(|name| name == LOCK || OF_INDEX.iter().any(|own| name == own));
         (has_folder && (names.iter().any(is_generation) || is_begun())).then_some(Ours::Index)
     }
 }
 
-/// Says what the result with this record is; `None` if dupsift did not write it.
+/// Returns the kind of result with this record; `None` if dupsift did not write it.
 fn of_record(path: &Path) -> Option<Ours> {
-    /// The entries of a record that tell who wrote it.
+    /// The fields of a record that identify its writer.
     #[derive(Deserialize)]
     struct Record {
         #[serde(rename = "dupsift")]
         _version: String,
         #[serde(rename = "schema_version")]
         _schema: u32,
-        /// Only a record of `purify` has it.
+        /// Present only in records of `purify`.
         #[serde(default)]
         prefix: Option<serde::de::IgnoredAny>,
     }
@@ -120,7 +120,7 @@ fn of_record(path: &Path) -> Option<Ours> {
     match serde_json::from_slice::<Record>(&bytes) {
         Ok(record) if record.prefix.is_some() => Some(Ours::Pages),
         Ok(_) => Some(Ours::Result),
-        // Of a damaged record the beginning tells.
+        // A damaged record is recognized by its beginning.
         Err(_) => {
             let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
             (head.contains("\"schema_version\"") && head.contains("\"dupsift\"")).then_some(Ours::Result)
@@ -128,12 +128,13 @@ fn of_record(path: &Path) -> Option<Ours> {
     }
 }
 
-/// Finds the folders of ours in which links end; what a folder is, is looked at once.
+/// Finds the dupsift folders that links lead into; checks each folder once.
 #[derive(Default)]
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 
 impl Owners {
-    /// Returns the folder of ours that is or holds this real path, but none that is or holds `named`, which the user asked for.
+    /// Returns the dupsift folder that is or contains this real path. Ignores folders that are or contain `named`, because they
+    /// were requested.
     pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
         let above = real.ancestors().take_while(|above| !named.starts_with(above));
         let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));
@@ -171,7 +172,7 @@ mod tests {
         assert_eq!(kind(&["run.json", "deduped"], cut), Some(Ours::Result));
         let pages = Some("{\"schema_version\": 1, \"dupsift\": \"0.1.0\", \"prefix\": \"\"}");
         assert_eq!(kind(&["run.json", "pages"], pages), Some(Ours::Pages));
-        // Of others: a record alone, the record of another program, and Spark's mark.
+        // Not dupsift's: a record alone, a record of another program, and Spark's marker file.
         assert_eq!(kind(&["run.json", "data"], ours), None);
         assert_eq!(kind(&["run.json", "_SUCCESS"], Some("{\"run\": 5}")), None);
         assert_eq!(kind(&["run.json", "_SUCCESS"], Some("not JSON")), None);

@@ -1,4 +1,4 @@
-//! What may be replaced: an output of ours or an empty folder, never a folder with anything else in it, however deep it lies.
+//! Decides what may be replaced: an output of dupsift or an empty folder, never a folder that contains anything else at any depth.
 
 use super::work_files;
 use dupsift_core::error::{Error, Result};
@@ -7,8 +7,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
-/// and so does what the record of the output does not list, where it lists its files.
+/// The files of an output, as relative paths; `*` matches any letters, `#` matches digits. Anything else belongs to the user.
+/// So does any file that the output's record does not list, if it lists its files.
 const OUTPUT_FILES: [&str; 33] = [
     "_HELD",
     "_SUCCESS",
@@ -39,14 +39,14 @@ const OUTPUT_FILES: [&str; 33] = [
     "run.json",
     "stats/features/part-00000.parquet",
     "stats/models/*.parquet",
-    // Of earlier versions.
+    // Written by earlier versions.
     "stats/sentences/part-00000.parquet",
     "stats/stats.json",
     "stats/words/part-00000.parquet",
     "suites/part-00000.parquet",
 ];
 
-/// Of these, what comes into a folder when its record has been written.
+/// Those that are added to a folder after its record is written.
 const LATER: [&str; 11] = [
     "_HELD",
     "_SUCCESS",
@@ -61,33 +61,32 @@ const LATER: [&str; 11] = [
     "run.json",
 ];
 
-/// Folders of an output that hold files called as those of the corpus are: the record of the output has to list each.
+/// Folders of an output with files named as in the corpus. The output's record must list each of them.
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
-/// The entry of a record that lists the files of its output.
+/// The field of a record that lists the files of its output.
 pub const FILES: &str = "files";
 
-/// The record of a corpus that was written from a finished run. It lists the files of the corpus that are in its folder.
+/// The record of a corpus written from a finished run. It lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";
 
-/// The record of a result, one of which every finished folder has: of a run, of the evaluation within it, or of a corpus that was written
-/// from a run.
+/// Records of results; every finished folder has one of them: of a run, of the evaluation in it, or of a corpus written from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
-/// How the names of folders of work files begin that a look at a run makes; earlier versions had such in half-made outputs.
+/// Prefix of temporary folders that commands reading a run create; earlier versions created them in unfinished outputs.
 pub const WORK: &str = ".dupsift-work-";
 
-/// The work folder of an evaluation; one that died may have left it.
+/// The temporary folder of an evaluation; a killed one may have left it.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
-/// How the hidden names begin under which an evaluation is made within its run's folder; one that died may have left such
-/// a folder, and it is ours.
+/// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may have left
+/// one; it counts as dupsift's.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
-/// Checks that `out` can be given to a new result.
+/// Checks that a new result may be written to `out`.
 ///
 /// # Errors
-/// [`Error::Usage`] where something is there and `overwrite` is not asked for, or it is not an output of ours.
+/// Returns [`Error::Usage`] if the path exists and `overwrite` is not set, or if it is not an output of dupsift.
 pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     let there = match out.symlink_metadata() {
         Ok(metadata) => metadata,
@@ -111,17 +110,17 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     }
 }
 
-/// Whether a finished output stands there, which a new one would replace.
+/// Returns whether a finished output exists that a new one would replace.
 pub(super) fn is_output(out: &Path) -> Result<bool> {
     Ok(out.is_dir() && !names(out)?.is_empty())
 }
 
-/// Whether it is a folder, and no link to one, with nothing in it.
+/// Returns whether the path is an empty folder, and not a link to one.
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }
 
-/// What tells that a folder is neither empty nor a finished output.
+/// Returns why a folder is neither empty nor a finished output, if so.
 fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     if let Some(path) = foreign_path(folder)? {
         return Ok(Some(format!("it holds {:?}", path.display().to_string())));
@@ -132,13 +131,13 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     Ok((!names.is_empty() && !finished).then(|| "run.json or _SUCCESS is missing".to_owned()))
 }
 
-/// The first path in the folder that no output of ours has there: a file of another name, a link, a folder that none of our
-/// files lies in. Where the record of the output lists its files, a file that it does not list.
+/// Returns the first path in the folder that is not part of an output: a file with another name, a link, or a folder that an
+/// output does not have. If the output's record lists its files, also a file that it does not list.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }
 
-/// The same of a folder in which an output was being made, with folders of work files of earlier versions.
+/// Returns the same for a folder with an unfinished output, which may contain temporary folders of earlier versions.
 pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
         let is_work = name.starts_with(WORK) && is_folder(&folder.join(&name));
@@ -149,23 +148,23 @@ pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> 
     Ok(None)
 }
 
-/// The files that the record of an output lists.
+/// The files listed by an output's record.
 enum Listed {
-    /// These.
+    /// The listed files.
     Files(BTreeSet<String>),
-    /// It lists none, as those of earlier versions.
+    /// The record lists no files, as in earlier versions.
     Nothing,
     /// There is no record yet.
     Unfinished,
 }
 
 impl Listed {
-    /// Whether a file may stand there that is of ours by its name.
+    /// Returns whether a file that has the name of an output file may exist.
     fn may_have(&self, file: &str) -> bool {
         if let Listed::Files(files) = self { files.contains(file) } else { true }
     }
 
-    /// Whether a file, or a folder of files, may stand there that is called as the corpus calls it.
+    /// Returns whether a file, or a folder with files, that has the name of a corpus file may exist.
     fn has(&self, path: &str, is_folder: bool) -> bool {
         let below = format!("{path}/");
         match self {
@@ -185,20 +184,20 @@ fn listed(folder: &Path) -> Listed {
             files.extend(more.unwrap_or_default());
             Listed::Files(files)
         }
-        // A record of a run without a list is of an earlier version.
+        // A run's record without a list is from an earlier version.
         (None, Some(files)) if !folder.join("run.json").exists() => Listed::Files(files),
         (None, _) => Listed::Nothing,
     }
 }
 
-/// Returns the files that a record in a folder lists; `None` if there is no such record, or it lists none.
+/// Returns the files that a record in a folder lists; `None` if the record or the list is missing.
 pub(super) fn files_of(folder: &Path, record: &str) -> Option<BTreeSet<String>> {
     let record: Value = serde_json::from_slice(&safe_fs::read(&folder.join(record), MOST_JSON).ok()?).ok()?;
     let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
     Some(files.map(str::to_owned).collect())
 }
 
-/// The files below a folder in which an output is being made, by their paths in it, in order.
+/// Returns the relative paths of the files in an unfinished output, in order.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for name in names(folder)? {
@@ -228,7 +227,7 @@ fn foreign_at(folder: &Path, above: &[String], name: String, listed: &Listed) ->
     if parts == [WORK_OF_EVALUATION] && kind.is_dir() {
         return Ok(work_files::foreign(&path).map(|foreign| Path::new(WORK_OF_EVALUATION).join(foreign)));
     }
-    // A folder that an evaluation left which died holds what an evaluation does.
+    // A folder left by a killed evaluation contains the files of an evaluation.
     let mut known = parts.clone();
     if HIDDEN.iter().any(|hidden| is_numbered(&parts[0], hidden)) {
         known[0] = "evaluation".to_owned();
@@ -257,7 +256,7 @@ fn is_numbered(name: &str, before: &str) -> bool {
     name.strip_prefix(before).is_some_and(|process| process.parse::<u32>().is_ok())
 }
 
-/// Whether a folder is one on the way to such a file.
+/// Returns whether a folder is a parent of such a file.
 fn leads_to(folder: &[String], file: &str) -> bool {
     let parts: Vec<&str> = file.split('/').collect();
     folder.len() < parts.len() && folder.iter().zip(parts).all(|(name, part)| is_like(name, part))
@@ -268,7 +267,7 @@ fn is_at(path: &[String], file: &str) -> bool {
     path.len() == parts.len() && path.iter().zip(parts).all(|(name, part)| is_like(name, part))
 }
 
-/// Whether a name is of that pattern.
+/// Returns whether a name matches the pattern.
 fn is_like(name: &str, pattern: &str) -> bool {
     let Some((before, after)) = pattern.split_once(['*', '#']) else { return name == pattern };
     let between = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
@@ -276,7 +275,7 @@ fn is_like(name: &str, pattern: &str) -> bool {
     between.is_some_and(|between| !between.is_empty() && (!digits || between.bytes().all(|byte| byte.is_ascii_digit())))
 }
 
-/// The names in the folder, sorted, so that messages do not depend on the order in which the system lists.
+/// Returns the names in the folder, sorted, so that messages do not depend on the file system's order.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let failed = || Error::io("list the folder", folder);
     let mut names = Vec::new();

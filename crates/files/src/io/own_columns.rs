@@ -1,4 +1,4 @@
-//! The columns that files bring themselves, of any type: for the verb that writes its own beside them.
+//! The input files' own columns, of any type, for the command that adds its columns to them.
 
 use super::asked::columns_of;
 use super::damaged::damaged;
@@ -13,28 +13,28 @@ use std::fs::File;
 /// A column that at least one file has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnColumn {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The type that it has in every file that has it; text where the files differ, and for JSON lines.
+    /// The type if all files agree; text if they differ, and for JSON lines.
     pub data_type: DataType,
-    /// Whether the files have it in several types.
+    /// Whether files have it in different types.
     pub mixed: bool,
 }
 
-/// The columns of all files, in the order in which they first come.
+/// The columns of all files, in order of first appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnColumns {
-    /// Those that can be read.
+    /// Columns that can be read.
     pub columns: Vec<OwnColumn>,
-    /// Lists, structs and maps, which cannot.
+    /// Lists, structs and maps, which cannot be read.
     pub nested: Vec<String>,
 }
 
-/// Looks at the footers of Parquet and at all lines of JSON lines, for a field may be left out of a line where it is null. A file
-/// that cannot be read says nothing here; opening it will tell why. `page` is the column of pages.
+/// Collects columns from the footers of Parquet files and from all JSON lines, because a null field may be left out of a line.
+/// Unreadable files are ignored here; opening them reports why. `page` is the column of pages.
 ///
 /// # Errors
-/// A column that files have in several types that are no text, numbers or truth values; too many open files.
+/// Returns an error if files have a column in different types that cannot be written as text, or if too many files are open.
 pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     let mut own = OwnColumns::default();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
             Err(Error::BadFile { .. }) => Vec::new(),
             Err(error) => return Err(error),
         };
-        // A file that may be of another format takes part where it has pages.
+        // A file whose format is a guess counts only if it has pages.
         if file.is_guess && columns.iter().all(|(name, _)| name != page) {
             continue;
         }
@@ -54,7 +54,7 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
         of_folders.extend(file.partitions.iter().map(|(key, _)| key.as_str()).filter(lacks));
         add(&mut own, &mut places, columns, &file.label)?;
     }
-    // Those of folders come last, as readers of such folders have them; what every such file has itself is no column of folders.
+    // Folder columns come last, as in other readers. A column that every such file has itself is not a folder column.
     let columns = hive::columns(files.iter().map(|file| &file.partitions)).into_iter();
     let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
@@ -65,7 +65,7 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Adds the columns of one file, with their places by name.
+/// Adds the columns of one file; `places` holds their positions by name.
 fn add(
     own: &mut OwnColumns,
     places: &mut BTreeMap<String, usize>,
@@ -85,7 +85,7 @@ fn add(
             continue;
         };
         let known = &mut own.columns[at];
-        // A column of nulls alone has the type that it has elsewhere.
+        // A column that is null everywhere takes its type from other files.
         if known.data_type == data_type || data_type == DataType::Null {
             continue;
         }
@@ -105,10 +105,10 @@ fn add(
 }
 
 impl OwnColumns {
-    /// Only the columns of these names, or of these paths in structs.
+    /// Keeps only the columns with these names or struct paths.
     ///
     /// # Errors
-    /// A name that no file has as a column that can be read.
+    /// Returns an error for a name that no file has as a readable column.
     pub fn only(mut self, names: &[String], files: &[FoundFile]) -> Result<OwnColumns> {
         let deeper = |name: &String| {
             let known = files.iter().find_map(|file| {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(own.clone().only(&["day".into()], &[]).expect("there").columns.len(), 1);
         let message = |name: &str| own.clone().only(&[name.into()], &[]).expect_err("not there").to_string();
         assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
-        // What every file of the folder has itself is no column of the folder, of any type.
+        // A column that every file in the folder has itself is not a folder column, whatever its type.
         let inside = folder.path().join("day=2026-11-01/n=8");
         std::fs::create_dir_all(&inside).expect("a folder");
         let day: ArrayRef = Arc::new(Date32Array::from(vec![1]));

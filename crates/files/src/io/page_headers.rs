@@ -1,38 +1,38 @@
-//! The headers of the pages of a column: how many rows, and how many bytes in the file and in memory.
+//! Reads the page headers of a column: rows, and bytes in the file and in memory.
 //!
-//! A footer tells of whole column chunks; a page, which is unpacked as a whole, tells of itself in the header before it. A
-//! header is a struct in the compact protocol of Thrift, of which the few numbers that are asked for are picked. Headers are
-//! input: no number of theirs is believed further than the bytes of the file go.
+//! A footer describes complete column chunks. A page is unpacked as a whole and described by the header before it, a struct in
+//! Thrift's compact protocol, from which only the needed numbers are read. Headers are input: none of their numbers is trusted
+//! beyond the bytes of the file.
 
 use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-/// What a page says of itself.
+/// The content of a page header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// 0 for what is no page of data.
+    /// Rows; 0 for pages without data.
     pub rows: u32,
-    /// Values, of a dictionary too.
+    /// Values, also in a dictionary.
     pub values: u32,
     /// Bytes in memory.
     pub unpacked: u32,
     /// Bytes in the file.
     pub packed: u32,
-    /// Whether it is the dictionary of the chunk.
+    /// Whether it is the chunk's dictionary.
     pub is_dictionary: bool,
-    /// Whether its values are places in the dictionary.
+    /// Whether its values are dictionary indexes.
     pub in_dictionary: bool,
 }
 
-/// Headers of one chunk that are read at the most: pages are a kilobyte then, or empty.
+/// The most headers read per chunk; beyond that, pages have about a kilobyte, or are empty.
 const MOST_PAGES: usize = 1 << 20;
-/// Structs within structs in a header; there are two.
+/// The deepest nesting of structs in a header; the format has two levels.
 const DEEPEST: usize = 8;
 
-/// Returns the pages of a chunk, the dictionary first. Returns `None` if a header cannot be read, if the rows of all pages are not those
-/// of the chunk, or if pages never end.
+/// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the rows of all pages do not
+/// add up to those of the chunk, or if there are too many pages.
 pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
     look(file, chunk).ok().flatten()
 }
@@ -40,7 +40,7 @@ pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>
 /// Returns the pages of a chunk like [`pages`].
 ///
 /// # Errors
-/// What is wrong with a header whose lengths cannot be: a decoder would allocate memory for them.
+/// Returns what is wrong with a header whose lengths are impossible, because a decoder would allocate memory for them.
 pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec<Page>>, String> {
     let most = Most::of(chunk)?;
     let mut pages = Vec::new();
@@ -53,17 +53,17 @@ pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec
     Ok((headers.found == headers.rows).then_some(pages))
 }
 
-/// What lengths the pages of a chunk can have.
+/// The limits for page lengths in a chunk.
 struct Most {
     is_packed: bool,
     /// Bytes of all pages, unpacked.
     bytes: u64,
 }
 
-/// Footers may be a little wrong: so many times what they say of all pages is believed of one, and so many bytes more.
+/// Footers may be slightly wrong. A page may have this multiple of the footer's total, plus this many bytes.
 const TIMES: u64 = 2;
 const MORE: u64 = 64 << 10;
-/// So many times its packed bytes are believed of a page, whatever the footer says.
+/// A page may always have this multiple of its packed bytes, whatever the footer states.
 const UNPACKED: u64 = 1 << 10;
 
 impl Most {
@@ -86,7 +86,7 @@ impl Most {
                 self.bytes
             ));
         }
-        // A value of a dictionary has a byte at least.
+        // A dictionary value takes at least one byte.
         let held = if self.is_packed { unpacked } else { packed };
         if page.is_dictionary && u64::from(page.values) > held {
             return Err(format!("a dictionary of {held} bytes would have {} values", page.values));
@@ -95,12 +95,12 @@ impl Most {
     }
 }
 
-/// The headers of a chunk, one after the other.
+/// The headers of a chunk, in order.
 struct Headers {
     file: BufReader<File>,
-    /// Bytes of the chunk that are left.
+    /// Bytes left in the chunk.
     left: u64,
-    /// Rows of the chunk, and of the pages so far.
+    /// Rows of the chunk, and of the pages read so far.
     rows: u64,
     found: u64,
 }
@@ -120,7 +120,7 @@ impl Headers {
     fn next(&mut self) -> Option<Page> {
         let mut header = Compact { bytes: self.file.by_ref().take(self.left), depth: 0 };
         let page = page(&mut header).ok()?;
-        // A page that goes on behind its chunk is left to the reading.
+        // A page that extends beyond its chunk is left to the decoder.
         self.left = header.bytes.limit().checked_sub(page.packed.into())?;
         self.file.seek_relative(page.packed.into()).ok()?;
         self.found += u64::from(page.rows);
@@ -128,7 +128,7 @@ impl Headers {
     }
 }
 
-/// Numbers of the kinds of pages and encodings, and of the fields, in the definition of the format.
+/// Parses a page header. Page types, encodings and fields have the numbers of the format definition.
 fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
     const DATA: i64 = 0;
     const DICTIONARY: i64 = 2;
@@ -159,10 +159,10 @@ fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
         Ok(())
     })?;
     page.is_dictionary = kind == DICTIONARY;
-    // PLAIN_DICTIONARY and RLE_DICTIONARY.
+    // The encodings PLAIN_DICTIONARY and RLE_DICTIONARY.
     page.in_dictionary = matches!(encoding, 2 | 8);
     page.rows = match kind {
-        // A flat column has a value, or a null, for each row.
+        // A flat column has a value or a null for each row.
         DATA => values.ok_or_else(odd)?,
         DATA_V2 => rows.ok_or_else(odd)?,
         _ => 0,
@@ -179,11 +179,11 @@ fn length(number: i64) -> io::Result<u32> {
     i32::try_from(number).ok().and_then(|number| u32::try_from(number).ok()).ok_or_else(odd)
 }
 
-/// The type numbers of the protocol that are asked for: all integers but those of a byte are written alike.
+/// The protocol's type numbers used here; all integers except single bytes are encoded alike.
 const INTEGER: u8 = 5;
 const STRUCT: u8 = 12;
 
-/// A reader of the compact protocol.
+/// A reader for the compact protocol.
 struct Compact<R> {
     bytes: R,
     depth: usize,
@@ -195,7 +195,7 @@ impl<R: Read> Compact<R> {
         self.bytes.read_exact(&mut byte).map(|()| byte[0])
     }
 
-    /// 7 bits a byte, the lowest first.
+    /// Reads a number with 7 bits per byte, lowest first.
     fn number(&mut self) -> io::Result<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -208,12 +208,12 @@ impl<R: Read> Compact<R> {
         Err(odd())
     }
 
-    /// The same with the sign in the lowest bit.
+    /// Reads a number with its sign in the lowest bit.
     fn integer(&mut self) -> io::Result<i64> {
         self.number().map(|number| (number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// Calls `each` with the number and the type of each field, whose value it has to read.
+    /// Calls `each` with the number and the type of each field; `each` must read the value.
     fn each_field(&mut self, each: &mut dyn FnMut(&mut Self, i64, u8) -> io::Result<()>) -> io::Result<()> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -245,7 +245,7 @@ impl<R: Read> Compact<R> {
             7 => self.skip_bytes(8),
             8 => self.number().and_then(|bytes| self.skip_bytes(bytes)),
             STRUCT => self.each_field(&mut |this, _, of| this.skip(of)),
-            // Lists, sets and maps stand in no header of a page.
+            // Page headers contain no lists, sets or maps.
             _ => Err(odd()),
         }
     }

@@ -1,4 +1,4 @@
-//! What a reading of Parquet holds in memory: pages, two of them where they meet, and the dictionary where it is asked.
+//! Computes what reading Parquet holds in memory: pages, two of them at a boundary, and the dictionary if it is used.
 
 use super::format::Stretch;
 use super::page_headers::Page;
@@ -10,23 +10,23 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Small pages are read together up to so many bytes.
+/// Small pages are read together up to this many bytes.
 const TOGETHER: u64 = 8 << 20;
 
-/// A column of a row group.
+/// A column in a row group.
 pub(super) struct Column {
     name: String,
     is_text: bool,
-    /// Of all pages, unpacked and packed.
+    /// Bytes of all pages, unpacked plus packed.
     bytes: u64,
-    /// Whether pages are unpacked into other memory than that into which they were read.
+    /// Whether pages are unpacked into a separate buffer.
     is_packed: bool,
-    /// None where they are not known.
+    /// The pages; empty if unknown.
     pages: Arc<[Page]>,
 }
 
 impl Column {
-    /// Of a chunk whose pages are these; none where they are not known.
+    /// Creates the column of a chunk with these pages; empty if unknown.
     pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
         Column {
             name: chunk.column_path().string(),
@@ -37,7 +37,7 @@ impl Column {
         }
     }
 
-    /// The bytes of a chunk, unpacked and packed.
+    /// Returns the bytes of a chunk, unpacked plus packed.
     pub fn bytes_of(chunk: &ColumnChunkMetaData) -> u64 {
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0).max(chunk.uncompressed_size());
         (unencoded.max(0) as u64).saturating_add(chunk.compressed_size().max(0) as u64)
@@ -47,7 +47,7 @@ impl Column {
         if self.is_packed { page.packed.into() } else { 0 }
     }
 
-    /// The pages of data that hold some of the rows, with the rows of each.
+    /// Returns the data pages that contain some of the rows, with the rows of each.
     fn within(&self, rows: Range<u64>) -> impl Iterator<Item = (Range<u64>, &Page)> {
         let data = self.pages.iter().filter(|page| page.rows > 0);
         let ranges = data.scan(0, |next, page| {
@@ -58,14 +58,14 @@ impl Column {
         ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end)
     }
 
-    /// Bytes in memory while the rows are read: where a page ends, rows of it may still wait while the next one is unpacked, and so
-    /// do those of all pages that have some of the few rows which are decoded at a time.
+    /// Returns the bytes in memory while the rows are read. At a page boundary, rows of one page may still be held while the
+    /// next page is unpacked. This applies to every page with rows in the current step.
     fn held(&self, rows: Range<u64>) -> u64 {
         if self.pages.is_empty() {
             return self.bytes;
         }
         let (mut most, mut in_dictionary) = (0, false);
-        // The pages before the one at hand, and where the rows of each end.
+        // The preceding pages, and where the rows of each end.
         let (mut before, mut bytes_before) = (VecDeque::new(), 0);
         for (rows, page) in self.within(rows) {
             let unpacked = u64::from(page.unpacked);
@@ -84,19 +84,19 @@ impl Column {
         }
     }
 
-    /// The bytes of the largest page, or of all where pages are not known: no value has more.
+    /// Returns the bytes of the largest page, or of all if pages are unknown. No value is larger.
     pub fn largest(&self) -> u64 {
         self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
     }
 }
 
-/// The stretches in which some rows of row groups are read, by the columns that are asked for of each of these.
+/// Returns the stretches in which some rows of row groups are read, from the requested columns of each group.
 pub(super) fn stretches(groups: Vec<Vec<Column>>, rows: Range<u64>, small: u64) -> Vec<Stretch> {
     let column = |columns: &[Column]| {
         columns.iter().max_by_key(|column| column.largest()).map_or_else(String::new, |column| column.name.clone())
     };
     let [columns] = groups.as_slice() else {
-        // Pages of two row groups are in memory where one ends and the other begins.
+        // At a boundary, pages of two row groups are in memory.
         let held: Vec<u64> = groups.iter().map(|columns| held(columns, 0..u64::MAX)).collect();
         let bytes = held.windows(2).map(|two| two.iter().sum()).max().unwrap_or(0);
         let column = groups.first().map_or_else(String::new, |columns| column(columns));
@@ -116,7 +116,7 @@ fn held(columns: &[Column], rows: Range<u64>) -> u64 {
     columns.iter().map(|column| column.held(rows.clone())).fold(0, u64::saturating_add)
 }
 
-/// A page of texts, or a dictionary, of so many values has one of their even share or more.
+/// Returns a lower bound for the longest text: the average size of the values in a page or dictionary.
 fn longest(columns: &[Column], rows: Range<u64>) -> u64 {
     let of_page = |page: &Page| u64::from(page.unpacked) / u64::from(page.values.max(1));
     let of_column = |column: &Column| {
@@ -128,7 +128,7 @@ fn longest(columns: &[Column], rows: Range<u64>) -> u64 {
     columns.iter().filter(|column| column.is_text).filter_map(of_column).max().unwrap_or(0)
 }
 
-/// Cuts rows where pages of the column with the largest ones begin.
+/// Splits rows at the page boundaries of the column with the largest pages.
 fn cuts(columns: &[Column], rows: Range<u64>) -> Vec<Range<u64>> {
     let Some(widest) = columns.iter().max_by_key(|column| column.largest()) else { return vec![rows] };
     let mut cuts = vec![rows.start];
@@ -174,10 +174,10 @@ mod tests {
 
     #[test]
     fn pages_of_few_rows_are_held_together_and_only_texts_are_documents() {
-        // Sixteen rows are decoded at a time: of pages of one row each sixteen are held beside the one at hand.
+        // Sixteen rows are decoded at a time: with one row per page, sixteen pages are held in addition to the current one.
         let of_one_row = column(vec![page(1, 100, 10); 40]);
         assert_eq!([of_one_row.held(0..40), of_one_row.held(3..5), of_one_row.held(7..8)], [1710, 210, 110]);
-        // Of ten rows each, two are.
+        // With ten rows per page, two pages are held.
         assert_eq!(column(vec![page(10, 100, 10); 4]).held(0..40), 310);
         let other = Column { is_text: false, ..column(vec![page(2, 5000, 10)]) };
         assert_eq!(longest(&[other, column(vec![page(2, 800, 10)])], 0..2), 400);

@@ -1,11 +1,11 @@
-//! Where the pages of a column begin, so that a row group is cut between two pages.
+//! Finds where the pages of a column begin, so that a row group is split between two pages.
 //!
-//! A page is unpacked as a whole: a piece of work that ends within one makes the next piece unpack it again, and with pages
-//! of 3 MB and pieces of 10 that was a quarter of all unpacking.
+//! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks it again; with pages of 3 MB
+//! and pieces of 10 MB, that was a quarter of all unpacking.
 
 use super::page_headers::Page;
 
-/// The rows of a row group, counted from its first, at which pages of data begin; ascending.
+/// Returns the rows of a row group, counted from its first, at which data pages begin; ascending.
 pub(super) fn starts(pages: &[Page]) -> Vec<u64> {
     let data = pages.iter().filter(|page| page.rows > 0);
     data.scan(0, |next, page| {
@@ -16,7 +16,7 @@ pub(super) fn starts(pages: &[Page]) -> Vec<u64> {
     .collect()
 }
 
-/// The row nearest to `row` at which a page begins; `row` itself where no page is known.
+/// Returns the page start nearest to `row`; `row` itself if no page is known.
 pub(super) fn nearest(starts: &[u64], row: u64) -> u64 {
     let behind = starts.partition_point(|&start| start < row);
     let around = [behind.checked_sub(1), Some(behind)].into_iter().flatten().filter_map(|at| starts.get(at));
@@ -46,15 +46,15 @@ mod tests {
             assert!(starts.iter().copied().eq((0..5000).step_by(100)), "{starts:?}");
             let splits = source.splits_between_pages(&|_| 70_000, u64::MAX);
             assert!(splits.len() > 5 && splits.iter().all(|split| split.first_doc % 100 == 0), "{splits:?}");
-            // Where pieces would be smaller than pages, each page is a piece, for it is unpacked as a whole.
+            // If pieces would be smaller than pages, each page is a piece, because it is unpacked as a whole.
             let splits = source.splits_between_pages(&|_| 10, u64::MAX);
             assert!(splits.len() == 50 && splits.iter().all(|split| split.rows == 100), "{splits:?}");
             assert!(source.splits(4_000).iter().any(|split| split.first_doc % 100 != 0));
         }
     }
 
-    /// What is left of the corpus makes four pieces for each thread, of at least two pages: many threads get small pieces early, one thread
-    /// only at the end, and no page is in two of them.
+    /// The rest of the corpus is split into four pieces per thread, each of at least two pages: many threads get small pieces
+    /// early, a single thread only at the end, and no page is in two pieces.
     #[test]
     fn more_threads_cut_smaller_pieces_and_no_page_in_two() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -91,7 +91,7 @@ mod tests {
         let whole = std::fs::read(&path).expect("there");
         let (source, _) = open(&[&path]).expect("opened");
         assert_eq!(source.starts_within(0, 0).len(), 30);
-        // Nothing at all; empty pages of a dictionary; empty pages of an index, over which the library steps by itself.
+        // No valid header; empty dictionary pages; empty index pages, which the library skips without help.
         for header in [&[0xFF][..], &[0x15, 4, 0x15, 0, 0x15, 0, 0], &[0x15, 2, 0x15, 0, 0x15, 0, 0]] {
             let mut bytes = whole.clone();
             bytes[4..200_000].iter_mut().zip(header.iter().cycle()).for_each(|(byte, of_header)| *byte = *of_header);

@@ -1,15 +1,15 @@
-//! A handful of threads over a list of files, for opening them: results come in the order of the list.
+//! Opens a list of files on a few threads; results keep the order of the list.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// `work` of every item, on at most that many threads.
+/// Calls `work` for every item, on at most this many threads.
 pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     map_and_help("columns", items, threads.min(items.len()), work, || ())
 }
 
-/// The same on exactly that many threads, each of which calls `help` once no item is left to begin. What each of them has spent on `stage`
-/// is told as it is of the stages of a run.
+/// Calls `work` for every item on exactly this many threads, each of which calls `help` once no items are left. Reports the time
+/// that each thread spends on `stage`, like the stages of a run.
 pub(super) fn map_and_help<T: Sync, R: Send>(
     stage: &str,
     items: &[T],
@@ -48,7 +48,7 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
                 break;
             }
         }
-        // This thread is one of them.
+        // The current thread is one of them.
         take();
     });
     if let Some(times) = times {
@@ -57,14 +57,14 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
         let (busiest, all) = (seconds(times.iter().copied().max().unwrap_or(0)), seconds(times.iter().sum()));
         tracing::debug!(stage, serial = 0.0, busiest, all, "stage by threads");
     }
-    // What a thread took for a long line stays in its heap, which no other thread uses.
+    // Memory that a thread allocated for a long line stays in its heap, which no other thread uses.
     dupsift_core::allocator::release();
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What this thread has spent so far; 0 where the system does not tell.
+/// Returns the CPU time of this thread so far; 0 if the system does not report it.
 fn cpu_nanoseconds() -> u64 {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     times.split_whitespace().next().and_then(|time| time.parse().ok()).unwrap_or(0)

@@ -1,8 +1,8 @@
-//! The footer of a Parquet file: which columns, how many rows, and the little of it that a reading needs.
+//! The footer of a Parquet file: columns, number of rows, and the parts that reading needs.
 //!
-//! Before anything else the footer is cut down to the columns asked for. So a column of a type that is not known here,
-//! or a deeply nested one, cannot make a file unreadable, and a footer with thousands of columns stays small in memory.
-//! Files are input: nothing they claim is believed before it is checked, and what panics inside the decoder is caught.
+//! First, the footer is reduced to the requested columns. So a column of an unsupported type, or a deeply nested one, cannot
+//! make a file unreadable, and a footer with thousands of columns takes little memory. Files are input: nothing they claim is
+//! trusted before it is checked, and panics in the decoder are caught.
 
 use super::format::Piece;
 use super::schema::{Columns, Shown};
@@ -22,10 +22,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The compressions that can be read, for messages.
+/// The supported compressions, for messages.
 const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
 
-/// Runs a call into the decoder; an error, and a panic too, becomes the sentence of what went wrong.
+/// Runs a call into the decoder; converts errors and panics into a message.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
@@ -34,21 +34,21 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     }
 }
 
-/// What a footer takes in memory for each byte that it has in the file: some 1.5 kB for a column chunk.
+/// Memory for a footer per byte in the file: about 1.5 kB for a column chunk.
 const IN_MEMORY: u64 = 14;
-/// Larger footers than these, in bytes of the file, are in memory one at a time.
+/// Footers larger than this, in bytes of the file, are held in memory one at a time.
 const LARGE_FOOTER: u64 = 256 << 10;
-/// Held by the one who has a large footer.
+/// Locked while a large footer is in memory.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Waits until no other large footer is in memory, and holds the turn if this one is large.
+/// Waits until no other large footer is in memory. Returns the lock if this footer is large.
 ///
 /// # Errors
-/// The sentence that says that the footer would take more memory than `most` bytes.
+/// Returns a message if the footer would take more than `most` bytes of memory.
 pub(super) fn turn(file: &File, most: u64) -> Result<Option<MutexGuard<'static, ()>>, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     let mut length = [0; 4];
-    // What cannot be read is said when the footer is.
+    // Read errors are reported when the footer is loaded.
     let is_there = bytes >= 8 && file.read_exact_at(&mut length, bytes - 8).is_ok();
     let length = if is_there { u64::from(u32::from_le_bytes(length)) } else { 0 };
     if length > bytes || length <= LARGE_FOOTER {
@@ -64,7 +64,7 @@ pub(super) fn turn(file: &File, most: u64) -> Result<Option<MutexGuard<'static, 
     Ok(Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// The whole footer, without statistics.
+/// Loads the complete footer, without statistics.
 pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     if bytes == 0 {
@@ -81,7 +81,7 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
         .map_err(|why| unread(file, &why))
 }
 
-/// Returns what is said of a file whose footer cannot be used: one with a mark at either end is complete.
+/// Returns the message for a file with an unusable footer. A file with the magic number at both ends is complete.
 pub(super) fn unread(file: &File, why: &str) -> String {
     const MARK: &[u8; 4] = b"PAR1";
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
@@ -96,12 +96,12 @@ pub(super) fn unread(file: &File, why: &str) -> String {
     }
 }
 
-/// Checks that no column is encrypted, in a file whose footer is not.
+/// Checks that no column is encrypted in a file with a plain footer.
 ///
 /// # Errors
-/// The sentence that names the first encrypted one.
+/// Returns a message that names the first encrypted column.
 pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
-    // Encryption is a property of a column in the whole file, so one row group tells.
+    // A column is encrypted in the complete file or not at all, so one row group is enough.
     let Some(group) = metadata.row_groups().iter().find(|group| group.num_rows() > 0) else { return Ok(()) };
     match group.columns().iter().find(|chunk| is_encrypted(file, chunk)) {
         None => Ok(()),
@@ -125,15 +125,15 @@ fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
         && (NONCE_AND_TAG + 1..LONGEST).contains(&u32::from_le_bytes(length))
 }
 
-/// A column of the file, or one of a struct in it.
+/// A column of the file or of a struct in it.
 pub(super) struct Described {
-    /// The names from the outermost one to its own.
+    /// The names from the outermost field to its own.
     pub path: Vec<String>,
     pub shown: Shown,
 }
 
-/// The columns of the file, those of structs by their paths, as messages show them and as checks need them. A column that
-/// stands in no struct comes before one that does, and so wins where both have one name.
+/// Returns the columns of the file, with struct fields by their paths, as needed for messages and checks. Top-level columns
+/// come before nested ones and so take precedence if both have the same name.
 pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Described> {
     let mut described = Vec::new();
     for field in metadata.file_metadata().schema().get_fields() {
@@ -158,7 +158,7 @@ fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<Describ
     described.push(Described { shown: Shown { name: path.join("."), data_type, says, is_texts }, path });
 }
 
-/// Whether it is a group of columns with one value a row each, and neither a list nor a map.
+/// Returns whether the field is a group of columns with one value per row, and neither a list nor a map.
 fn is_struct(field: &TypePtr) -> bool {
     let info = field.get_basic_info();
     let annotated = info.logical_type_ref().is_some() || info.converted_type() != ConvertedType::NONE;
@@ -170,8 +170,8 @@ fn is_repeated(field: &TypePtr) -> bool {
     info.has_repetition() && info.repetition() == Repetition::REPEATED
 }
 
-/// The fields from the root to the plain column of that name or path. A column whose own name has the dot wins. If it may be a list of
-/// texts, the fields lead to the strings in it.
+/// Returns the fields from the root to the plain column with this name or path. A column whose own name contains the dot takes
+/// precedence. If `or_texts` is set, a list of texts is accepted and the fields lead to its strings.
 fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
         let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
@@ -203,7 +203,7 @@ fn texts_below(list: &TypePtr) -> Option<Vec<TypePtr>> {
     path.last().is_some_and(is_text).then_some(path)
 }
 
-/// The Arrow type of a plain column; none for a nested or repeated one.
+/// Returns the Arrow type of a plain column; `None` for a nested or repeated one.
 fn data_type(field: &TypePtr) -> Option<Result<DataType, String>> {
     if !field.is_primitive() || is_repeated(field) {
         return None;
@@ -218,7 +218,7 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
     Ok(SchemaDescriptor::new(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?)))
 }
 
-/// Rows and text bytes of every row group, checked against each other and the size of the file.
+/// Returns rows and text bytes of every row group, checked against each other and against the file size.
 pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
     let (first, rest) = texts.split_first().ok_or("there is no column of texts")?;
@@ -240,7 +240,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
         let wrong = |what: &str| format!("row group {at} of the footer {what}");
         let rows = u64::try_from(group.num_rows()).map_err(|_| wrong("has a negative number of rows"))?;
         let chunk = group.columns().get(leaf).ok_or_else(|| wrong("has too few columns"))?;
-        // A list has a value at least, be it none.
+        // A list has at least one value, even if it is null.
         let is_list = chunk.column_descr().max_rep_level() > 0 && chunk.num_values() > group.num_rows();
         if chunk.num_values() != group.num_rows() && !is_list {
             return Err(wrong(&format!("says {rows} rows, but column {text:?} has {} values", chunk.num_values())));
@@ -262,17 +262,17 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
     Ok(pieces)
 }
 
-/// What a reading needs of a footer: the columns asked for, strings and bytes as views of bytes.
+/// The parts of a footer needed for reading: the requested columns, with strings and bytes as byte views.
 #[derive(Debug)]
 pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
-    /// Name and path of each column, in the order in which the footer has them now.
+    /// Name and path of each column, in the order of the reduced footer.
     pub columns: Vec<(String, Vec<String>)>,
-    /// The names of those that are strings. They are read as bytes: who reads them checks each value.
+    /// The names of string columns. They are read as bytes; the caller checks each value.
     pub strings: Vec<String>,
 }
 
-/// A column asked for: its name, the fields that lead to it, its place among the columns of the file.
+/// A requested column: its name, the fields that lead to it, and its position among the file's columns.
 struct Chosen {
     name: String,
     path: Vec<TypePtr>,
@@ -280,7 +280,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// An error where some chunk is compressed as nothing here can read.
+    /// Checks that all chunks use a supported compression.
     fn can_be_unpacked(&self, metadata: &ParquetMetaData) -> Result<(), String> {
         let chunks = metadata.row_groups().iter().filter_map(|group| group.columns().get(self.leaf));
         match chunks.map(|chunk| chunk.compression()).find(|codec| matches!(codec, Compression::LZO)) {
@@ -294,7 +294,7 @@ impl Chosen {
 }
 
 impl Footer {
-    /// The footer cut down to the plain columns that `columns` names.
+    /// Reduces the footer to the plain columns named in `columns`.
     pub fn new(metadata: &ParquetMetaData, columns: &Columns) -> Result<Footer, String> {
         let schema = metadata.file_metadata().schema_descr();
         let fields = schema.root_schema().get_fields();
@@ -314,7 +314,7 @@ impl Footer {
             .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))
     }
 
-    /// The place of a column among those that were asked for.
+    /// Returns the position of a column among the requested ones.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|(known, _)| known == name)
     }
@@ -338,7 +338,7 @@ impl Footer {
         let arrow = Schema::new(as_views(parquet_to_arrow_schema(&schema, None)?.fields()));
         let options = ArrowReaderOptions::new().with_schema(Arc::new(arrow));
         let metadata = ArrowReaderMetadata::try_new(Arc::new(ParquetMetaData::new(file, groups)), options)?;
-        // What stands in a list is one column with it.
+        // A list and its contents are one column.
         let path = |chosen: &Chosen| {
             let list = chosen.path.iter().position(|field| field.is_group() && !is_struct(field));
             let column = &chosen.path[..list.map_or(chosen.path.len(), |list| list + 1)];
@@ -351,7 +351,7 @@ impl Footer {
     }
 }
 
-/// The fields that lead to one of the columns, structs with no more than these in them, strings as bytes.
+/// Returns the fields that lead to one of the columns. Structs keep only these fields, and strings become bytes.
 fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, ParquetError> {
     let mut kept_fields = Vec::new();
     for field in fields {
@@ -377,12 +377,12 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
     Ok(kept_fields)
 }
 
-/// Returns whether it is a plain column of strings. The decoder would check those itself, and give up on a page for one value.
+/// Returns whether it is a plain string column. The decoder would check strings itself and reject a page because of one value.
 fn is_string(field: &TypePtr) -> bool {
     matches!(data_type(field), Some(Ok(DataType::Utf8)))
 }
 
-/// The same columns, bytes as views: decoded without copying, and without 32-bit offsets.
+/// Returns the same columns with bytes as views, which are decoded without copying and without 32-bit offsets.
 fn as_views(fields: &Fields) -> Fields {
     let view = |field: &Arc<Field>| {
         let data_type = match field.data_type() {
@@ -395,7 +395,7 @@ fn as_views(fields: &Fields) -> Fields {
     fields.iter().map(view).collect()
 }
 
-/// The place among all columns of the file.
+/// Returns the position among all columns of the file.
 fn leaf_of(schema: &SchemaDescriptor, path: &[TypePtr]) -> Option<usize> {
     let same = |parts: &[String]| {
         parts.len() == path.len() && parts.iter().zip(path).all(|(part, field)| part == field.name())
@@ -419,7 +419,7 @@ mod tests {
         let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
-        // Those that are copied as well: this one cannot be read, but not before the turn is free.
+        // The same lock applies to copying: this file is invalid, but is not read before the lock is free.
         let held = turn(&file, u64::MAX).expect("room");
         let again = file.try_clone().expect("a handle");
         let copied = std::thread::spawn(move || crate::io::copy_parquet::check(&again, &|_, _| true).map(drop));

@@ -1,8 +1,8 @@
-//! Reading rows of a Parquet file: the asked columns of a range of rows, or of chosen rows of it.
+//! Reads the requested columns of a Parquet file, for a range of rows or for chosen rows in it.
 //!
-//! The reader works page by page; a page that holds none of the rows is stepped over by its header. Rows are decoded a
-//! few at a time and gathered up to the byte aim: lengths of texts differ by a factor of a million, so a number of rows
-//! bounds nothing. Page checksums are verified where a file has them.
+//! The reader works page by page and skips pages without requested rows by their headers. Rows are decoded a few at a time and
+//! collected up to the target size of a batch: text lengths differ by a factor of a million, so a number of rows limits
+//! nothing. Page checksums are verified if a file has them.
 
 use super::bounded::Bounded;
 use super::nested;
@@ -21,19 +21,19 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::sync::Arc;
 
-/// Rows decoded at a time where values are large: what may be in memory beyond the byte aim is this many texts.
+/// Rows decoded at a time if values are large. A batch may exceed its target size by this many texts.
 pub(super) const STEP_ROWS: usize = 16;
 
-/// Which rows of which row groups, and how they are handed on.
+/// Which rows of which row groups to read, and how to return them.
 pub(super) struct Plan<'p> {
     pub row_groups: std::ops::Range<usize>,
-    /// Rows of these row groups before the first one asked for.
+    /// Rows of these row groups before the first requested one.
     pub skip: u64,
-    /// Rows asked for, after `skip`.
+    /// Requested rows, after `skip`.
     pub rows: u64,
-    /// Only these of them, ascending, counted from `skip`; all where none is given.
+    /// The only rows to read, ascending, counted from `skip`; `None` for all.
     pub chosen: Option<&'p [u64]>,
-    /// The columns, in the order in which they are handed on; those that the file lacks are left out.
+    /// The columns, in output order; those that the file lacks are left out.
     pub names: &'p [&'p str],
     pub batch_bytes: usize,
     pub batch_rows: usize,
@@ -48,7 +48,7 @@ impl Plan<'_> {
 /// Calls `each` with batches of the rows, in order.
 ///
 /// # Errors
-/// `bad` of a sentence where the file is damaged; what `each` returns.
+/// Returns the error that `bad` creates if the file is damaged, or the error from `each`.
 pub(super) fn read(
     file: File,
     footer: &Footer,
@@ -56,7 +56,7 @@ pub(super) fn read(
     bad: &dyn Fn(String) -> Error,
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<()> {
-    // The handle is kept to find out, after a damage, which column has it.
+    // This handle is used after damage, to find the affected column.
     let again = file.try_clone();
     let damaged = |why: String| {
         let column = again.as_ref().ok().and_then(|file| damaged_column(file, footer, plan));
@@ -101,7 +101,7 @@ fn reader(
         .with_row_groups(plan.row_groups.clone().collect())
         .with_batch_size(step_rows(footer, plan, names));
     guarded(|| match plan.chosen {
-        // Runs, not masks: between two runs nothing is decoded.
+        // Uses runs instead of masks, so that nothing between two runs is decoded.
         Some(chosen) => builder
             .with_row_selection(selection(plan.skip, chosen))
             .with_row_selection_policy(RowSelectionPolicy::Selectors)
@@ -110,8 +110,8 @@ fn reader(
     })
 }
 
-/// How many rows are decoded at a time: more where all values of the columns together stay below the byte aim (ids,
-/// sources), for a step costs the same for a row as for a thousand.
+/// Returns how many rows to decode at a time. There are more if all values of the columns fit into the target size (ids,
+/// sources), because a step costs the same for one row as for a thousand.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
     let of_group = |group: usize| -> u64 {
@@ -119,11 +119,11 @@ fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
         places.map(|place| metadata.row_group(group).column(place).uncompressed_size().max(0) as u64).sum()
     };
     let bytes = plan.row_groups.clone().map(of_group).fold(0, u64::saturating_add);
-    // Chosen rows are copied out of their dictionary, and may then be more than all values of the file.
+    // Chosen rows are copied out of their dictionary and may then take more space than all values in the file.
     if plan.chosen.is_some() || bytes > plan.batch_bytes as u64 {
         return STEP_ROWS.min(plan.batch_rows);
     }
-    // A value of a dictionary has at most the bytes of its chunk, and every row may have it.
+    // A dictionary value is at most as large as its chunk, and every row may use it.
     let longest = |group: usize| -> u64 {
         let places = names.iter().filter_map(|name| footer.place(name));
         let chunks = places.map(|place| metadata.row_group(group).column(place));
@@ -136,15 +136,15 @@ fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
         .clamp(STEP_ROWS, plan.batch_rows.max(STEP_ROWS))
 }
 
-/// The most bytes that a value of a chunk may add to a batch beyond the bytes of the chunk; 0 if all values together are below `most`, as
-/// the file says, or if no value can be in several rows.
+/// Returns the most bytes that a value may add to a batch beyond the bytes of its chunk. Returns 0 if the file states that all
+/// values together are at most `most`, or if no value can occur in several rows.
 fn spread_bytes(chunk: &ColumnChunkMetaData, most: u64) -> u64 {
     let all = chunk.unencoded_byte_array_data_bytes().and_then(|bytes| u64::try_from(bytes).ok());
     if chunk.dictionary_page_offset().is_none_or(|at| at <= 0) || all.is_some_and(|all| all <= most) {
         return 0;
     }
     let bytes = chunk.uncompressed_size().max(0) as u64;
-    // Each value has its length before it.
+    // Each value is preceded by its length.
     bytes.saturating_sub(4)
 }
 
@@ -152,7 +152,7 @@ fn next(reader: &mut ParquetRecordBatchReader) -> std::result::Result<Option<Rec
     guarded(|| reader.next().transpose().map_err(Into::into))
 }
 
-/// The chosen rows as runs to skip and to select.
+/// Returns the chosen rows as runs to skip and to select.
 fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
     let mut selectors: Vec<RowSelector> = Vec::new();
     let mut next = 0;
@@ -171,7 +171,7 @@ fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
     RowSelection::from(selectors)
 }
 
-/// The first column that cannot be read alone; asked for after a damage only.
+/// Returns the first column that cannot be read alone; called only after damage.
 fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&'p str> {
     plan.names.iter().copied().filter(|name| footer.place(name).is_some()).find(|name| {
         let Ok(file) = file.try_clone() else { return false };
@@ -186,7 +186,7 @@ fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&
     })
 }
 
-/// Small batches on their way to become one.
+/// Small batches being combined into one.
 #[derive(Default)]
 struct Gathered {
     batches: Vec<RecordBatch>,
@@ -201,7 +201,7 @@ impl Gathered {
         self.batches.push(batch);
     }
 
-    /// All of it as one batch, the columns in the order of the names.
+    /// Returns everything as one batch, with columns in the order of the names.
     fn take(&mut self, names: &[&str]) -> Result<RecordBatch> {
         let batches = std::mem::take(&mut self.batches);
         (self.rows, self.bytes) = (0, 0);
@@ -217,7 +217,7 @@ impl Gathered {
     }
 }
 
-/// Bytes of the values of a column of strings; those of the others are small.
+/// Returns the bytes of the values in a string column; other values are small.
 fn value_bytes(column: &ArrayRef) -> usize {
     match column.data_type() {
         DataType::Utf8View => column.as_string_view().lengths().map(|length| length as usize).sum(),
@@ -226,8 +226,8 @@ fn value_bytes(column: &ArrayRef) -> usize {
     }
 }
 
-/// The batch with its strings copied together: a view keeps its whole page alive, and of chosen rows each may stand in
-/// a page of its own.
+/// Returns the batch with its strings copied together. A view keeps its complete page in memory, and each chosen row may be in
+/// a different page.
 fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     let columns = batch.columns().iter().map(|column| match column.data_type() {
         DataType::Utf8View => Arc::new(apart(column.as_string_view())) as ArrayRef,

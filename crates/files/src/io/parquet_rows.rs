@@ -1,5 +1,4 @@
-//! The longest row of a Parquet file: headers of pages tell how long a value can be, and only where that is long the values are
-//! looked at.
+//! Finds the longest row of a Parquet file. Page headers limit the length of a value; values are read only if that limit is large.
 
 use super::page_headers;
 use super::page_memory::{Column, stretches};
@@ -15,14 +14,14 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Error;
 use std::fs::File;
 
-/// Bytes of values that are decoded at a time.
+/// Bytes of values decoded at a time.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// The bytes that the values of these columns have together in the row where they have most; nothing where it is no more than
-/// `small`. Values of a fixed size are short.
+/// Returns the largest total size of these columns' values in one row, in bytes, or 0 if it is at most `small`. Values of fixed
+/// size are ignored.
 ///
 /// # Errors
-/// Why the file cannot be read.
+/// Returns why the file cannot be read.
 pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, String> {
     let turn = turn(file, u64::MAX)?;
     let footer = Footer::new(&load(file)?, &Columns { others: names.to_vec(), ..Columns::default() })?;
@@ -63,7 +62,7 @@ pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, 
     Ok(if longest > small { longest } else { 0 })
 }
 
-/// The most bytes of one row of a batch.
+/// Returns the bytes of the largest row in a batch.
 fn of_batch(batch: &RecordBatch) -> u64 {
     let mut rows = vec![0u64; batch.num_rows()];
     for column in batch.columns() {

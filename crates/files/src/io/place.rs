@@ -1,5 +1,4 @@
-//! The place of an output folder: its name, what stands beside it under hidden names, and how one folder takes the place of
-//! another.
+//! The path of an output folder: its name, the hidden names next to it, and how one folder replaces another.
 
 use super::mounts;
 use super::names::HELD_ENDING;
@@ -12,32 +11,32 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// What follows the output's name in the hidden names beside it.
+/// What follows the output's name in these hidden names.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
-/// The longest name of an output where a name may have 255 bytes.
+/// The longest output name if names may have 255 bytes.
 const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
 
-/// The folder in which an output will stand, or of those above it the first that is there.
+/// Returns the parent folder of an output, or the nearest existing ancestor.
 pub fn folder_above(out: &Path) -> Option<PathBuf> {
     let Place { parent, .. } = Place::of(out).ok()?;
     parent.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf)
 }
 
-/// The folder above an output and the name in it.
+/// The parent folder of an output, and its name.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub parent: PathBuf,
     pub name: String,
-    /// Both together.
+    /// The complete path.
     pub path: PathBuf,
 }
 
 impl Place {
-    /// The place of an output.
+    /// Returns the place of an output.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the path has no name of its own, or names the working directory or a folder above it.
+    /// Returns [`Error::Usage`] if the path has no name, or is the working directory or one of its ancestors.
     pub fn of(out: &Path) -> Result<Place> {
         let wrong = |what: &str, error: io::Error| {
             Error::wrong_value("out", out.display(), format_args!("{what} ({error}); expected a path of folders"))
@@ -65,10 +64,10 @@ impl Place {
         Ok(Place { parent, name: name.to_string_lossy().into_owned(), path })
     }
 
-    /// Checks that a folder can be made beside it and get its name: for that one is made, and removed again.
+    /// Checks that a folder can be created next to it and renamed to its name. To do so, creates one and removes it.
     ///
     /// # Errors
-    /// [`Error::Usage`] where a folder above it is a file or may not be written to, a name is too long, or a disk begins at it.
+    /// Returns [`Error::Usage`] if an ancestor is a file or not writable, if a name is too long, or if it is a mount point.
     pub fn can_be(&self) -> Result<()> {
         self.can_be_made(|probe, missing| match Unfinished::create(probe) {
             Ok(made) if !missing.as_os_str().is_empty() => fs::create_dir_all(made.path().join(missing)),
@@ -76,10 +75,10 @@ impl Place {
         })
     }
 
-    /// The same as far as the system says it without a folder being made.
+    /// Checks the same without creating a folder, as far as the system can tell.
     ///
     /// # Errors
-    /// As [`Place::can_be`].
+    /// Returns the same errors as [`Place::can_be`].
     pub fn could_be(&self) -> Result<()> {
         self.can_be_made(|probe, missing| {
             let there = probe.parent().unwrap_or(Path::new("/"));
@@ -93,7 +92,7 @@ impl Place {
         })
     }
 
-    /// Whether it can be made, which `probe` says of a name beside it and of the folders that are missing above it.
+    /// Checks that it can be created. `probe` tests a name next to it and the missing parent folders.
     fn can_be_made(&self, probe: impl FnOnce(PathBuf, &Path) -> io::Result<()>) -> Result<()> {
         let shown = self.path.display();
         let wrong = |what: String| Err(Error::wrong_value("out", &shown, what));
@@ -107,7 +106,7 @@ impl Place {
                 "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
             ));
         }
-        // No name beside it is longer. It has the form of those that a dead run leaves, and is cleared away as they are.
+        // No other name next to it is longer. It looks like a folder left by a killed run, so it is cleaned up in the same way.
         let name = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
         let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
         match probe(there.join(name), missing) {
@@ -122,21 +121,21 @@ impl Place {
         }
     }
 
-    /// Where a result is held back that would have come here.
+    /// Returns the place for a result that is held back instead of published here.
     pub fn held(&self) -> Place {
         let name = format!("{}{}", self.name, HELD_ENDING);
         Place { parent: self.parent.clone(), path: self.parent.join(&name), name }
     }
 
-    /// A hidden name beside it, of this process.
+    /// Returns a hidden name next to it for this process.
     pub fn hidden(&self, what: &str) -> PathBuf {
         self.parent.join(format!(".{}.{what}{}", self.name, std::process::id()))
     }
 
-    /// Gives the place to a folder that stands beside it. What it replaces is moved aside first and removed last.
+    /// Renames a folder next to it to this place. The folder it replaces is moved aside first and removed last.
     ///
     /// # Errors
-    /// [`Error::Io`]; then the place is as it was.
+    /// Returns [`Error::Io`]; the place is unchanged then.
     pub fn give_to(&self, folder: &Path) -> Result<()> {
         let old = self.hidden(OLD);
         let replaced = self.path.symlink_metadata().is_ok();
@@ -149,7 +148,7 @@ impl Place {
             }
             return Err(Error::io("rename the finished folder to", &self.path)(error));
         }
-        // From here on the result stands.
+        // From here on the result is published.
         if let Err(error) = sync_folder(&self.parent) {
             tracing::warn!("the result is complete, but a power failure may undo its last rename: {error}");
         }
@@ -165,9 +164,10 @@ impl Place {
         Ok(())
     }
 
-    /// Removes what dead runs left beside the place, finishes or undoes a replacement that one was in, and says what it did. The caller
-    /// holds the lock of the output, so no other run lives. Only folders are ours, not links. A folder of another user is never removed;
-    /// an earlier result that was moved aside gets its name back whoever owns it, unless every user can make such a folder here.
+    /// Removes what killed runs left next to the place, completes or undoes an interrupted replacement, and returns what it
+    /// did. The caller holds the output's lock, so no other run is active. Only folders count, not links. A folder of another
+    /// user is never removed. A previous result that was moved aside gets its name back whoever owns it, unless every user can
+    /// create such a folder here.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
@@ -218,58 +218,58 @@ impl Place {
         Ok(cleared)
     }
 
-    /// Gives an earlier result of another user its name back; false if it is none, or may not be moved.
+    /// Restores the name of another user's previous result. Returns `false` if it is not a result or may not be moved.
     fn put_back_of_another(&self, path: &Path) -> bool {
         let is_shared = !matches!(safe_fs::open_to_all(&self.parent), Ok(None));
         !is_shared && matches!(overwrite::foreign_path(path), Ok(None)) && fs::rename(path, &self.path).is_ok()
     }
 }
 
-/// The number of the user to whom a path belongs.
+/// Returns the id of the user who owns a path.
 fn owner(path: &Path) -> Option<u32> {
     path.symlink_metadata().ok().map(|there| there.uid())
 }
 
-/// Says by its rights whether files can be made in a folder; nothing is made.
+/// Checks from the permissions whether files can be created in a folder; creates nothing.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the I/O error.
 pub fn may_write(folder: &Path) -> io::Result<()> {
     use rustix::fs::{Access, access};
     Ok(access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
-/// What became of something that a dead run left beside an output.
+/// What was done with something that a killed run left next to an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cleared {
     /// It was removed.
     Removed {
-        /// Where it was.
+        /// The path.
         path: PathBuf,
-        /// The files in it.
+        /// The number of files in it.
         files: u64,
         /// Their bytes.
         bytes: u64,
     },
-    /// An earlier result, moved aside by a run that died before its own stood there, has its name again.
+    /// A previous result, moved aside by a run that was killed before its own was published, has its name again.
     PutBack(PathBuf),
-    /// It stays, for it belongs to another user.
+    /// It is kept, because it belongs to another user.
     OfAnother {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// The number of that user.
+        /// The id of that user.
         user: u32,
     },
-    /// It stays, for it holds something that is not ours.
+    /// It is kept, because it contains something that dupsift did not write.
     Left {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// What is not ours, as a path in it.
+        /// The relative path of the unknown file.
         foreign: PathBuf,
     },
 }
 
-/// The files below a folder, and their bytes.
+/// Returns the number of files below a folder, and their bytes.
 fn size_below(folder: &Path) -> (u64, u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
     entries.fold((0, 0), |(files, bytes), entry| match entry.metadata() {
@@ -282,23 +282,23 @@ fn size_below(folder: &Path) -> (u64, u64) {
     })
 }
 
-/// The path that a result gets for `out`: what a link leads to, so that a link to a folder of results is not replaced by a
-/// folder. A slash at the end says nothing.
+/// Returns the path of a result for `out`, with links followed, so that a link to a folder of results is not replaced by a
+/// folder. Ignores a trailing slash.
 pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
     let path: PathBuf = out.components().collect();
     if path.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
 
-/// Returns the absolute path without links and `..`: two paths that lead to one folder are equal, also where it is not there yet.
+/// Returns the absolute path without links and `..`. Two paths to the same folder are equal, even if it does not exist yet.
 ///
 /// # Errors
-/// A link that leads nowhere.
+/// Returns an error for a link to nowhere.
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     resolved(&std::path::absolute(path)?)
 }
 
-/// An absolute path without links and `..`, so that it leads to the same folder when what it went through is renamed. What is not
-/// there yet is taken as it is written.
+/// Returns an absolute path without links and `..`, so that it leads to the same folder if one of its components is renamed.
+/// Missing components stay as written.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -313,7 +313,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-/// Where the result of a run with that `--out` stands if it is held back.
+/// Returns the path of a held result for a run with this `--out`.
 pub fn held_path(out: &Path) -> PathBuf {
     let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -321,10 +321,10 @@ pub fn held_path(out: &Path) -> PathBuf {
     path
 }
 
-/// Removes all that is in a folder.
+/// Removes everything in a folder.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// Returns [`Error::Io`].
 pub fn empty_folder(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
         let path = entry.map_err(Error::io("list the folder", folder))?.path();
@@ -335,7 +335,7 @@ pub fn empty_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the files and folders below durable, deepest first.
+/// Syncs the files and folders below a folder to disk, deepest first.
 pub(super) fn sync_below(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
         let path = entry.map_err(Error::io("list the folder", folder))?.path();
@@ -379,7 +379,7 @@ mod tests {
         assert!(refused(&at("dangling/")).contains("a link that cannot be followed"));
     }
 
-    /// The path to the place must not go through the folder that is renamed.
+    /// The path of the place must not go through the folder that is renamed.
     #[test]
     fn a_place_behind_itself_is_replaced_as_any_other() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -409,7 +409,7 @@ mod tests {
             Place::of(&fits).and_then(|place| place.can_be()).expect("room");
         }
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing stays");
-        // The longest name that any step makes.
+        // The longest name that any step creates.
         let place = Place::of(&at(MOST_LETTERS)).expect("a place");
         for hidden in [place.hidden(PARTIAL), place.hidden(OLD), place.held().hidden(OLD)] {
             fs::create_dir(hidden).expect("made");

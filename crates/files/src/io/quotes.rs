@@ -1,24 +1,25 @@
-//! Where records of separated values end: at a line feed that stands in no quotes. RFC 4180, as programs write it: a quote opens
-//! a field at its beginning alone, and a doubled one within quotes is one of the text.
+//! Finds where records of separated values end: at a line feed outside quotes. Follows RFC 4180 as programs implement it: a
+//! quote opens a field only at its beginning, and a doubled quote inside quotes is a literal one.
 //!
-//! A closing quote ends its field: only a delimiter or a line end may follow. A record that goes on otherwise is broken and ends with
-//! its line, so that it costs no other row. A quote that is opened by mistake is found out only where the next quote stands, many lines
-//! later: what looked like one record of several lines is then read again from its second line on. The same holds for a record of
-//! several lines that has not as many fields as there are names, for one that no quote closes, and for one that is too long to be a row.
+//! A closing quote ends its field: only a delimiter or a line break may follow. A record that continues otherwise is broken and
+//! ends with its line, so that no other row is lost. A quote opened by mistake is detected only at the next quote, perhaps many
+//! lines later. What looked like one record of several lines is then read again from its second line on. The same applies to a
+//! record of several lines with the wrong number of fields, without a closing quote, or too long for a row.
 //!
-//! The crate csv-core cannot tell an empty field from an empty text in quotes, accepts text behind a closing quote, and ends an open
-//! quote with the file. Each of these is a null, a rejected row or a second reading here, so records are split by this module.
+//! The crate csv-core does not distinguish an empty field from an empty quoted text, accepts text after a closing quote, and
+//! ends an open quote at the end of the file. Here these cases are a null, a rejected row and a second attempt, so this module
+//! splits the records itself.
 
 use dupsift_core::error::{Error, Result};
 use std::borrow::Cow;
 
-/// The byte order mark of UTF-8.
+/// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Whether fields may stand in quotes.
+/// Whether fields may be quoted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quoting {
-    /// In double quotes, as RFC 4180 has it.
+    /// Double quotes, as in RFC 4180.
     #[default]
     Double,
     /// Quotes have no meaning, and every line is a record.
@@ -26,13 +27,13 @@ pub enum Quoting {
 }
 
 impl Quoting {
-    /// The values, each with what it means.
+    /// The values, each with its description.
     pub const ALL: &'static [(&'static str, &'static str)] = &[
         ("double", "Fields can be quoted, and a quote inside is doubled"),
         ("none", "Quotes have no meaning, and every line is a record"),
     ];
 
-    /// Returns the value of that name; double quotes for any other.
+    /// Returns the value with this name; double quotes for any other name.
     pub fn of(name: &str) -> Quoting {
         if name == Quoting::None.name() { Quoting::None } else { Quoting::Double }
     }
@@ -46,7 +47,7 @@ impl Quoting {
     }
 }
 
-/// What separates fields, if not what the name of the file says: one ASCII character, or a tab.
+/// The field separator, if it does not follow from the file name: one ASCII character, or a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separator(u8);
 
@@ -54,7 +55,7 @@ impl Separator {
     /// Parses one character, or `tab`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for anything else.
+    /// Returns [`Error::Usage`] for anything else.
     pub fn parse(typed: &str) -> Result<Separator> {
         let byte = match typed.as_bytes() {
             b"tab" | b"\\t" => Some(b'\t'),
@@ -81,58 +82,58 @@ impl std::fmt::Display for Separator {
     }
 }
 
-/// How fields are told apart.
+/// How fields are separated and quoted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dialect {
     pub delimiter: u8,
     pub quoting: Quoting,
 }
 
-/// A place in a record, from byte to byte.
+/// The state of a byte-by-byte scan of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quotes {
     dialect: Dialect,
     at: At,
     /// Delimiters so far.
     delimiters: usize,
-    /// Fields that a record of several lines must have; none where that is not known.
+    /// Fields that a record of several lines must have; `None` if unknown.
     expected: Option<usize>,
-    /// Whether a line end stands in a quoted field.
+    /// Whether a quoted field contains a line break.
     has_lines: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// So many bytes of a mark have come.
+    /// After this many bytes of a byte order mark.
     Mark(usize),
     /// Before the first byte of a field.
     Start,
     /// In a field without quotes.
     Bare,
     Quoted,
-    /// Behind a quote within quotes: the closing one, or the first of two.
+    /// After a quote inside quotes: the closing one, or the first of two.
     Quote,
-    /// Behind a closing quote and a carriage return.
+    /// After a closing quote and a carriage return.
     Return,
-    /// Behind text that follows a closing quote, or where there are no quotes: only a line end counts.
+    /// After text that follows a closing quote, or without quoting: only a line break counts.
     Line,
 }
 
-/// What was found in a record, and at which of the bytes.
+/// What was found in a record, and at which byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The line feed that ends the record.
     End(usize),
-    /// The first line feed within quotes.
+    /// The first line feed inside quotes.
     Inside(usize),
-    /// What cannot follow a closing quote, in a record of several lines.
+    /// A byte that cannot follow a closing quote, in a record of several lines.
     Broken(usize),
-    /// Where a record of several lines turns out to have other fields than there are names.
+    /// Where a record of several lines turns out to have the wrong number of fields.
     Miscounted(usize),
 }
 
 impl Quotes {
-    /// The beginning of a record; of the first one of a file, which may bear a mark.
+    /// Starts a record. The first record of a file may begin with a byte order mark.
     pub fn new(dialect: Dialect, expected: Option<usize>, is_first: bool) -> Quotes {
         let at = match (dialect.quoting, is_first) {
             (Quoting::None, _) => At::Line,
@@ -142,7 +143,7 @@ impl Quotes {
         Quotes { dialect, at, delimiters: 0, expected, has_lines: false }
     }
 
-    /// Goes over the bytes that come next, up to the first thing that is found. A reading may go on behind [`Found::Inside`].
+    /// Scans the next bytes up to the first finding. The scan may continue after [`Found::Inside`].
     pub fn find(&mut self, bytes: &[u8]) -> Option<Found> {
         let delimiter = self.dialect.delimiter;
         let mut place = 0;
@@ -220,7 +221,7 @@ impl Quotes {
         self.at == At::Quoted
     }
 
-    /// Whether the file may end here, in a record of several lines.
+    /// Returns whether the file may end here, in a record of several lines.
     pub fn may_end(&self) -> bool {
         self.at != At::Quoted && self.end(0) == Found::End(0)
     }
@@ -229,14 +230,14 @@ impl Quotes {
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field<'l> {
-    /// As it stands.
+    /// The field without quotes.
     Bare(&'l str),
-    /// What stands between its quotes, doubled ones as they are.
+    /// The text between its quotes, with doubled quotes kept.
     Quoted(&'l str),
 }
 
 impl<'l> Field<'l> {
-    /// Its text; none where there is nothing, not even quotes.
+    /// Returns its text; `None` if the field is empty and unquoted.
     pub fn text(self) -> Option<Cow<'l, str>> {
         match self {
             Field::Bare("") => None,
@@ -245,7 +246,7 @@ impl<'l> Field<'l> {
         }
     }
 
-    /// About how many bytes that is.
+    /// Returns its approximate size in bytes.
     pub fn bytes(self) -> usize {
         let (Field::Bare(text) | Field::Quoted(text)) = self;
         text.len()
@@ -255,7 +256,7 @@ impl<'l> Field<'l> {
 /// Calls `each` with the fields of a record, in order.
 ///
 /// # Errors
-/// Why it is no record.
+/// Returns why it is not a valid record.
 pub(super) fn fields<'l>(
     record: &'l str,
     dialect: Dialect,
@@ -286,7 +287,7 @@ pub(super) fn fields<'l>(
     }
 }
 
-/// Where the quote is that closes what stands before it.
+/// Returns the position of the closing quote.
 fn closing(quoted: &str) -> Option<usize> {
     let bytes = quoted.as_bytes();
     let mut place = 0;
@@ -313,7 +314,7 @@ mod tests {
         Ok(all)
     }
 
-    /// All that is found in some bytes: of what is no end of a record the place behind it.
+    /// Returns all findings in some bytes, continuing after each one that does not end a record.
     fn found(bytes: &[u8], expected: Option<usize>, is_first: bool) -> Vec<Found> {
         let (mut quotes, mut from, mut all) = (Quotes::new(COMMAS, expected, is_first), 0, Vec::new());
         while let Some(found) = quotes.find(&bytes[from..]) {
@@ -368,15 +369,15 @@ mod tests {
         assert_eq!(of(b"\"a\nb\",c\nd\n"), [Inside(2), End(7), End(9)]);
         assert_eq!(of(b"a\"b\nc\n"), [End(3), End(5)]);
         assert_eq!(of(b"\"a\"\"\n\"\r\nc\n"), [Inside(4), End(7), End(9)]);
-        // Text behind a closing quote: of one line the record ends with it, of several it is none.
+        // Text after a closing quote: a single-line record ends with it; a multi-line record is invalid.
         assert_eq!(of(b"\"a\"b,\"c\nd\n"), [End(7), End(9)]);
         assert_eq!(of(b"\"a\nb\"c\n"), [Inside(2), Broken(5)]);
         assert_eq!(of(b"\"a\nb\"\r \n"), [Inside(2), Broken(6)]);
-        // Only a record of several lines is told by its fields.
+        // Only multi-line records are checked for their number of fields.
         assert_eq!(found(b"a\na,b,c\n\"a\nb\"\n", Some(2), false), [End(1), End(7), Inside(10), Miscounted(13)]);
         assert_eq!(found(b"\"a\nb\",c\n\"a\nb\",c,d\n", Some(2), false)[..3], [Inside(2), End(7), Inside(10)]);
         assert!(matches!(found(b"\"a\nb\",c,d\n", Some(2), false)[..], [Inside(2), Miscounted(_)]));
-        // A mark does not hide a quote; it is one at the beginning of a file alone.
+        // A byte order mark does not hide a quote; it counts only at the beginning of a file.
         assert_eq!(found(b"\xEF\xBB\xBF\"a\nb\"\n", None, true), [Inside(5), End(8)]);
         assert_eq!(found(b"\xEF\xBB\xBF\"a\nb\"\n", None, false), [End(5), End(8)]);
         let mut open = Quotes::new(COMMAS, None, true);

@@ -1,4 +1,4 @@
-//! Reading one piece of the corpus: batches of documents, of the asked columns and the asked rows only.
+//! Reads one piece of the corpus: batches of documents with only the requested columns and rows.
 
 use super::format::Reading;
 use super::hive;
@@ -13,8 +13,8 @@ impl Source {
     /// Calls `each` with the documents of the piece, in order.
     ///
     /// # Errors
-    /// [`Error::BadFile`](dupsift_core::error::Error::BadFile) where the file is damaged or not the one that was opened; then
-    /// what `each` got before must not count. What `each` returns.
+    /// Returns [`Error::BadFile`](dupsift_core::error::Error::BadFile) if the file is damaged or has changed since it was
+    /// opened; the batches passed to `each` must be discarded then. Otherwise returns the error from `each`.
     pub fn read(&self, split: &Split, want: &Want, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         let chosen = want.rows.as_ref().map(|filter| filter.within(split.first_doc, split.rows));
         if chosen.as_ref().is_some_and(Vec::is_empty) {
@@ -26,7 +26,7 @@ impl Source {
         let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
         let want = several.as_ref().unwrap_or(want);
         let reading = self.reading(split, want, chosen.as_deref());
-        // Tables of the job have a place for each row that opening counted and for no other.
+        // The tables of a run have a slot for each row counted at opening, and no others.
         let end = split.first_doc + split.rows;
         let each = &mut |documents: Documents| {
             if !documents.is_empty() && documents.doc(documents.len() - 1) >= end {
@@ -45,19 +45,19 @@ impl Source {
         } else {
             input.format.read(file, &reading, &mut |documents| each(self.with_partitions(input, want, documents)?))
         };
-        // A file that is being rewritten shows as some damage or other: the change is the better explanation.
+        // A file that is being rewritten looks damaged in some way; the change is the better explanation.
         match read {
             Ok(()) | Err(dupsift_core::error::Error::BadFile { .. }) => input.check_unchanged(&watch).and(read),
             other => other,
         }
     }
 
-    /// The columns of a file as it has them.
+    /// Returns the columns to read from this file.
     pub(super) fn columns_of(&self, input: &InputFile) -> &Columns {
         if input.has_several { &self.apart } else { &self.columns }
     }
 
-    /// What a format is told of a piece; only the chosen of its rows, where some are.
+    /// Returns the reading parameters for a piece, restricted to the chosen rows if any are given.
     pub(super) fn reading<'r>(&'r self, split: &Split, want: &'r Want, chosen: Option<&'r [u64]>) -> Reading<'r> {
         let input = &self.files[split.file];
         Reading {
@@ -71,7 +71,7 @@ impl Source {
             first_doc: split.first_doc,
             rows: split.rows,
             chosen,
-            // Ids that stand in the names of folders are put in later.
+            // Ids from folder names are added later.
             has_id: input.id.is_some() && input.partitions.iter().all(|partition| partition.name != self.columns.id),
             columns: self.columns_of(input),
             want,
@@ -79,7 +79,7 @@ impl Source {
         }
     }
 
-    /// The same rows with the columns asked for that stand in the names of folders.
+    /// Adds the requested columns from folder names to the rows.
     fn with_partitions(&self, input: &InputFile, want: &Want, mut documents: Documents) -> Result<Documents> {
         for Partition { name, value, data_type } in &input.partitions {
             let is_id = want.id && *name == self.columns.id;

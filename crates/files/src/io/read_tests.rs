@@ -1,4 +1,4 @@
-//! What is read is what was written: every type of text and id, every format, every way of cutting and choosing.
+//! Tests that data is read as it was written: every type of text and id, every format, every way of splitting and choosing.
 
 use super::testkit::{batch, columns, open, read, whole, write_parquet};
 use super::want::{RowFilter, Want};
@@ -30,10 +30,10 @@ fn texts() -> Vec<ArrayRef> {
     ]
 }
 
-/// A number as an id of some type.
+/// Converts a number to an id of some type.
 type Made = fn(i64) -> Id;
 
-/// Every id type with the ids 1, 2, 3, null, 4, as they must come back, and the kind and type they make.
+/// Returns a column for every id type with the ids 1, 2, 3, null, 4, and the expected ids, kind and type.
 fn ids() -> Vec<(ArrayRef, Made, IdKind)> {
     let numbers = [Some(1), Some(2), Some(3), None, Some(4)];
     let strings = numbers.map(|number: Option<i32>| number.map(|number| number.to_string()));
@@ -122,7 +122,7 @@ fn what_is_not_asked_for_is_not_decoded() {
     let plain =
         WriterProperties::builder().set_dictionary_enabled(false).set_statistics_enabled(EnabledStatistics::None);
     write_parquet(&path, &rows, plain.build());
-    // Destroy the pages of the nested column: a reading that decodes it would fail.
+    // Destroys the pages of the nested column: a read that decodes it would fail.
     let mut bytes = std::fs::read(&path).expect("there");
     let end = bytes.windows(9).position(|window| window == b"needle-99").expect("plain pages");
     bytes[4..end].fill(0xFF);
@@ -146,7 +146,7 @@ fn what_is_not_asked_for_is_not_decoded() {
     assert_eq!(rows, 100);
 }
 
-/// A file of a few kilobytes, with and without statistics of sizes, that would be hundreds of megabytes in one batch.
+/// A file of a few kilobytes, with and without size statistics, that would take hundreds of megabytes in one batch.
 #[test]
 fn a_long_value_of_a_dictionary_counts_in_each_row() {
     const LONG: usize = 1 << 20;
@@ -177,7 +177,7 @@ fn a_long_value_of_a_dictionary_counts_in_each_row() {
             .expect("read");
     }
     assert_eq!(count, 400);
-    // The aim, and one step of rows beyond it.
+    // The target size, plus one step of rows.
     assert!(largest > LONG && largest <= 20 * LONG, "{largest} bytes in a batch");
 }
 
@@ -299,7 +299,7 @@ fn a_bad_line_keeps_its_number_and_mixed_ids_become_text() {
             Ok(())
         })
         .expect("read");
-    // Of the rows that can be used one has no id.
+    // One of the usable rows has no id.
     assert_eq!((seen.nulls, seen.max_unsigned, seen.kinds.len(), seen.id_type().0), (1, u64::MAX, 3, IdType::Text));
 }
 

@@ -1,4 +1,5 @@
-//! The text of a file of lines that cannot be cut, as the first look has left it in a work file: blocks that are unpacked alone.
+//! The repacked text of a file of lines that cannot be split. The first read stores it in a temporary file, in blocks that are
+//! unpacked independently.
 
 use super::unpack::read_buffered;
 use std::fs::File;
@@ -6,16 +7,16 @@ use std::io::{self, BufRead, Read};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-/// A block of the text of a file.
+/// A block of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     /// Where it begins in the text.
     pub start: u64,
-    /// Where it begins in the work file.
+    /// Where it begins in the temporary file.
     pub at: u64,
-    /// Its bytes there.
+    /// Its size there, in bytes.
     pub packed: u32,
-    /// Its bytes.
+    /// Its unpacked size, in bytes.
     pub bytes: u32,
 }
 
@@ -27,14 +28,14 @@ pub struct Repacked {
 }
 
 impl Repacked {
-    /// These blocks of a work file, in any order.
+    /// Collects these blocks of a temporary file; they may be in any order.
     pub(super) fn new(file: Arc<File>, mut blocks: Vec<Block>) -> Repacked {
         blocks.sort_unstable_by_key(|block| block.start);
         blocks.shrink_to_fit();
         Repacked { file, blocks }
     }
 
-    /// Bytes in the work file.
+    /// Returns the bytes in the temporary file.
     pub fn bytes(&self) -> u64 {
         self.blocks.iter().map(|block| u64::from(block.packed)).sum()
     }
@@ -47,7 +48,7 @@ impl Repacked {
         }
     }
 
-    /// The text from a byte on.
+    /// Returns the text from a byte on.
     pub(super) fn from(&self, byte: u64) -> Blocks<'_> {
         let next = self.blocks.partition_point(|block| block.start <= byte).saturating_sub(1);
         let skip = self.blocks.get(next).map_or(0, |block| byte - block.start) as usize;
@@ -56,21 +57,21 @@ impl Repacked {
     }
 }
 
-/// What the system said of the work file: the file whose text it holds may be whole.
+/// An I/O error of the temporary file: the input file may be intact.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct InWorkFile(io::Error);
 
-/// The error of the work file, where that is what a reading met; else the error as it is.
+/// Returns the error of the temporary file if it caused `error`, otherwise `error` unchanged.
 pub(super) fn of_work_file(error: io::Error) -> std::result::Result<io::Error, io::Error> {
     error.downcast::<InWorkFile>().map(|InWorkFile(error)| error)
 }
 
-/// Blocks one after the other.
+/// A reader over consecutive blocks.
 pub(super) struct Blocks<'r> {
     of: &'r Repacked,
     next: usize,
-    /// Bytes of the first one that are not asked for.
+    /// Bytes to skip in the first block.
     skip: usize,
     packed: Vec<u8>,
     text: Vec<u8>,

@@ -1,9 +1,10 @@
-//! The first look at files of lines that cannot be cut leaves their text in a work file, in blocks that are unpacked alone.
+//! While a file of lines that cannot be split is read for the first time, its text is stored in a temporary file, in blocks
+//! that are unpacked independently.
 //!
-//! A gzip member or a Zstandard frame is unpacked from its beginning on by one thread, and so often as it is read. The look at a file
-//! reads all of it anyway: it hands what it has unpacked on in blocks of whole lines, and threads that have no file of their own pack
-//! them again, with less effort. Later readings take the blocks they need, see [`repacked`](super::repacked). The copy is for speed
-//! alone: where the disk does not take it, files are read as they are.
+//! A gzip member or a Zstandard frame must be unpacked from its beginning by a single thread, each time it is read. Opening a
+//! file reads all of it anyway: it passes on the unpacked text in blocks of complete lines, and idle threads repack them with a
+//! cheaper codec. Later reads use the blocks they need, see [`repacked`](super::repacked). The copy only improves speed: if the
+//! disk is too small for it, the original files are read.
 
 use super::coding::{Coding, Text};
 use super::parallel;
@@ -18,28 +19,28 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A block ends with the line that has this byte of it: where lines are long, in the middle of one.
+/// A block ends with the line that contains this byte; if lines are long, it ends inside one.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
-/// Each time that so many bytes more are written it is asked how much space is free.
+/// Free disk space is checked each time this many more bytes have been written.
 const LOOK: u64 = 1 << 28;
 
-/// Whether a copy that has so many bytes may go on: as much has to be free, for the run's other work files need space too.
+/// Returns whether a copy with this many bytes may grow. The same amount must be free, because other temporary files need space, too.
 pub(super) fn has_room(taken: u64, free: u64) -> bool {
     free >= taken
 }
 
-/// What became of the text of a file.
+/// What happened to the text of a file.
 pub(super) enum Again {
-    /// It was not packed again.
+    /// It was not repacked.
     No,
-    /// Not all of it is on the disk.
+    /// Part of it could not be written to disk.
     Lost,
-    /// It was packed again.
+    /// It was repacked.
     Whole(Repacked),
 }
 
-/// Looks at each file, on that many threads; where there is a folder for work files, `look` may pack them again.
+/// Calls `look` for each file, on this many threads. If there is a folder for temporary files, `look` may repack files.
 pub(super) fn look_at_all<F: Sync, T: Send, E: Send>(
     files: &[F],
     threads: usize,
@@ -57,7 +58,7 @@ pub(super) fn look_at_all<F: Sync, T: Send, E: Send>(
     looked.into_iter().map(|one| one.map(|(looked, written)| (looked, repacking.finish(written)))).collect()
 }
 
-/// Calls a function when it goes.
+/// Calls a function when it is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -66,11 +67,11 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// The work file of one corpus, while its files are looked at.
+/// The temporary file of one corpus while its files are opened.
 pub struct Repacking {
     file: Arc<File>,
     folder: PathBuf,
-    /// Where the next block goes.
+    /// Where the next block is written.
     end: AtomicU64,
     failed: AtomicBool,
     state: Mutex<State>,
@@ -79,13 +80,13 @@ pub struct Repacking {
 
 struct State {
     waiting: VecDeque<Filled>,
-    /// Threads without work.
+    /// Idle threads.
     idle: usize,
-    /// Files that are not yet looked at to their end.
+    /// Files not yet read to their end.
     files: usize,
 }
 
-/// A block on its way to the disk.
+/// A block waiting to be written to disk.
 #[derive(Debug)]
 struct Filled {
     of: Arc<Mutex<Vec<Block>>>,
@@ -94,13 +95,13 @@ struct Filled {
 }
 
 impl Repacking {
-    /// For so many files; the work file has no name in its folder. None where none can be made there.
+    /// Creates a temporary file, without a name in its folder, for this many input files. Returns `None` if that fails.
     fn new(folder: &Path, files: usize) -> Option<Repacking> {
         let file = tempfile::tempfile_in(folder).map_err(|error| not_kept(folder, &error)).ok()?;
         Some(Repacking::over(file, folder, files))
     }
 
-    /// Over a work file.
+    /// Uses an existing temporary file.
     pub(super) fn over(file: File, folder: &Path, files: usize) -> Repacking {
         let state = State { waiting: VecDeque::new(), idle: 0, files };
         Repacking {
@@ -113,12 +114,12 @@ impl Repacking {
         }
     }
 
-    /// Whether that file is to be packed again.
+    /// Returns whether this file is to be repacked.
     fn takes(&self, coding: Coding) -> bool {
         !coding.can_be_cut() && !self.failed.load(Relaxed)
     }
 
-    /// A file was looked at: to be called once for each, also where that failed.
+    /// Counts a file as finished. Must be called once for each file, even after an error.
     fn looked_at(&self) {
         let mut state = self.state();
         state.files -= 1;
@@ -127,7 +128,7 @@ impl Repacking {
         }
     }
 
-    /// Packs what other threads have unpacked, until all files are looked at.
+    /// Packs blocks that other threads have unpacked, until all files are finished.
     fn help(&self) {
         let mut state = self.state();
         loop {
@@ -145,7 +146,7 @@ impl Repacking {
         }
     }
 
-    /// What a look has left of a file, once all are looked at.
+    /// Returns what was stored for a file; valid once all files are finished.
     pub(super) fn finish(&self, written: Option<Written>) -> Again {
         match written {
             None => Again::No,
@@ -157,7 +158,7 @@ impl Repacking {
         }
     }
 
-    /// A block is full: a thread that waits for work gets it, else this one packs it.
+    /// Takes a full block: an idle thread packs it, or else this one.
     fn take(&self, filled: Filled) {
         if self.failed.load(Relaxed) {
             return;
@@ -180,7 +181,7 @@ impl Repacking {
             && !self.failed.swap(true, Relaxed)
         {
             not_kept(&self.folder, &error);
-            // What is there is of no use, and others need the space.
+            // The incomplete copy is useless, and others need the space.
             let _ = self.file.set_len(0);
         }
     }
@@ -212,11 +213,11 @@ fn not_kept(folder: &Path, error: &io::Error) {
     );
 }
 
-/// The blocks of one file, some of which may still be on their way.
+/// The blocks of one file, some of which may still be waiting.
 #[derive(Debug)]
 pub struct Written(Arc<Mutex<Vec<Block>>>);
 
-/// The text of a file, which is packed again while it is read.
+/// Reads the text of a file and repacks it at the same time.
 pub(super) struct Tee<'r> {
     text: Text,
     to: Option<To<'r>>,
@@ -225,28 +226,28 @@ pub(super) struct Tee<'r> {
 struct To<'r> {
     repacking: &'r Repacking,
     of: Arc<Mutex<Vec<Block>>>,
-    /// Where the block at hand begins in the text.
+    /// Where the current block begins in the text.
     start: u64,
     block: Vec<u8>,
 }
 
 impl<'r> Tee<'r> {
-    /// The text of a file from its beginning on; `repacking` is none where it is only read.
+    /// Opens the text of a file at its beginning; without `repacking` it is only read.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub fn new(file: File, coding: Coding, repacking: Option<&'r Repacking>) -> io::Result<Tee<'r>> {
         let to = |repacking| To { repacking, of: Arc::default(), start: 0, block: Vec::new() };
         let to = repacking.filter(|repacking| repacking.takes(coding)).map(to);
         Ok(Tee { text: coding.text(file)?, to })
     }
 
-    /// Whether what is read is packed again.
+    /// Returns whether the text is being repacked.
     pub fn is_on(&self) -> bool {
         self.to.is_some()
     }
 
-    /// Ends a block before that byte of the text, which was read last or lies in the block at hand.
+    /// Ends a block before this byte of the text, which is in the current block or was the last one read.
     pub fn cut(&mut self, at: u64) {
         if let Some(to) = &mut self.to {
             let before = at.saturating_sub(to.start) as usize;
@@ -255,19 +256,19 @@ impl<'r> Tee<'r> {
         }
     }
 
-    /// All is read.
+    /// Ends the last block once everything is read.
     pub fn end(&mut self) -> Option<Written> {
         let mut to = self.to.take()?;
         to.end(Vec::new());
         Some(Written(to.of))
     }
 
-    /// As [`Text::behind`].
+    /// Returns the same as [`Text::behind`].
     pub fn behind(&self) -> Option<Behind> {
         self.text.behind()
     }
 
-    /// As [`Text::damage`].
+    /// Returns the same as [`Text::damage`].
     pub fn damage(&self) -> Option<&Damage> {
         self.text.damage()
     }
@@ -309,7 +310,7 @@ impl BufRead for Tee<'_> {
 
     fn consume(&mut self, count: usize) {
         if let Some(to) = &mut self.to {
-            // What was handed out is there.
+            // The buffer still contains the bytes that were returned.
             to.push(self.text.fill_buf().map_or(&[], |there| &there[..count.min(there.len())]));
         }
         self.text.consume(count);

@@ -1,5 +1,5 @@
-//! Files of lines that cannot be cut read the same, whether their text was packed again or not, and once it was they are not unpacked
-//! any more.
+//! Tests that files of lines that cannot be split give the same result with and without repacking, and that repacked files are
+//! not unpacked again.
 
 use super::find::{Taking, find_all};
 use super::source::{BadInput, Source};
@@ -17,7 +17,7 @@ fn open(path: &Path, encoding: &str, threads: usize, work: Option<&Path>) -> (So
     super::source::open(found.expect("found"), &columns(), threads, work).expect("opened")
 }
 
-/// Rows of all kinds: blank lines between them, a mark before them, lines that are no JSON, one that goes through several blocks.
+/// Rows of all kinds: blank lines between them, a byte order mark before them, invalid JSON lines, and one that spans several blocks.
 fn lines() -> String {
     let mut all = "\u{FEFF}\n".to_owned();
     for row in 0..6000u64 {
@@ -32,7 +32,7 @@ fn lines() -> String {
     all
 }
 
-/// Writes other bytes of the same length and time.
+/// Overwrites a file with other bytes of the same length, and restores its time.
 fn spoil(path: &Path) {
     let (bytes, file) =
         (std::fs::read(path).expect("a file").len(), File::options().write(true).open(path).expect("open"));
@@ -72,7 +72,7 @@ fn a_file_that_is_packed_again_reads_the_same_and_is_not_unpacked_any_more() {
             }
             assert_eq!(source.unpacked_bytes(), unpacked, "{name}");
         }
-        // Another file of that size and time is not taken for the one that was packed again.
+        // A replaced file with the same size and time is not mistaken for the repacked one.
         spoil(&path);
         for source in &opened {
             assert!(read(source, &whole(), usize::MAX).is_err(), "{name}");
@@ -83,7 +83,7 @@ fn a_file_that_is_packed_again_reads_the_same_and_is_not_unpacked_any_more() {
 
 #[test]
 fn separated_values_that_are_packed_again_read_the_same() {
-    // Their names are looked for in the file itself.
+    // The column names are read from the file itself.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.tsv.gz");
     let rows = (0..60_000).map(|row| format!("{row}\t\"a \"\"quoted\"\"\n{row}\"\t{}\n", "t".repeat(row % 60)));
@@ -107,7 +107,7 @@ fn a_file_that_is_cut_off_is_told_as_before() {
 
 #[test]
 fn where_the_disk_does_not_take_the_text_the_file_is_one_piece() {
-    // Nothing can be written to a file that is open for reading.
+    // A file opened for reading cannot be written to.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("read");
     std::fs::write(&path, b"").expect("written");

@@ -1,20 +1,20 @@
-//! What stands behind the last member of a compressed file and is none: how it is told, and whether data was lost with it.
+//! Describes data after the last member of a compressed file: what is reported, and whether data was lost.
 
-/// Bytes behind the last member that may be something else, such as a signature; more than that is data that was lost.
+/// Up to this many bytes after the last member may be something else, such as a signature; more means lost data.
 const FEW_BYTES: u64 = 1 << 10;
 
-/// What stands behind the last member and is none.
+/// Data after the last member that is not a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rest {
     /// Its first byte.
     pub start: u64,
     pub bytes: u64,
     pub only_zeros: bool,
-    /// Whether it begins as a member does but for one byte.
+    /// Whether it differs from the beginning of a member in only one byte.
     pub is_damaged: bool,
 }
 
-/// What a reader should know of that.
+/// What to report about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
     said: String,
@@ -36,7 +36,7 @@ impl Behind {
         }
     }
 
-    /// A note, or what was lost.
+    /// Returns either a note or what was lost.
     pub fn notes(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
         match behind {
             None => (Vec::new(), None),
@@ -46,7 +46,7 @@ impl Behind {
     }
 }
 
-/// A part of a file that no row could be read from.
+/// A part of a file from which no row could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// What is wrong with it.

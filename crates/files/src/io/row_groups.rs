@@ -1,8 +1,8 @@
-//! The row groups of one Parquet file, whose columns are encoded by several threads at a time.
+//! Writes the row groups of one Parquet file, encoding columns on several threads.
 //!
-//! A column is encoded and packed by itself, block after block, so its bytes do not depend on how many threads there are: they are
-//! those of the crate's own writer, which encodes one column after the other. Threads are those of the pool that the caller is one of;
-//! elsewhere all is done by the caller.
+//! Each column is encoded and compressed on its own, block after block, so its bytes do not depend on the number of threads.
+//! They equal those of the crate's own writer, which encodes columns one after the other. The threads are those of the caller's
+//! pool; outside a pool, the caller does all the work.
 
 use std::fs::File;
 
@@ -24,35 +24,35 @@ pub struct RowGroups {
     file: SerializedFileWriter<File>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
-    /// The columns of the row group that is not full yet.
+    /// The columns of the current row group.
     columns: Vec<ArrowColumnWriter>,
     rows: usize,
 }
 
 impl RowGroups {
-    /// None yet, of an empty file.
+    /// Starts writing to an empty file.
     pub fn new(file: File, schema: SchemaRef, options: ArrowWriterOptions) -> Result<RowGroups> {
         let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options)?;
         let (file, factory) = writer.into_serialized_writer()?;
         Ok(RowGroups { file, factory, schema, columns: Vec::new(), rows: 0 })
     }
 
-    /// Rows of the row group that is not full yet.
+    /// Returns the rows of the current row group.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Its encoded bytes, about.
+    /// Returns the approximate encoded size of the current row group in bytes.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
     }
 
-    /// Bytes of memory that it takes, about.
+    /// Returns the approximate memory of the current row group in bytes.
     pub fn memory(&self) -> usize {
         self.columns.iter().map(ArrowColumnWriter::memory_size).sum()
     }
 
-    /// Appends a block to it.
+    /// Appends a block to the current row group.
     pub fn write(&mut self, block: &RecordBatch) -> Result<()> {
         if self.columns.is_empty() {
             self.columns = self.factory.create_column_writers(self.file.flushed_row_groups().len())?;
@@ -74,7 +74,7 @@ impl RowGroups {
         Ok(())
     }
 
-    /// Ends the row group, if it has a row.
+    /// Ends the current row group if it has any rows.
     pub fn flush(&mut self) -> Result<()> {
         self.rows = 0;
         let columns = std::mem::take(&mut self.columns);
@@ -92,7 +92,7 @@ impl RowGroups {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Finishes the file.
     pub fn finish(&mut self) -> Result<&File> {
         self.flush()?;
         self.file.finish()?;
@@ -100,7 +100,8 @@ impl RowGroups {
     }
 }
 
-/// Whether this thread is one of a pool: the pool of all processors, which the library would make else, is not ours to use.
+/// Returns whether this thread belongs to a pool. Otherwise the library would create a global pool on all processors, which
+/// must not be used.
 fn in_pool() -> bool {
     rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1
 }
@@ -111,7 +112,7 @@ mod tests {
     use arrow::array::{Int64Array, StringArray};
     use std::sync::Arc;
 
-    /// Three row groups, by this writer in a pool of so many threads, or by that of the crate.
+    /// Writes three row groups, with this writer in a pool of `threads` threads, or with the crate's writer.
     fn written(threads: Option<usize>) -> Vec<u8> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("table.parquet");

@@ -1,4 +1,4 @@
-//! What opening told of rows and columns is what a reading gives.
+//! Tests that reading returns the rows and columns that opening reported.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use super::want::Want;

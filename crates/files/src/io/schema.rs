@@ -1,4 +1,4 @@
-//! Which columns are asked for, whether a file has them, and what to say when it does not.
+//! The requested columns, whether a file has them, and the message if it does not.
 
 use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;
@@ -6,32 +6,33 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::{did_you_mean, nearest};
 use dupsift_core::shown::shortened;
 
-/// The columns that a job reads; no other is decoded.
+/// The columns that a run reads; no others are decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// The column of the texts.
+    /// The text column.
     pub text: String,
-    /// The columns that the texts are put together from in files that have none of that name, in order; empty: there is no such list.
+    /// The columns to combine into the text in files without a column of that name, in order; empty if only one column is named.
     pub several: Vec<String>,
-    /// In files that have none of that name, the columns that each text is put together from, in order: they are among the others, and `text` is one of them.
+    /// In files without a column of that name, the columns that are combined into each text, in order. They are also in
+    /// `others`, and `text` is one of them.
     pub parts: Vec<String>,
-    /// Whether that column holds pages, HTML in any charset. Web archives hold nothing else.
+    /// Whether the text column contains HTML pages in any charset. Web archives contain nothing else.
     pub html: bool,
-    /// The column of the ids.
+    /// The id column.
     pub id: String,
-    /// Whether the user named the id column: then a file without it is an error, else its rows are called `FILE#ROW`.
+    /// Whether the id column was named explicitly. If so, a file without it is an error; otherwise its rows are called `FILE#ROW`.
     pub id_required: bool,
-    /// Further columns that may be asked for (titles, a score to keep by); a file need not have them.
+    /// Further columns that may be requested (titles, a score for `--keep`); a file need not have them.
     pub others: Vec<String>,
 }
 
 impl Columns {
-    /// Whether texts come from that column.
+    /// Returns whether texts are read from this column.
     pub(super) fn is_text(&self, name: &str) -> bool {
         if self.parts.is_empty() { name == self.text } else { self.parts.iter().any(|part| part == name) }
     }
 
-    /// All names in reading order, each once.
+    /// Returns all distinct names in reading order.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in [&self.text, &self.id].into_iter().chain(&self.others) {
@@ -43,32 +44,32 @@ impl Columns {
     }
 }
 
-/// A column that a file has, or one of a struct in it, by its path: `doc.text`.
+/// A column of a file, or a struct field by its path: `doc.text`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
-    /// Its name or path.
+    /// The name or path.
     pub name: String,
-    /// The type; none for a list or map, and for a field of JSON lines, which has none of its own.
+    /// The type; `None` for a list or map, and for a JSON field, which has no fixed type.
     pub data_type: Option<DataType>,
-    /// The type as a message says it, empty where there is none.
+    /// The type for messages; empty if there is none.
     pub(super) says: String,
-    /// Whether it holds lists that are texts, such as paragraphs or messages of a chat: see [`crate::tables::lists`].
+    /// Whether it contains lists that can be joined to a text, such as paragraphs or chat messages, see [`crate::tables::lists`].
     pub(super) is_texts: bool,
 }
 
-/// What can be told of the columns of a file.
+/// What is known about the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownColumns {
-    /// Columns that it has: all that were asked for, and others.
+    /// Columns of the file: all requested ones, and others.
     pub columns: Vec<Shown>,
-    /// Which of those that were asked for held nothing but lists, where columns have no types.
+    /// Requested columns that contained only lists, in formats without column types.
     pub lists: Vec<String>,
-    /// Whether it may have further ones, for not all that was to be looked at could be.
+    /// Whether the file may have more columns, because part of it could not be inspected.
     pub may_have_more: bool,
 }
 
 impl From<Vec<Shown>> for KnownColumns {
-    /// All of them.
+    /// Creates a complete list of columns.
     fn from(columns: Vec<Shown>) -> KnownColumns {
         KnownColumns { columns, ..KnownColumns::default() }
     }
@@ -88,7 +89,7 @@ impl Shown {
     }
 }
 
-/// What the file has of the columns asked for.
+/// Which of the requested columns a file has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Has {
     pub id: Option<IdKind>,
@@ -105,10 +106,10 @@ const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "ur
 /// Checks a file's columns.
 ///
 /// # Errors
-/// The sentence that says what is missing or of a wrong type, what there is, and the likely way out.
+/// Returns a message that states what is missing or has the wrong type, which columns exist, and the likely fix.
 pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     let named = |name: &str| there.iter().find(|column| column.name == name);
-    // A name with a dot may be that of a column, and the path of another one in a struct.
+    // A name with a dot may be both a column name and a path into a struct.
     let is_twice = |name: &&str| !name.contains('.') && there.iter().filter(|column| column.name == *name).count() > 1;
     if let Some(name) = columns.names().into_iter().find(is_twice) {
         return Err(format!("two columns are called {name:?}; expected one of each name"));
@@ -154,12 +155,12 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
 }
 
 impl Shown {
-    /// A column of which no more than the name is known.
+    /// Creates a column of which only the name is known.
     pub(super) fn named(name: &str) -> Shown {
         Shown { name: name.to_owned(), data_type: None, says: String::new(), is_texts: false }
     }
 
-    /// Whether it has one value a row.
+    /// Returns whether it has one value per row.
     pub(super) fn is_plain(&self) -> bool {
         self.says.is_empty() || self.data_type.is_some()
     }
@@ -175,7 +176,7 @@ fn missing(
     format!("no column {wanted:?}; {}{}", list(there), likely(wanted, option, usual, there, fits))
 }
 
-/// `there are id (Int64), doc.text (Utf8)`.
+/// Formats the columns: `there are id (Int64), doc.text (Utf8)`.
 pub(super) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
         return "there are none at all".to_owned();
@@ -192,7 +193,7 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// Words for an order of preference that other programs have, and ours.
+/// Names that other programs use for orders of preference, and dupsift's equivalents.
 const ORDERS: [(&str, &str); 6] = [
     ("first", "doc asc"),
     ("last", "doc desc"),
@@ -202,7 +203,7 @@ const ORDERS: [(&str, &str); 6] = [
     ("shortest", "length asc"),
 ];
 
-/// What [`likely`] says where that option names a column that no file has; none of an option that has no usual names.
+/// Returns the hint from [`likely`] if this option names a column that no file has; `None` for an option without usual names.
 pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> Option<String> {
     Some(match option {
         "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
@@ -216,7 +217,7 @@ pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> 
     })
 }
 
-/// `"; try --text-column content"`, where a column of that file is likely the one.
+/// Returns a hint such as `"; try --text-column content"` if a column of the file is the likely one.
 fn likely(
     wanted: &str,
     option: &'static str,
@@ -226,13 +227,13 @@ fn likely(
 ) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
-    // In a struct of that name, or of another one.
+    // A field in any struct that ends in this name.
     let deeper = |name: &str| {
         let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
         fitting.iter().copied().find(|there| last(there))
     };
     let same = |name: &str| same(name).or_else(|| deeper(name));
-    // Who typed a name of his own, and nearly one that is there, means that one; else the usual names are more likely.
+    // A custom name that nearly matches an existing column means that column; otherwise the usual names are more likely.
     let near = || nearest(wanted, fitting.iter().copied());
     let is_own = !usual.contains(&wanted);
     same(wanted)
@@ -278,7 +279,7 @@ mod tests {
         assert!(why.ends_with("try `id-column=uid`"), "{why}");
         let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
         assert!(why.contains("expected strings, binary or integers"), "{why}");
-        // A name of the user's own, nearly typed, goes before the usual ones.
+        // A custom name with a typo takes precedence over the usual names.
         let there = [shown("text", Some(DataType::Utf8)), shown("summary", Some(DataType::Utf8))];
         let why = check(&columns("sumary", "id", false), &there).expect_err("no such column");
         assert!(why.ends_with("try `text-column=summary`"), "{why}");

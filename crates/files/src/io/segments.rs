@@ -1,8 +1,8 @@
-//! Pieces in segments: what a reading holds in memory at a time, for the caller to give leave.
+//! Splits pieces into segments, so that a caller can limit what a read holds in memory at a time.
 //!
-//! A page of Parquet is unpacked as a whole, beside its bytes in the file, and what is read of it refers to it. Writers look at
-//! the size of a page once in so many rows: 1,024 documents of 100 kB are a page of 100 MB. So a piece with large pages is
-//! read in segments, each with one of them alone.
+//! A Parquet page is unpacked as a whole, in addition to its bytes in the file, and values read from it keep it in memory.
+//! Writers check the size of a page only once in many rows: 1,024 documents of 100 kB make a page of 100 MB. So a piece with
+//! large pages is read in segments with one such page each.
 
 use super::format::{Part, Stretch};
 use super::several_texts;
@@ -13,48 +13,48 @@ use dupsift_core::error::Result;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// A line of more bytes is looked at when it is asked how many are read at a time.
+/// Lines longer than this count toward the memory of a read.
 const LONG_LINE: u64 = 1 << 20;
 
 /// A part of a piece.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// What is read.
+    /// The documents to read.
     pub split: Split,
-    /// Bytes of the file that are in memory while it is read, unpacked ones and packed ones, at the most.
+    /// Most bytes of the file in memory while it is read, unpacked plus packed.
     pub bytes: u64,
-    /// A text of that many bytes or more is in it, where that is known.
+    /// Size in bytes of the longest text in it, or a lower bound, if known.
     pub longest: u64,
-    /// The column that holds most of the bytes.
+    /// The column that takes most of the bytes.
     pub column: String,
 }
 
-/// A page that is larger than what may be read.
+/// A page that exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LargePage {
     /// The file.
     pub path: PathBuf,
     /// The column.
     pub column: String,
-    /// As [`Segment::bytes`].
+    /// Same as [`Segment::bytes`].
     pub bytes: u64,
-    /// As [`Segment::longest`].
+    /// Same as [`Segment::longest`].
     pub longest: u64,
 }
 
 impl Source {
-    /// The segments of a piece in order; what has at most `small` bytes is not looked into.
+    /// Returns the segments of a piece in order. Parts of at most `small` bytes are not inspected.
     ///
     /// # Errors
-    /// [`Error::BadFile`](dupsift_core::error::Error::BadFile) where the file cannot be read any more.
+    /// Returns [`Error::BadFile`](dupsift_core::error::Error::BadFile) if the file has become unreadable.
     pub fn segments(&self, split: &Split, want: &Want, small: u64) -> Result<Vec<Segment>> {
         let input = &self.files[split.file];
         let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
         let reading = self.reading(split, several.as_ref().unwrap_or(want), None);
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
-            // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double. In UTF-8
-            // it may be three times as long as in another encoding, and if that was guessed both are held.
+            // One line is held at a time: as in the file, and as the decoded text, in buffers that double. In UTF-8 it may be
+            // three times as long as in another encoding, and both are held if the encoding was guessed.
             let lines = || {
                 let times = input.coding.of_lines().map_or(4, |lines| if lines.guessed { 13 } else { 12 });
                 let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };
@@ -76,25 +76,25 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // No thread waits for a page of which nothing is asked.
+        // No thread waits for a page without requested rows.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
-    /// The largest of the pages that do not fit, by the bytes that a segment holds and the longest text known to be in it.
-    /// Small pieces are not looked into.
+    /// Returns the largest page that does not fit, according to `fits`, which gets the bytes held by a segment and the longest
+    /// text known to be in it. Small pieces are not inspected.
     ///
     /// # Errors
-    /// As [`Source::segments`].
+    /// Returns the same errors as [`Source::segments`].
     pub fn beyond(&self, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
         self.beyond_in(0..self.files.len(), fits)
     }
 
-    /// The same of some files.
+    /// Like `beyond`, for some files.
     ///
     /// # Errors
-    /// As [`Source::segments`].
+    /// Returns the same errors as [`Source::segments`].
     pub fn beyond_in(&self, files: Range<usize>, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
         let want = Want { id: true, others: self.columns.others.clone(), ..Want::default() };
         let mut largest: Option<LargePage> = None;
@@ -102,7 +102,7 @@ impl Source {
             let file = &self.files[at];
             let ends = file.pieces.iter().skip(1).map(|next| next.start).chain([u64::MAX]);
             for (piece, to) in file.pieces.iter().zip(ends) {
-                // Packed bytes are hardly ever more than unpacked ones.
+                // Packed bytes rarely exceed unpacked ones.
                 if fits(piece.bytes.saturating_mul(2).max(piece.held), 0) {
                     continue;
                 }
@@ -155,7 +155,7 @@ mod tests {
         }
         assert!(rows.iter().copied().eq(0..60));
         assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), 60);
-        // Small ones are read as they are, without a look at headers.
+        // Small pieces are read without inspecting their headers.
         let whole_piece = source.segments(&splits[0], &whole(), u64::MAX).expect("the footer is there");
         assert!(whole_piece.len() == 1 && whole_piece[0].bytes > 16 << 20, "{whole_piece:?}");
         let beyond = |most: u64| source.beyond(&move |bytes, _| bytes <= most).expect("the footer is there");
@@ -175,7 +175,7 @@ mod tests {
         write_parquet(&path, &batch(vec![("text", texts), ("title", titles)]), properties.build());
         let (source, _) = open(&[&path]).expect("opened");
         let large = source.beyond(&|bytes, _| bytes <= 2 << 20).expect("the footer is there").expect("5 MB of titles");
-        // Titles are no documents: nothing is promised for their length.
+        // Titles are not documents, so no lower bound for their length is known.
         assert_eq!((large.column.as_str(), large.bytes > 4 << 20, large.longest < 20), ("title", true, true));
         let longest = |small| source.files[0].longest_of(&["title".to_owned()], small).expect("read");
         assert_eq!([longest(1 << 10), longest(1 << 20)], [300_000, 0]);

@@ -1,7 +1,7 @@
-//! Separated values: a record a row, the first one the names of the columns.
+//! Separated values: one record per row; the first one contains the column names.
 //!
-//! Values have no types in such a file. Ids, texts and the columns of `--keep` are what stands there; any other value is a number if it is written
-//! as numbers are. A field with nothing in it is a null, one of two quotes an empty text.
+//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number
+//! if it is written like one. An empty field is a null, a field of two quotes an empty text.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};
@@ -18,18 +18,18 @@ use dupsift_core::error::Result;
 use std::fs::File;
 use std::io::{self, BufRead, Seek as _};
 
-/// What the first record says.
+/// The content of the first record.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The columns in their order; none of a file without a record.
+    /// The columns in order; empty for a file without records.
     pub all: Vec<String>,
     dialect: Dialect,
-    /// The first byte of the first line that is not UTF-8. Only a column that is asked for needs a name in UTF-8.
+    /// The first byte in the first line that is not UTF-8. Only requested columns need UTF-8 names.
     not_utf8: Option<usize>,
 }
 
 impl Names {
-    /// Those of a file, which is read from its beginning.
+    /// Reads the names from the beginning of a file.
     pub fn of(file: &File, coding: Coding, dialect: Dialect) -> std::result::Result<Names, String> {
         let mut file = file;
         file.rewind().map_err(|error| failed(&error))?;
@@ -56,7 +56,7 @@ impl Names {
         Ok(Names { all, dialect, not_utf8 })
     }
 
-    /// What the file has of the columns asked for.
+    /// Returns which of the requested columns the file has.
     fn check(&self, columns: &Columns) -> std::result::Result<Has, Unusable> {
         let twice = |name: &&str| self.all.iter().filter(|known| known == name).count() > 1;
         if let Some(name) = columns.names().into_iter().find(twice) {
@@ -80,7 +80,7 @@ impl Names {
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
-    /// Returns the separator that the first line seems to have, if the text column has no name because it has another than was expected.
+    /// Returns the separator that the first line appears to use, if the text column was not found because of a different separator.
     fn other_separator(&self, columns: &Columns) -> Option<&'static str> {
         let [line] = self.all.as_slice() else { return None };
         let separators = [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")];
@@ -90,17 +90,17 @@ impl Names {
         found.map(|(_, name)| name)
     }
 
-    /// Whether Excel would take the first line for the separator: `sep=;`.
+    /// Returns whether Excel would treat the first line as a separator declaration: `sep=;`.
     fn is_sep_line(&self) -> bool {
         match self.all.as_slice() {
             [line] => line.len() == 5 && line.to_ascii_lowercase().starts_with("sep="),
-            // With that separator the line is a name and nothing behind it.
+            // With this separator, the line is one name followed by an empty field.
             [name, rest] => name.eq_ignore_ascii_case("sep=") && rest.is_empty(),
             _ => false,
         }
     }
 
-    /// Whether a line is a record with a field for each name.
+    /// Returns whether a line is a record with a field for each name.
     pub fn fit(&self, line: &[u8]) -> bool {
         let mut count = 0;
         let text = std::str::from_utf8(line);
@@ -116,7 +116,7 @@ fn failed(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-/// The records of a reader that begins at that byte of the file, of at most `limit` bytes each.
+/// Returns the records of a reader that begins at this byte of the file, of at most `limit` bytes each.
 pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
     let lines = Lines::new(reader, offset, limit).decoded(coding.of_lines());
     lines.records(names.dialect, Some(names.all.len()), limit)
@@ -125,7 +125,7 @@ pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Codi
 /// Counts the rows, and checks the columns.
 ///
 /// # Errors
-/// Why the file cannot take part.
+/// Returns why the file cannot be used.
 pub(super) fn scan(
     file: File,
     coding: Coding,
@@ -143,9 +143,9 @@ pub(super) fn scan(
         return Err(bad(io::Error::other(damage.why.clone())));
     }
     lines.expect_fields(names.all.len());
-    // A reading that begins with the names steps over them.
+    // A read that begins with the header skips it.
     scan.longest = lines.length;
-    // A file without a single record has no rows, and lacks nothing.
+    // A file without records has no rows and no missing columns.
     let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };
     scan.id = names.place(&columns.id).map(|_| IdKind::Text);
     while let Some(start) = lines.step().map_err(bad)? {
@@ -158,7 +158,7 @@ pub(super) fn scan(
     Ok((scan, has))
 }
 
-/// Calls `each` with batches of the rows of the part, in order.
+/// Calls `each` with batches of the part's rows, in order.
 pub(super) fn read(
     file: File,
     reading: &Reading<'_>,
@@ -177,13 +177,13 @@ pub(super) fn read(
     jsonl::rows(lines, reading, &|line, takes| places.parse(line, takes), each)
 }
 
-/// Where in a record the columns stand that are asked for.
+/// The positions of the requested columns in a record.
 struct Places {
     dialect: Dialect,
     fields: usize,
     text: Option<usize>,
     id: Option<usize>,
-    /// Where each of the others stands, and whether its values stay as they are written.
+    /// Positions of the other columns, and whether their values are kept as written.
     others: Vec<(Option<usize>, bool)>,
 }
 
@@ -200,7 +200,7 @@ impl Places {
         }
     }
 
-    /// The row of a record, or why it is none.
+    /// Returns the row of a record, or why it is invalid.
     fn parse<'l>(&self, record: &'l [u8], takes: &[Take]) -> std::result::Result<Row<'l>, Rejection> {
         let record = std::str::from_utf8(record).map_err(|error| {
             Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to()))
@@ -233,7 +233,7 @@ impl Places {
     }
 }
 
-/// The text as it is written, if that is asked for; else a number where the text is what that number is written as.
+/// Returns the text as written if `is_text` is set. Otherwise returns a number if formatting the number gives the same text.
 fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
     let Some(text) = field.text() else { return JsonValue::Null };
     if !is_text {

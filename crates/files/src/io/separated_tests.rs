@@ -1,4 +1,4 @@
-//! Tables as text: rows are those of the JSON lines that say the same, with any quotes, line ends, marks and cuts.
+//! Tests tables as text: the rows equal those of equivalent JSON lines, with any quotes, line breaks, byte order marks and splits.
 
 use super::super::copying::Copying;
 use super::super::format::Shared;
@@ -32,7 +32,7 @@ fn records_are_rows_whatever_their_quotes_and_line_ends() {
     let windows = "\"id\",\"text\",n\r\n1,\"кот, \"\"пёс\"\"\nи 猫\",7\r\n,,\r\n007,\"\",\r\n\r\nx, a b ,\"\"\r\n";
     assert_eq!(rows_of(&comma, windows.as_bytes()), expected);
     assert_eq!(rows_of(&folder.path().join("b.csv.gz"), &gz(windows.as_bytes())), expected);
-    // The last field is empty: a tab at the end is no white space.
+    // The last field is empty: a tab at the end counts as a separator.
     let tabs = "id\ttext\tn\n1\t\"кот, \"\"пёс\"\"\nи 猫\"\t\n\t\t\n007\t\"\"\t\nx\t a b \t\n";
     assert_eq!(rows_of(&folder.path().join("c.tsv"), tabs.as_bytes()), expected);
 }
@@ -58,11 +58,11 @@ fn what_is_no_record_says_why() {
     assert!(why(&rows[0]).contains("1 fields; expected 2"), "{rows:?}");
     assert!(why(&rows[1]).contains("3 fields") && why(&rows[2]).contains("not UTF-8"), "{rows:?}");
     assert_eq!(rows[3], text(3, "d", "4"));
-    // A quote that is not closed costs its line.
+    // An unclosed quote invalidates its line.
     let rows = rows_of(&path, b"id,text\n1,a\n2,\"b\n3,c\n\"4\",\"d\"");
     assert!(why(&rows[1]).contains("nothing closes it"), "{rows:?}");
     assert_eq!([&rows[0], &rows[2], &rows[3]], [&text(0, "a", "1"), &text(2, "c", "3"), &text(3, "d", "4")]);
-    // So does text behind a closing quote, white space too; what stands on other lines takes part.
+    // So does text after a closing quote, even white space; other lines are used.
     let rows = rows_of(&path, b"id,text\n1,\"a\" b,\"c\n2,\"b\" \n3,\"c\nd\" e\n4,\"f\ng\"\r\n");
     assert!(rows[..3].iter().all(|row| row.1.is_err()) && rows[3].1.is_err(), "{rows:?}");
     assert!(why(&rows[0]).contains("text follows a closing quote") && why(&rows[1]).contains("text follows"));
@@ -75,7 +75,7 @@ fn a_stray_quote_costs_its_line_wherever_it_stands() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |n: usize| [n.to_string(), format!("row number {n} has words"), format!("u{n}")];
     for (delimiter, name) in [(",", "a.csv"), ("\t", "a.tsv"), (",", "a.csv.gz")] {
-        // Where a quote is opened, and where the next one stands, if there is one.
+        // Where a quote is opened, and where the next one is, if any.
         type Close = fn(usize, &str) -> String;
         let closes: [Option<Close>; 5] = [
             None,
@@ -87,7 +87,7 @@ fn a_stray_quote_costs_its_line_wherever_it_stands() {
         for (at, closing) in closes.into_iter().enumerate() {
             for opened in 0..3 {
                 for closed in 0..3 {
-                    // A quote that ends the same column of a later row makes one well-formed record of all between.
+                    // A quote that ends the same column in a later row makes one valid record of everything in between.
                     if at == 4 && opened == 0 && closed == 0 {
                         continue;
                     }
@@ -127,7 +127,7 @@ fn without_quotes_each_line_is_a_record() {
     assert_eq!(read(&source, &whole(), usize::MAX).expect("read"), expected);
 }
 
-/// Where the records of some bytes begin and end, by looking at each record alone.
+/// Returns where the records of some bytes begin and end, checking each record separately.
 fn records_one_by_one(bytes: &[u8], columns: usize, longest: usize) -> Vec<(u64, usize)> {
     let line = |from: usize| bytes[from..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| from + end);
     let whole = |start: usize| {
@@ -195,7 +195,7 @@ proptest::proptest! {
         proptest::prop_assert_eq!(texts.len(), expected.len());
         while passing.step_with(|bytes| Ok(passed.extend_from_slice(bytes))).unwrap().is_some() {}
         proptest::prop_assert_eq!(&passed, &bytes);
-        // A reading that begins or ends with any row finds the same ones.
+        // A read that begins or ends at any row finds the same rows.
         for at in 0..expected.len() {
             let starts = |lines: &mut Lines<_>| -> Vec<u64> { std::iter::from_fn(|| lines.step().unwrap()).collect() };
             let own: Vec<u64> = expected.iter().map(|(start, _)| *start).collect();
@@ -211,7 +211,7 @@ proptest::proptest! {
 fn many_stray_quotes_are_looked_up_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.csv");
-    // Each line opens a quote that only the last line shows to be one too many.
+    // Each line opens a quote, and only the last line shows that there is one too many.
     let lines = "x\",\"y\n".repeat(200_000);
     let rows = rows_of(&path, format!("id,text\nx,\"y\n{lines}x\" z,y\n").as_bytes());
     assert_eq!((rows.len(), rows.iter().filter(|row| row.1.is_err()).count()), (200_002, 200_001));
@@ -234,9 +234,9 @@ fn a_file_has_to_name_its_columns() {
     assert!(refused(b"\"text,id\na,1\n").contains("the first line does not name the columns: a quote"));
     assert!(refused(b"\"te\"xt,id\na,1\n").contains("the first line does not name the columns: text follows"));
     assert!(refused(b"te\xFFxt\na\n").contains("not UTF-8"));
-    // A column that nothing asks for may have any name.
+    // A column that is not requested may have any name.
     assert_eq!(refused(b"text,pri\xE8re\na,b\n"), "");
-    // An empty file has no rows; a name that stands twice does not matter where it is not asked for.
+    // An empty file has no rows; a duplicate name is allowed if the column is not requested.
     assert_eq!([refused(b""), refused(b"\n\n"), refused(b"text,x,x\na,1,2\n")], ["", "", ""]);
 }
 

@@ -1,8 +1,8 @@
-//! A text out of several columns: `--text-column title,text`.
+//! Combines several columns into one text: `--text-column title,text`.
 //!
-//! A file that has a column of exactly that name is read as any other. Of another one the columns are read by their own names, all by the same rules, and
-//! each batch gets the column of the whole name: what the columns hold, one below the other. Numbers are spelled out; a list or an object rejects
-//! the row, or, as a column of Parquet, the file.
+//! A file with a column of exactly that name is read normally. In other files, the columns are read under their own names, all
+//! by the same rules, and each batch gets a column with the combined name, which contains their values, one below the other.
+//! Numbers are written as text; a list or an object rejects the row, or, as a Parquet column, the file.
 //!
 //! ```text
 //! title     text           "title,text"
@@ -21,14 +21,14 @@ use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// The columns that a list of names says, in order; none for a single one.
+/// Returns the column names in a list, in order; empty if there is only one.
 pub fn several(typed: &str) -> Vec<String> {
     let names: Vec<&str> = typed.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if names.len() < 2 { Vec::new() } else { names.into_iter().map(str::to_owned).collect() }
 }
 
 impl Columns {
-    /// Returns the same columns by their own names: those that a text is put together from are among the others.
+    /// Returns the same columns under their own names: the columns to combine are in `others`.
     pub(super) fn apart(&self) -> Columns {
         let Some(text) = self.several.last() else { return self.clone() };
         let mut others = self.others.clone();
@@ -41,10 +41,10 @@ impl Columns {
     }
 }
 
-/// Whether the texts of a file are put together from several columns.
+/// Returns whether the texts of a file are combined from several columns.
 ///
 /// # Errors
-/// Why the file cannot be read.
+/// Returns why the file cannot be read.
 pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::Result<bool, Unusable> {
     if columns.several.is_empty() || !found.format.names_columns() {
         return Ok(false);
@@ -53,7 +53,7 @@ pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::
     Ok(known.columns.iter().all(|column| column.name != columns.text))
 }
 
-/// What is asked of a file whose texts come from several columns.
+/// Returns what to read from a file whose texts are combined from several columns.
 pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     let mut all = Want { text: false, ..want.clone() };
     for name in &columns.several {
@@ -66,10 +66,10 @@ pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     all
 }
 
-/// The rows with the text put together. A row of which one part cannot be used cannot be used.
+/// Returns the rows with their combined text. A row with an unusable part is unusable.
 ///
 /// # Errors
-/// A column that cannot be read as strings.
+/// Returns an error if a column cannot be read as strings.
 pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Documents> {
     let lost = columns.several.iter().flat_map(|name| documents.lost_of(name));
     let mut bad: BTreeMap<usize, Rejection> = lost.collect();
@@ -80,7 +80,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
         whole.clear();
         let mut is_null = true;
         let values = parts.iter().map(|part| part.as_ref().map_or(Cell::Null, |part| part.get(row)));
-        // No text was asked for: why a row cannot be used is all that it tells.
+        // The text column was not read; this cell only reports why a row is unusable.
         for cell in values.chain([documents.text(row)]) {
             match cell {
                 Cell::Text(text) => {
@@ -100,7 +100,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
             None => texts.append_null(),
         }
     }
-    // A row that is rejected for its part is not counted again as a lost value.
+    // A row rejected because of a part is not counted again as a lost value.
     documents.without_lost(&columns.several).purified((&columns.text, texts.finish()), Vec::new(), bad)
 }
 
@@ -209,7 +209,7 @@ mod tests {
         }
         write_arrow(&arrow, &rows);
         assert_eq!(texts(&arrow, "text").unwrap(), expected);
-        // Messages of a chat, of which one is no UTF-8; the other fields are not read.
+        // Chat messages, one of them not UTF-8; the other fields are not read.
         let contents = BinaryArray::from(vec![Some(&b"Hi"[..]), Some(b"Hello"), Some(b"\xFF"), None]);
         let roles = strings(&[Some("user"), Some("assistant"), Some("user"), None]);
         let field = |name: &str, column: &ArrayRef| Arc::new(Field::new(name, column.data_type().clone(), true));
@@ -292,7 +292,8 @@ mod tests {
             }
         }
         std::fs::remove_file(folder.path().join("a.parquet")).unwrap();
-        // Lines: what is no string is spelled, nulls and fields that are not there are left out, a list or an object rejects its row.
+        // JSON lines: values that are not strings are written as text, nulls and missing fields are left out, and a list or an
+        // object rejects its row.
         let values = ["2020", "2020.0", "0.5", "true", "null", "\"x\"", "[1]", "{\"a\":1}"];
         let expected = ["2020", "2020", "0.5", "true", "", "x", "-", "-"];
         let line = |value: &&str| format!("{{\"text\":\"one\",\"v\":{value}}}\n");
@@ -332,7 +333,7 @@ mod tests {
         let expected: Vec<_> = numbers.iter().map(|number| Some(format!("one\n{number}"))).collect();
         assert_eq!(texts(folder.path(), "text,n").unwrap(), expected);
         std::fs::remove_file(folder.path().join("a.csv")).unwrap();
-        // In JSON a fraction may be written in several ways; whole numbers keep all digits.
+        // JSON has several notations for fractions; integers keep all digits.
         let line = |number: &&str| format!("{{\"text\":\"one\",\"n\":{number}}}\n");
         for with in [4, 6] {
             let lines: String = numbers[..with].iter().map(line).collect();

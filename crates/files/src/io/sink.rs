@@ -1,9 +1,9 @@
-//! The output folder: built beside its place under a hidden name, then renamed, so that it appears whole or not at all.
+//! The output folder: built next to its final path under a hidden name and then renamed, so that it appears complete or not at all.
 //!
 //! ```text
-//! .NAME.dupsift-work/               the work folder, which the run holds locked as long as it lives
+//! .NAME.dupsift-work/               the temporary folder, which the run keeps locked until it ends
 //! .NAME.dupsift-partial-<process>   the folder being built
-//! .NAME.dupsift-old-<process>       the result being replaced; put back if its run died between the two renames
+//! .NAME.dupsift-old-<process>       the result being replaced; restored if the run was killed between the two renames
 //! NAME.held                         a result that a guard held back
 //! ```
 
@@ -18,29 +18,29 @@ use dupsift_core::safe_fs::{self, sync_folder, write_durably};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// An output folder that is being built.
+/// An output folder being built.
 #[derive(Debug)]
 pub struct Stage {
     staged: Unfinished,
     overwrite: bool,
-    /// Dropped last, for it holds the lock.
+    /// Dropped last, because it holds the lock.
     work: WorkFolder,
 }
 
 impl Stage {
-    /// Checks that the output can be begun, and, where it may be, held back: for that a folder is made beside it and removed again.
+    /// Checks that the output can be created and, if requested, held back. To do so, creates a folder next to it and removes it.
     ///
     /// # Errors
-    /// [`Error::Usage`] where `out` is there and may not be replaced, or has no place to be; where a result that must not replace
-    /// it has none.
+    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, or cannot be created, or if there is no room for a
+    /// held result next to it.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
 
-    /// The same for a look: nothing is made, not for a moment.
+    /// Checks the same without creating anything.
     ///
     /// # Errors
-    /// As [`Stage::check`].
+    /// Returns the same errors as [`Stage::check`].
     pub fn look(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         Stage::check_by(out, overwrite, may_be_held, Place::could_be, false)
     }
@@ -59,19 +59,19 @@ impl Stage {
         if may_be_held { can_hold(&place) } else { Ok(()) }
     }
 
-    /// Makes the hidden folders beside `out`, where runs that died leave nothing then; `work` is where work files go in place of
-    /// the one that is locked.
+    /// Creates the hidden folders next to `out`, after removing what killed runs left. If `work` is given, temporary files are
+    /// written there instead of to the locked folder.
     ///
     /// # Errors
-    /// [`Error::Usage`] where another run is writing `out`, or it is there and may not be replaced; [`Error::Io`].
+    /// Returns [`Error::Usage`] if another run is writing `out`, or if it exists and may not be replaced; or [`Error::Io`].
     pub fn begin(out: &Path, overwrite: bool, work: Option<&Path>) -> Result<Stage> {
         Stage::begin_in(WorkFolder::take(out, work)?, overwrite)
     }
 
-    /// The same in a work folder that is locked already.
+    /// Begins in a temporary folder that is already locked.
     ///
     /// # Errors
-    /// As [`Stage::begin`].
+    /// Returns the same errors as [`Stage::begin`].
     pub fn begin_in(work: WorkFolder, overwrite: bool) -> Result<Stage> {
         let place = work.place();
         overwrite::check(&place.path, overwrite)?;
@@ -80,10 +80,10 @@ impl Stage {
         Ok(Stage { staged, overwrite, work })
     }
 
-    /// Begins what is added to a finished output. No run can write the output meanwhile.
+    /// Begins an addition to a finished output. No run can write the output in the meantime.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a run is writing the output, or one of these folders is in it already; [`Error::Io`].
+    /// Returns [`Error::Usage`] if a run is writing the output, or if one of these folders already exists in it; or [`Error::Io`].
     pub fn begin_added(out: &Path, folders: &[&str]) -> Result<Stage> {
         let work = WorkFolder::take(out, None)?;
         let place = work.place();
@@ -93,7 +93,7 @@ impl Stage {
         Ok(Stage { staged, overwrite: false, work })
     }
 
-    /// The work folder, which goes with this value.
+    /// Returns the temporary folder, which is removed with this value.
     pub fn work(&self) -> &WorkFolder {
         &self.work
     }
@@ -102,10 +102,10 @@ impl Stage {
         self.work.place()
     }
 
-    /// Checks that none of the files lies in the folder that will be replaced.
+    /// Checks that none of the files is inside the folder to be replaced.
     ///
     /// # Errors
-    /// [`Error::Usage`] naming the first that does.
+    /// Returns [`Error::Usage`] for the first file that is.
     pub fn spares<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<()> {
         let Ok(out) = self.place().path.canonicalize() else { return Ok(()) };
         let inside = |file: &&Path| file.canonicalize().is_ok_and(|file| file.starts_with(&out));
@@ -119,42 +119,42 @@ impl Stage {
         }
     }
 
-    /// Whether an output stands that the result would replace.
+    /// Returns whether the result would replace an existing output.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn replaces(&self) -> Result<bool> {
         overwrite::is_output(&self.place().path)
     }
 
-    /// Checks that a result that must not replace the output has a place beside it.
+    /// Checks that a result that must not replace the output can be held back next to it.
     ///
     /// # Errors
-    /// [`Error::Usage`] where something of the user's stands there.
+    /// Returns [`Error::Usage`] if the path contains something else.
     pub fn can_hold(&self) -> Result<()> {
         can_hold(self.place())
     }
 
-    /// The folder being built; files are written below it.
+    /// Returns the folder being built; files are written below it.
     pub fn path(&self) -> &Path {
         self.staged.path()
     }
 
-    /// Where the folder will be.
+    /// Returns the final path of the folder.
     pub fn out(&self) -> &Path {
         &self.place().path
     }
 
-    /// Writes a whole file at a path below the folder, and the folders above it.
+    /// Writes a complete file at a path below the folder, and creates its parent folders.
     pub fn write_bytes(&self, relative: &str, bytes: &[u8]) -> Result<()> {
         let path = self.file(relative)?;
         safe_fs::write(&path, bytes).map_err(Error::io("write", &path))
     }
 
-    /// The place of a file below the folder; the folders above it are made.
+    /// Returns the path of a file below the folder, and creates its parent folders.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a path that leads out of the folder; [`Error::Io`].
+    /// Returns an error for a path that leads out of the folder, or [`Error::Io`].
     pub fn file(&self, relative: &str) -> Result<PathBuf> {
         let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside || relative.is_empty() {
@@ -167,19 +167,19 @@ impl Stage {
         Ok(path)
     }
 
-    /// Writes the record, a JSON object as text, with a list of all files that stand in the folder by now.
+    /// Writes the record, a JSON object as text, and adds a list of all files in the folder so far.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn write_record(&self, record: &str) -> Result<()> {
         self.write_listing("run.json", record, overwrite::files_below(self.path())?)
     }
 
-    /// Writes the record of a corpus that is written from a finished run: a JSON object as text, with a list of the files. What is added to
-    /// an output lists the files that were added before, too.
+    /// Writes the record of a corpus from a finished run: a JSON object as text, with a list of the files. An addition to an
+    /// output also lists the files that were added before.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn write_applied(&self, record: &str) -> Result<()> {
         let mut files = overwrite::files_of(self.out(), APPLIED).unwrap_or_default();
         files.extend(overwrite::files_below(self.path())?);
@@ -193,15 +193,15 @@ impl Stage {
         self.write_bytes(name, format!("{open},\n  \"{FILES}\": {list}\n}}").as_bytes())
     }
 
-    /// Makes everything durable, and moves these folders into the finished output, each complete. The record of the corpus comes before
-    /// them, so that `overwrite` knows them as ours whenever the process ends.
+    /// Syncs everything to disk and moves these folders into the finished output, each complete. The record of the corpus is
+    /// moved first, so that `overwrite` recognizes the folders whenever the process ends.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::Usage`] if something appeared under one of these names meanwhile.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.
     pub fn commit_added(self, folders: &[&str]) -> Result<()> {
         sync_below(self.path())?;
         let out = &self.place().path;
-        // A folder into which no file was written was not made.
+        // A folder without files was never created.
         let made = |name: &&&str| self.path().join(name).is_dir();
         let folders: Vec<&str> = folders.iter().filter(made).copied().collect();
         let into = |name: &str| fs::rename(self.path().join(name), out.join(name));
@@ -214,11 +214,11 @@ impl Stage {
         })
     }
 
-    /// Makes everything durable, writes `_SUCCESS`, and puts the folder in its place. What it replaces is moved aside
-    /// first and removed last; so is an older result that was held back, where this one takes its place too.
+    /// Syncs everything to disk, writes `_SUCCESS`, and renames the folder to its final path. The folder it replaces is moved
+    /// aside first and removed last; so is an older held result if `replaces_held` is set.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::Usage`] if something appeared under the name meanwhile; then the place is as it was.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if the name appeared in the meantime; nothing is changed then.
     pub fn commit(mut self, replaces_held: bool) -> Result<()> {
         self.seal(SUCCESS, b"")?;
         publish(|| {
@@ -226,7 +226,7 @@ impl Stage {
             self.place().give_to(self.path())
         })?;
         self.staged.finish();
-        // The result has its name: nothing is to go on from what was put down.
+        // The result has its name, so its checkpoints are not needed any longer.
         self.work.goes();
         let older = self.place().held();
         if replaces_held
@@ -238,11 +238,11 @@ impl Stage {
         Ok(())
     }
 
-    /// Makes everything durable, writes `_HELD`, and puts the folder beside its place, where an older one gives way to it; what
-    /// stands in its place stays. Gives the path.
+    /// Syncs everything to disk, writes `_HELD`, and renames the folder to the path for held results, replacing an older one.
+    /// The existing output is kept. Returns the path.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::Usage`] if something of the user's stands there.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if the path contains something else.
     pub fn hold(mut self) -> Result<PathBuf> {
         self.seal(HELD, held::standing(self.place()).as_bytes())?;
         let held = publish(|| {
@@ -265,7 +265,7 @@ impl Stage {
     }
 }
 
-/// Refuses folders that an output has already.
+/// Refuses folders that already exist in an output.
 fn refuse_added(out: &Path, folders: &[&str]) -> Result<()> {
     match folders.iter().map(|name| out.join(name)).find(|path| path.symlink_metadata().is_ok()) {
         None => Ok(()),

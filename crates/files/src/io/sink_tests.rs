@@ -1,4 +1,4 @@
-//! Laws of the output folder: whole or not at all, and nothing of the user's is touched.
+//! Tests the output folder: it is complete or missing, and no other files are touched.
 
 use super::sink::*;
 use dupsift_core::error::Result;
@@ -72,7 +72,7 @@ fn the_users_own_folder_is_never_touched() {
         let message = run(&out, true, "1").expect_err("refused").to_string();
         assert!(message.contains(what) && message.contains("`out"), "{message}");
     };
-    // Spark marks its outputs with _SUCCESS too.
+    // Spark also marks its outputs with _SUCCESS.
     fs::create_dir(&out).expect("a folder");
     for name in ["_SUCCESS", "part-0.parquet"] {
         fs::write(out.join(name), b"user").expect("a file");
@@ -141,7 +141,7 @@ fn a_file_that_the_record_does_not_list_is_the_users_whatever_its_name() {
           ]
         }"#]]
     .assert_eq(&record);
-    // What comes later is known by its name.
+    // Files added later are recognized by their names.
     for later in ["report.html", "evaluation/evaluation.json", ".evaluation.dupsift-partial-5/evaluation.parquet"] {
         fs::create_dir_all(out.join(later).parent().expect("a folder")).expect("made");
         fs::write(out.join(later), b"...").expect("written");
@@ -208,7 +208,7 @@ fn links_under_our_hidden_names_are_left_alone() {
     fs::write(mine.join("run.json"), b"user").expect("a file");
     let links = [".out.dupsift-old-5", ".out.dupsift-partial-5", ".out.held.dupsift-old-5"];
     links.iter().for_each(|name| std::os::unix::fs::symlink(&mine, at(name)).expect("a link"));
-    // A folder of the user's under such a name is put nowhere, either.
+    // An unrelated folder with such a name is not moved either.
     fs::create_dir(at(".out.dupsift-old-6")).expect("a folder");
     fs::write(at(".out.dupsift-old-6").join("notes"), b"user").expect("a file");
     run(&at("out"), false, "1").expect("done");
@@ -219,7 +219,7 @@ fn links_under_our_hidden_names_are_left_alone() {
     assert!(links.iter().all(|name| at(name).is_symlink()) && at(".out.dupsift-old-6/notes").is_file());
     assert_eq!(fs::read(mine.join("run.json")).expect("there"), b"user");
     assert_eq!(fs::read(at("out/run.json")).expect("there"), b"2");
-    // A link in an output is nothing that we write.
+    // dupsift never writes links into an output.
     std::os::unix::fs::symlink(&mine, at("out/stats")).expect("a link");
     assert!(run(&at("out"), true, "4").expect_err("refused").to_string().contains("\"stats\""));
 }
@@ -239,11 +239,11 @@ fn what_dead_runs_left_is_cleared_away_and_nothing_else() {
     let mut after: Vec<String> = before.into_iter().filter(|name| name != dead).collect();
     after.push("out".to_owned());
     assert_eq!(names(folder.path()), after);
-    // A run that died between its two renames: the earlier result comes back.
+    // A run killed between its two renames: the previous result is restored.
     fs::rename(&out, at(".out.dupsift-old-5")).expect("renamed");
     assert!(Stage::begin(&out, false, None).is_err());
     assert_eq!(fs::read(out.join("run.json")).expect("there"), b"1");
-    // A run that died while it removed the replaced result.
+    // A run killed while it removed the replaced result.
     fs::create_dir_all(at(".out.dupsift-old-6/pairs")).expect("a folder");
     drop(Stage::begin(&out, true, None).expect("begun"));
     assert!(!at(".out.dupsift-old-6").exists() && at(".out.old-5").exists());

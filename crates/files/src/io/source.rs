@@ -1,7 +1,7 @@
-//! The corpus: which files, how many rows each, and so which number every document has.
+//! The corpus: its files, their numbers of rows, and thus the number of every document.
 //!
-//! Numbers follow the sorted list of the readable files. A file that cannot be read takes none, so a damage that shows
-//! late means numbering again without that file ([`Source::set_aside`]): none of its rows may count anywhere.
+//! Numbers follow the sorted list of readable files. An unreadable file gets no numbers. So if damage is found late, the
+//! documents are renumbered without that file ([`Source::set_aside`]), and none of its rows may count anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -29,50 +29,51 @@ use std::sync::Arc;
 pub use super::bad_input::BadInput;
 pub use super::schema::Columns;
 
-/// A file that takes part.
+/// A file of the corpus.
 #[derive(Clone, Debug)]
 pub struct InputFile {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// How it is called in `FILE#ROW`.
+    /// The label in `FILE#ROW`.
     pub label: String,
-    /// How it is read.
+    /// The format.
     pub format: &'static dyn Format,
-    /// How its bytes become those of texts.
+    /// How its bytes become text.
     pub coding: Coding,
     /// Whether its texts are pages, see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
     /// The number of its first document.
     pub first_doc: u64,
-    /// Its rows: Parquet's own count; lines that are not blank; records of a web archive that hold a page, and broken ones.
+    /// Its rows: the row count of a Parquet file; lines that are not blank; records of a web archive that contain a page,
+    /// including broken ones.
     pub rows: u64,
-    /// Its size on disk in bytes.
+    /// Size on disk, in bytes.
     pub bytes: u64,
-    /// The uncompressed size of the text column in bytes as far as the file tells; of all lines for JSON lines, of
-    /// the blocks of all rows for web archives.
+    /// Uncompressed size of the text column in bytes, as far as the file states it; for JSON lines, of all lines; for web
+    /// archives, of the blocks of all rows.
     pub text_bytes: u64,
-    /// What ids it has; none without an id column, and where only a reading can tell (JSON lines).
+    /// The kind of ids; `None` without an id column, or if only a complete read can tell (JSON lines).
     pub id: Option<IdKind>,
-    /// Why its id column cannot be used; none where it has none.
+    /// Why its id column is unusable; `None` if it has none.
     pub id_note: Option<String>,
-    /// Which of [`Columns::others`] it has.
+    /// The columns from [`Columns::others`] that it has.
     pub others: Vec<String>,
-    /// What a reader should know of it.
+    /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// What it holds besides rows, of a web archive.
+    /// What a web archive contains besides rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
-    /// The columns asked for that it has from the names of its folders, with their types: the file itself has none of these.
+    /// The requested columns that come from its folder names, with their types; the file itself has none of them.
     pub(super) partitions: Vec<Partition>,
-    /// Whether its texts are put together from several columns.
+    /// Whether its texts are combined from several columns.
     pub(super) has_several: bool,
     /// Whether its texts are joined from lists.
     pub(super) is_joined: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
-    /// How its bytes were to become those of texts before it was looked at.
+    /// The coding given before the file was inspected.
     pub(super) given: Coding,
-    /// Its text, where it cannot be cut and was packed again.
+    /// Its repacked text, if it cannot be split and was repacked.
     pub(super) repacked: Option<Arc<Repacked>>,
     pub(super) unpacked: UnpackedBytes,
     pub(super) pieces: Vec<Piece>,
@@ -81,26 +82,25 @@ pub struct InputFile {
 /// The readable files of a corpus.
 #[derive(Debug)]
 pub struct Source {
-    /// The files, sorted by path; none twice.
+    /// The files, sorted by path, each once.
     pub files: Vec<InputFile>,
-    /// What a reader should know of the files together.
+    /// Notes about all files together.
     pub notes: Vec<String>,
-    /// Files of the inputs that are not read.
+    /// Files in the inputs that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
-    /// The same for files whose texts are put together from several.
+    /// The columns for files whose texts are combined from several.
     pub(super) apart: Columns,
     pub(super) shared: Shared,
 }
 
-/// Opens the files: reads the footers of Parquet, counts the lines of JSON lines and the records of web
-/// archives (a full scan), on that many threads. Where a folder for work files is given, files of lines that cannot be cut leave their
-/// text there, packed again, so that later readings share it out.
+/// Opens the files on this many threads: reads the footers of Parquet files, and counts JSON lines and the records of web
+/// archives (a full scan). If a folder for temporary files is given, files of lines that cannot be split are repacked there, so
+/// that later reads can run in parallel.
 ///
 /// # Errors
-/// [`Error::Io`] where too many files are open; [`Error::Usage`] where the text column, or the id column that the user named,
-/// is in none of the readable files.
-/// Where it is missing in some, those come back as [`BadInput`], like every unreadable file.
+/// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if no readable file has the text column or an id
+/// column that was named explicitly. Files without it are returned as [`BadInput`], like every unreadable file.
 pub fn open(
     found: impl Into<Found>,
     columns: &Columns,
@@ -169,10 +169,10 @@ pub fn open(
     ))
 }
 
-/// What a file holds, without its documents; and the columns that both it and its folders have.
+/// What a file contains, without its documents, and the columns that both the file and its folders have.
 type Looked = (InputFile, Vec<String>);
 
-/// Looks at a file.
+/// Inspects a file.
 fn look(
     found: &FoundFile,
     columns: &Columns,
@@ -226,7 +226,7 @@ fn look(
     Ok(((file, of_both), written))
 }
 
-/// A column that the names of folders give a file.
+/// A column from the folder names of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     pub name: String,
@@ -234,11 +234,11 @@ pub(super) struct Partition {
     pub data_type: DataType,
 }
 
-/// The columns asked for that the folders of a file give it and it does not have itself; and the names of those that both have.
-/// A text never comes from a folder.
+/// Returns the requested columns that the folder names provide and the file does not have, and the names of those that both
+/// have. A text is never taken from a folder name.
 ///
 /// # Errors
-/// Why the file cannot be read.
+/// Returns why the file cannot be read.
 fn partitions(
     found: &FoundFile,
     columns: &Columns,
@@ -262,27 +262,27 @@ fn partitions(
 }
 
 impl InputFile {
-    /// The error that sets this file aside, or ends the run where no file can be opened any more.
+    /// Returns the error that skips this file, or the one that ends the run if too many files are open.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(&self.path, why.into())
     }
 
-    /// What tells the file that was opened from another one of its name.
+    /// Returns the metadata that distinguishes the opened file from another one with the same name.
     pub fn seen(&self) -> Stamp {
         self.stamp
     }
 
-    /// The file, opened anew: one handle a reading, for its cursor must not be shared.
+    /// Opens the file again. Each read needs its own handle, because the cursor must not be shared.
     ///
     /// # Errors
-    /// [`Error::BadFile`] where it is gone, or is another one by now.
+    /// Returns [`Error::BadFile`] if the file is gone or has been replaced.
     pub fn reopen(&self) -> Result<File> {
         let file = File::open(&self.path).map_err(|error| self.bad(format!("cannot be opened any more: {error}")))?;
         self.check_unchanged(&file)?;
         Ok(file)
     }
 
-    /// An error if the file is no longer what was opened.
+    /// Returns an error if the file has changed since it was opened.
     pub(super) fn check_unchanged(&self, file: &File) -> Result<()> {
         match Stamp::of_file(file) {
             Ok(stamp) if self.stamp.stays(&stamp) => Ok(()),
@@ -297,28 +297,28 @@ impl InputFile {
 }
 
 impl InputFile {
-    /// The bytes of the longest line, where rows are lines.
+    /// Returns the bytes of the longest line, if rows are lines.
     pub fn longest_line(&self) -> u64 {
         if self.format.names_columns() { self.longest } else { 0 }
     }
 
-    /// As [`Format::longest_of`].
+    /// Same as [`Format::longest_of`].
     ///
     /// # Errors
-    /// A file that cannot be read any more.
+    /// Returns an error if the file has become unreadable.
     pub fn longest_of(&self, names: &[String], small: u64) -> Result<u64> {
         let failed = |why| self.bad(format!("cannot be read on: {why}"));
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 
-    /// Whether readers hold more than so many bytes of columns asked for at a time, as far as a look at the pieces tells.
+    /// Returns whether reads hold more than this many bytes of requested columns at a time, according to the pieces.
     pub fn holds_more(&self, bytes: u64) -> bool {
         self.pieces.iter().any(|piece| piece.held > bytes)
     }
 }
 
 impl BadInput {
-    /// A file of which a part is lost.
+    /// Describes a file that is partly lost.
     fn part(file: &InputFile, lost: Lost) -> BadInput {
         let (path, label) = (file.path.clone(), file.label.clone());
         BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
@@ -326,8 +326,8 @@ impl BadInput {
 }
 
 impl Source {
-    /// Takes out the files of these paths, which showed damage or are gone, with the reasons. The others are as they were when
-    /// they were opened, and numbered as if these had never been there.
+    /// Removes the files with these paths, which are damaged or gone, and returns them with the reasons. The other files keep
+    /// their state and are renumbered as if the removed ones had never existed.
     pub fn set_aside(&mut self, late: &BTreeMap<PathBuf, String>) -> Vec<BadInput> {
         let mut bad = Vec::new();
         self.files.retain(|file| match late.get(&file.path) {
@@ -342,8 +342,8 @@ impl Source {
         bad
     }
 
-    /// Opens the files again whose status changed since they were opened, such as permissions, and whose size and time did not: what is in
-    /// them may be the same. Returns their paths, each with what is lost of it now, or why it cannot be used.
+    /// Opens files again whose ctime changed since they were opened, for example with their permissions, but not their size and
+    /// modification time: their content may be the same. Returns their paths, each with what is lost from it, or why it is unusable.
     pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
         let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
         let of_folders = hive::columns(partitions.iter());
@@ -381,60 +381,61 @@ impl Source {
         }
     }
 
-    /// How many documents there are: their numbers are below it.
+    /// Returns the number of documents; their numbers are below it.
     pub fn documents(&self) -> u64 {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
     }
 
-    /// Whether some file's texts are pages.
+    /// Returns whether the texts of any file are pages.
     pub fn has_pages(&self) -> bool {
         self.files.iter().any(|file| file.html)
     }
 
-    /// Whether texts are joined from lists, as far as opening the files tells.
+    /// Returns whether texts are joined from lists, as far as opening the files shows.
     pub fn has_joined_texts(&self) -> bool {
         self.files.iter().any(|file| file.is_joined)
     }
 
-    /// Whether texts are put together from several columns.
+    /// Returns whether texts are combined from several columns.
     pub fn has_several_texts(&self) -> bool {
         self.files.iter().any(|file| file.has_several)
     }
 
-    /// The ids of every file, as [`InputFile::id`].
+    /// Returns the kind of ids of every file, as in [`InputFile::id`].
     pub fn id_kinds(&self) -> Vec<Option<IdKind>> {
         self.files.iter().map(|file| file.id).collect()
     }
 
-    /// The file of a document and its row there, counted from 0.
+    /// Returns the file of a document and its row there, counted from 0.
     ///
     /// # Panics
-    /// If the number is not below [`Source::documents`].
+    /// Panics if the number is not below [`Source::documents`].
     pub fn locate(&self, doc: u64) -> (&InputFile, u64) {
         let file = &self.files[self.place(doc)];
         (file, doc - file.first_doc)
     }
 
-    /// The place of the file of a document among all files.
+    /// Returns the index of a document's file.
     ///
     /// # Panics
-    /// As [`Source::locate`].
+    /// Panics like [`Source::locate`].
     pub fn place(&self, doc: u64) -> usize {
         assert!(doc < self.documents(), "there is no document {doc}");
-        // Files without rows share their first number with the next one: the last that starts at or before it has it.
+        // Files without rows have the same first number as the next file, so the last file that starts at or before the
+        // document contains it.
         self.files.partition_point(|file| file.first_doc <= doc) - 1
     }
 
-    /// `FILE#ROW`: what a document without an id is called.
+    /// Returns `FILE#ROW`, the name of a document without an id.
     ///
     /// # Panics
-    /// As [`Source::locate`].
+    /// Panics like [`Source::locate`].
     pub fn name_of(&self, doc: u64) -> String {
         let (file, row) = self.locate(doc);
         format!("{}#{row}", file.label)
     }
 
-    /// The rows of a piece of a file at which a reading may begin without waste, where that can be told.
+    /// Returns the rows of a piece at which a read may begin without waste, if known.
     pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
         let input = &self.files[at];
         let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };

@@ -1,7 +1,7 @@
-//! Cutting a corpus into pieces of work of about the same number of text bytes.
+//! Splits a corpus into pieces of work with about the same number of text bytes.
 //!
-//! A file may be one row group of gigabytes, or a million row groups of a kilobyte. So a large row group is cut into
-//! ranges of rows (the reader skips whole pages by their headers) and small neighbours are read together.
+//! A file may be one row group of gigabytes, or a million row groups of a kilobyte. So a large row group is split into ranges
+//! of rows (the reader skips complete pages by their headers), and small adjacent ones are read together.
 
 use super::format::{Part, Piece, Starts};
 use super::page_starts::nearest;
@@ -10,26 +10,26 @@ use super::source::{InputFile, Source};
 /// A piece of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Which file, as an index into [`Source::files`].
+    /// The index of the file in [`Source::files`].
     pub file: usize,
     /// The number of its first document.
     pub first_doc: u64,
-    /// How many documents.
+    /// The number of documents.
     pub rows: u64,
-    /// About how many bytes of text.
+    /// Approximate bytes of text.
     pub text_bytes: u64,
     pub(super) part: Part,
 }
 
 impl Source {
-    /// All documents, in order, in pieces of about that many bytes of text (a single row is never cut).
+    /// Returns all documents, in order, in pieces of about this many bytes of text (a single row is never split).
     pub fn splits(&self, target_bytes: usize) -> Vec<Split> {
         self.cut(&|_| target_bytes as u64, &|_, _| Starts::default())
     }
 
-    /// The same in pieces of the size that `target` says where so many bytes of text are left, with row groups cut between two
-    /// pages, a page that is larger being a piece of its own. Reads the headers of pages of each row group that is cut into pieces of less
-    /// than `large` bytes: this is for pieces that are a good part of the corpus, or are few.
+    /// Returns pieces of the size that `target` returns for the text bytes left, with row groups split between two pages; a
+    /// larger page is a piece of its own. Reads the page headers of each row group that is split into pieces of less than
+    /// `large` bytes, so this is for pieces that are few or a large share of the corpus.
     pub fn splits_between_pages(&self, target: &dyn Fn(u64) -> u64, large: u64) -> Vec<Split> {
         self.cut(target, &|at, (piece, size)| {
             if size < large { self.starts_within(at, piece) } else { Starts::default() }
@@ -41,7 +41,7 @@ impl Source {
         let mut splits = Vec::new();
         for (at, file) in self.files.iter().enumerate() {
             let behind = left.saturating_sub(file.text_bytes);
-            // What a file lies about its pieces must not reach beyond it.
+            // Wrong sizes in one file must not affect the others.
             let target = |left: u64| target(behind.saturating_add(left)).max(1);
             let mut next = file.first_doc;
             for (rows, text_bytes, part) in cut(file, &target, &|group| page_starts(at, group)) {
@@ -56,7 +56,7 @@ impl Source {
     }
 }
 
-/// `target` says how large pieces are where so many bytes of the file are left.
+/// Splits a file; `target` returns the size of a piece for the bytes of the file left.
 fn cut(
     file: &InputFile,
     target: &dyn Fn(u64) -> u64,
@@ -80,7 +80,7 @@ fn cut(
     parts
 }
 
-/// Where the ranges of a row group end, in bytes of text; no range has less than a row has on average.
+/// Returns where the ranges of a row group end, in bytes of text. No range is smaller than an average row.
 fn ends(group: Piece, left: u64, target: &dyn Fn(u64) -> u64) -> Vec<u64> {
     let row = group.bytes.div_ceil(group.rows.max(1)).max(1);
     let mut ends = Vec::new();
@@ -92,14 +92,14 @@ fn ends(group: Piece, left: u64, target: &dyn Fn(u64) -> u64) -> Vec<u64> {
     if ends.is_empty() { vec![0] } else { ends }
 }
 
-/// The row at which a range of a row group ends: where a page begins, if that is known. A range may be empty.
+/// Returns the row at which a range of a row group ends: at a page start if known. A range may be empty.
 fn edge(group: Piece, end: u64, starts: &[u64]) -> u64 {
-    // In 128 bits, because rows times bytes may be large in a file that lies about its sizes.
+    // Uses 128 bits, because rows times bytes may overflow in a file with wrong sizes.
     let even = (u128::from(group.rows) * u128::from(end) / u128::from(group.bytes.max(1))) as u64;
     nearest(starts, even).min(group.rows)
 }
 
-/// Neighbouring pieces put together up to the target, which is asked for where so many bytes are left; a larger piece stands alone. Gives
+/// Combines adjacent pieces up to the target size, which depends on the bytes left; a larger piece is kept alone. Returns
 /// (first, count, sum).
 fn together(
     pieces: &[Piece],
@@ -135,7 +135,7 @@ mod tests {
             together(&pieces, 120, target).map(|(first, count, sum)| (first, count, sum.rows, sum.bytes)).collect()
         };
         assert_eq!(cut(&|_| 10), [(0, 3, 30, 9), (3, 1, 10, 100), (4, 2, 20, 10), (6, 1, 10, 1)]);
-        // A twentieth of what is left: 6, then 5, then of the last 11 bytes none goes with another.
+        // With a twentieth of what is left: 6, then 5, then none of the last 11 bytes are combined.
         assert_eq!(
             cut(&|left| left / 20),
             [(0, 2, 20, 6), (2, 1, 10, 3), (3, 1, 10, 100), (4, 1, 10, 1), (5, 1, 10, 9), (6, 1, 10, 1)]
@@ -147,7 +147,7 @@ mod tests {
         let group = Piece { rows: 100, bytes: 1000, ..Piece::default() };
         assert_eq!(ends(group, 1000, &|_| 300), [300, 600, 900, 1000]);
         assert_eq!(ends(group, 1600, &|left| (left / 4).max(120)), [400, 700, 925, 1000]);
-        // A row has 10 bytes on average, so there are 100 ranges at most.
+        // A row has 10 bytes on average, so there are at most 100 ranges.
         assert_eq!(ends(group, 1000, &|_| 1).len(), 100);
         assert_eq!(ends(Piece { rows: 3, ..Piece::default() }, 0, &|_| 1), [0]);
         assert_eq!(edge(group, 300, &[0, 28, 61]), 28);

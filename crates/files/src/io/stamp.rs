@@ -1,27 +1,27 @@
-//! What tells a file from another one of its name: size and times, and where its contents lie.
+//! Metadata that distinguishes a file from others with the same name: size, times and location on disk.
 
 use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// What a file system says of a file that may be compared with what it says later.
+/// File system metadata of a file, for comparison with later metadata.
 ///
-/// Copies that keep times (`cp -p`, `rsync -t`, archives) have the size and the time of another file; the time of the last change of
-/// status cannot be set, and tells them apart.
+/// Copies that preserve times (`cp -p`, `rsync -t`, archives) have the size and modification time of another file; the ctime
+/// cannot be set, and distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub(super) bytes: u64,
-    /// Seconds and nanoseconds.
+    /// Modification time in seconds and nanoseconds.
     modified: (i64, i64),
-    /// The last change of status, in seconds and nanoseconds.
+    /// The ctime in seconds and nanoseconds.
     changed: (i64, i64),
     /// Device and inode.
     place: (u64, u64),
 }
 
 impl fmt::Display for Stamp {
-    /// Bytes, times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
+    /// Writes size in bytes, times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stamp { bytes, modified, changed, place } = self;
         write!(to, "{bytes} {}.{:09} {}.{:09} {}:{}", modified.0, modified.1, changed.0, changed.1, place.0, place.1)
@@ -29,10 +29,10 @@ impl fmt::Display for Stamp {
 }
 
 impl Stamp {
-    /// That of a path as it is now.
+    /// Returns the current metadata of a path.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub fn of(path: &Path) -> std::io::Result<Stamp> {
         Stamp::made(&std::fs::metadata(path)?)
     }
@@ -53,13 +53,13 @@ impl Stamp {
         })
     }
 
-    /// Whether nothing was written to the file and no other file took its name in between. Device and inode are left out: some file
-    /// systems number a file anew while it is open, and a file that takes a name changes its status.
+    /// Returns whether the file was neither written to nor replaced in between. Device and inode are ignored: some file systems
+    /// renumber a file while it is open, and replacing a file changes the ctime.
     pub(super) fn stays(&self, now: &Stamp) -> bool {
         self.looks_like(now) && self.changed == now.changed
     }
 
-    /// Whether two files cannot be told apart by size and time; their contents may differ.
+    /// Returns whether two files have the same size and modification time; their contents may differ.
     pub fn looks_like(&self, other: &Stamp) -> bool {
         self.bytes == other.bytes && self.modified == other.modified
     }

@@ -1,4 +1,4 @@
-//! Standard input as a file of the corpus: what comes there is written to the work folder first, for a corpus is read more than once.
+//! Standard input as a file of the corpus. It is first written to the temporary folder, because a corpus is read more than once.
 
 use super::coding::Coding;
 use super::find::{FoundFile, Taking};
@@ -12,21 +12,21 @@ use dupsift_core::safe_fs::private;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-/// Bytes that are written at a time.
+/// Bytes written at a time.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What came, in a work folder that is locked from now on.
+/// The stored input, in a temporary folder that stays locked.
 pub struct Stored {
     /// The file.
     pub file: FoundFile,
-    /// The folder that it lies in.
+    /// The folder that contains it.
     pub work: WorkFolder,
 }
 
-/// Locks the work folder of an output and writes there what comes, JSON lines, plain or compressed.
+/// Locks the temporary folder of an output and writes the input there: JSON lines, plain or compressed.
 ///
 /// # Errors
-/// As [`WorkFolder::take`]; [`Error::Io`] of a full disk, or of input that cannot be read.
+/// Returns the errors of [`WorkFolder::take`], or [`Error::Io`] if the disk is full or the input cannot be read.
 pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Taking) -> Result<Stored> {
     let work = WorkFolder::take(out, work)?;
     let path = work.path().join(STANDARD_INPUT);
@@ -51,7 +51,7 @@ pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Takin
     Ok(Stored { file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions }, work })
 }
 
-/// Whether that is where [`store`] put what came.
+/// Returns whether the file is the one that [`store`] wrote.
 pub(super) fn is_standard_input(path: &Path, label: &str) -> bool {
     label == DASH && path.file_name().is_some_and(|name| name == STANDARD_INPUT)
 }
@@ -75,7 +75,7 @@ mod tests {
             assert!(is_standard_input(&taken.file.path, &taken.file.label));
             let second = store(b"".as_slice(), &out, None, Taking::default()).err().expect("a lock").to_string();
             assert!(second.contains("another run is writing"), "{second}");
-            // What a reading before the first stage clears away is not this.
+            // Cleaning up before the first stage does not remove this file.
             taken.work.keep_only(|_| false).expect("cleared");
             assert!(taken.file.path.is_file());
             drop(taken);

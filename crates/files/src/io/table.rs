@@ -1,10 +1,10 @@
-//! One Parquet file of the output, whose bytes depend on the rows alone.
+//! Writes one Parquet file of the output, whose bytes depend only on its rows.
 //!
-//! The encoder lets its pages end where its input batches end, so rows are first gathered into blocks whose edges follow
-//! from the rows themselves. However the batches were cut, by threads, memory or files, the same rows give the same
-//! bytes. No statistics of the writing library, no time and no host name goes into the file.
+//! The encoder ends pages where its input batches end, so rows are first collected into blocks whose boundaries depend only on
+//! the rows. However the batches were split, by threads, memory or files, the same rows give the same bytes. The file contains
+//! no statistics of the writing library, no time and no host name.
 //!
-//! The parquet crate (60.1) writes no page checksums; Zstandard notices most damage when the file is read.
+//! The parquet crate (60.1) writes no page checksums; Zstandard detects most damage when the file is read.
 
 use super::row_groups::RowGroups;
 use super::table_lengths::Lengths;
@@ -24,28 +24,28 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The version of an output table, in the file's metadata, of those whose schema names none by itself.
+/// The version of an output table in the file's metadata, unless the schema states its own.
 pub const SCHEMA_VERSION: &str = "1";
 
-/// Columns of few different values: a dictionary pays only there.
+/// Columns with few distinct values; only they benefit from a dictionary.
 const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];
 
-/// Columns of pairs, which may be hundreds of times as many as the documents. Less is tried to make them small: a tenth
-/// less CPU for the table, and 1% more bytes.
+/// Columns of pair tables, which may have hundreds of times as many rows as there are documents. They use a lower compression
+/// level: 10% less CPU for the table, and 1% more bytes.
 const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b relation why next_best other_title";
 const LEVEL: i32 = 3;
 const LEVEL_OF_PAIRS: i32 = 1;
 
-/// Numbers of which most are a little above the one before.
+/// Columns whose values mostly increase by small steps.
 const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 
-/// Rows of a block.
+/// Rows per block.
 const BLOCK_ROWS: usize = 8192;
 /// Bytes of strings and binary values after which a block ends.
 const BLOCK_BYTES: usize = 8 << 20;
-/// The same of a table with views, whose values are as long as documents: a page of it ends where a block does.
+/// The same for a table with view columns, whose values are as long as documents; each of its pages ends with a block.
 const VIEWS_BLOCK_BYTES: usize = 1 << 20;
-/// Rows of a row group.
+/// Rows per row group.
 const GROUP_ROWS: usize = 1 << 18;
 /// Encoded bytes after which a row group ends; they are held in memory until then.
 const GROUP_BYTES: usize = 16 << 20;
@@ -63,28 +63,28 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Starts a file that is not there yet; the folders above it are made.
+    /// Creates a new file and its parent folders.
     ///
     /// # Errors
-    /// [`Error::Io`] naming the file.
+    /// Returns [`Error::Io`] that names the file.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
         TableWriter::start(path, schema, false)
     }
 
-    /// The same for values of tens of megabytes, each of which is held three times instead of six: the table has no least and
-    /// greatest values, and its pages are of the version that packs values where they are.
+    /// Creates a file for values of tens of megabytes, each of which is held three times instead of six. The table has no
+    /// minimum and maximum values, and uses the page version that compresses values in place.
     ///
     /// # Errors
-    /// As [`TableWriter::create`].
+    /// Returns the same errors as [`TableWriter::create`].
     pub fn create_for_long_values(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
         TableWriter::start(path, schema, true)
     }
 
-    /// The same for rows whose strings nobody has checked: `schema` says `Utf8View` of such a column, and its values come as `BinaryView`. The
-    /// file says that they are strings, and who reads it checks them.
+    /// Creates a file for rows with unchecked strings. Such a column is `Utf8View` in `schema`, and its values are passed as
+    /// `BinaryView`. The file declares them as strings, so readers must check them.
     ///
     /// # Errors
-    /// As [`TableWriter::create`].
+    /// Returns the same errors as [`TableWriter::create`].
     pub fn create_of_bytes(path: &Path, schema: &Schema) -> Result<TableWriter> {
         let file = TableWriter::new_file(path)?;
         let as_written = ArrowSchemaConverter::new().convert(schema).map_err(|error| failed(path, error))?;
@@ -114,7 +114,7 @@ impl TableWriter {
         long_values: bool,
         as_written: Option<SchemaDescriptor>,
     ) -> Result<TableWriter> {
-        // The Arrow schema is left out: it holds nothing that these plain types need, and changes with its library.
+        // The Arrow schema is left out: these plain types do not need it, and it changes with the library version.
         let options =
             ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
         let options = match as_written {
@@ -129,10 +129,10 @@ impl TableWriter {
         Ok(TableWriter { path, groups, schema, block_bytes, pending, pending_rows, pending_bytes, rows })
     }
 
-    /// Appends rows, a batch of the schema given.
+    /// Appends rows as a batch with the given schema.
     ///
     /// # Errors
-    /// [`Error::Io`] naming the file, where the disk is full or fails.
+    /// Returns [`Error::Io`] that names the file if the disk is full or fails.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
         let lengths = Lengths::of(batch);
@@ -142,7 +142,7 @@ impl TableWriter {
                 self.pending_rows + (to - from) >= BLOCK_ROWS
                     || self.pending_bytes + lengths.bytes(from..to) >= self.block_bytes
             };
-            // The rows that still fit, and the one that fills the block.
+            // The rows that still fit, plus the one that fills the block.
             let end = first(from + 1, batch.num_rows(), full);
             let ends = full(end);
             let (rows, bytes) = (end - from, lengths.bytes(from..end));
@@ -157,15 +157,15 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Bytes of memory that the unfinished row group and the rows not yet encoded take, about.
+    /// Returns the approximate memory, in bytes, of the unfinished row group and the rows not yet encoded.
     pub fn memory(&self) -> usize {
         self.groups.memory() + self.pending.iter().map(RecordBatch::get_array_memory_size).sum::<usize>()
     }
 
-    /// Finishes the file and makes it durable: rows, and bytes on disk.
+    /// Finishes the file and syncs it to disk. Returns rows, and bytes on disk.
     ///
     /// # Errors
-    /// [`Error::Io`] naming the file.
+    /// Returns [`Error::Io`] that names the file.
     pub fn close(mut self) -> Result<(u64, u64)> {
         self.write_block()?;
         let file = self.groups.finish().map_err(|error| failed(&self.path, error))?;
@@ -218,7 +218,7 @@ fn properties(schema: &Schema, long_values: bool) -> WriterProperties {
         if OF_PAIRS.split(' ').any(|of_pairs| of_pairs == name) {
             properties = properties.set_column_compression(path.clone(), level(LEVEL_OF_PAIRS));
         }
-        // A column of that name may be the user's, in a table of pages.
+        // In a table of pages, a column of the input may have this name.
         if ASCENDING.contains(&name) && *field.data_type() == DataType::Int64 {
             properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
         }
@@ -226,7 +226,7 @@ fn properties(schema: &Schema, long_values: bool) -> WriterProperties {
     properties.build()
 }
 
-/// The first number of `low..=high` for which `is` says yes, as it does for all behind it; the last one if it never does.
+/// Returns the first number in `low..=high` for which `is` returns `true`; the last one if there is none. `is` must be monotonic.
 fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (low, high);
     while low < high {
@@ -236,7 +236,7 @@ fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The error of the encoder: the system's own words where it was the disk.
+/// Converts an encoder error. If the disk caused it, returns the I/O error.
 fn failed(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {
@@ -256,7 +256,7 @@ mod tests {
     use std::ops::Range;
     use std::sync::Arc;
 
-    /// Pairs whose ids are of very different lengths, so that blocks end by bytes too.
+    /// Returns pairs with ids of very different lengths, so that some blocks end by their bytes.
     fn pairs(rows: u64) -> RecordBatch {
         let ids = (0..rows)
             .map(|row| format!("{row}-{}", "x".repeat(if row % 997 == 0 { 300_000 } else { (row % 13) as usize })));

@@ -1,15 +1,15 @@
-//! How many bytes the values of rows have, so that a table knows where its blocks end.
+//! Measures the bytes of row values, so that a table knows where its blocks end.
 
 use arrow::array::AsArray;
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use std::ops::Range;
 
-/// How many bytes the values of rows have, of the columns whose values are of any length.
+/// The bytes of each row's values in columns with variable-length values.
 pub(super) struct Lengths<'b> {
-    /// Where the value of each row begins, and the last one ends, of each column that has that.
+    /// Offsets where each row's value begins and the last one ends, for each column that has offsets.
     offsets: Vec<&'b [i32]>,
-    /// The bytes of all other columns together before each row, and of all rows; empty where there are none.
+    /// Total bytes of the other columns before each row, and of all rows; empty without such columns.
     before: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading a table of a finished output folder back, a batch at a time, of the asked columns alone.
+//! Reads a table of a finished output folder, one batch at a time, with only the requested columns.
 
 use super::bounded::{Bounded, check_pages};
 use super::damaged;
@@ -10,20 +10,20 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Rows of a batch.
+/// Rows per batch.
 const BATCH_ROWS: usize = 8192;
 
-/// The batches of one Parquet file that this program wrote.
+/// The batches of one Parquet file written by this program.
 pub struct TableReader {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
 }
 
 impl TableReader {
-    /// Opens a table; batches hold the columns in the order in which they stand in the file.
+    /// Opens a table; batches contain the columns in file order.
     ///
     /// # Errors
-    /// [`Error::Io`] where the file cannot be opened; [`Error::BadFile`] where it is damaged or lacks one of the columns.
+    /// Returns [`Error::Io`] if the file cannot be opened, or [`Error::BadFile`] if it is damaged or lacks one of the columns.
     pub fn open(path: &Path, columns: &[&str]) -> Result<TableReader> {
         let file = File::open(path).map_err(Error::reading("open", path))?;
         let reader = guarded(|| {

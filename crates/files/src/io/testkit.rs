@@ -1,4 +1,4 @@
-//! Making input files for the tests of this room, and reading them back whole.
+//! Creates input files for the tests of this module, and reads them back completely.
 
 use super::source::{BadInput, Columns, Source};
 use super::want::Want;
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::path::Path;
 
-/// One document as it was read: its number, its text, its id.
+/// One document as read: its number, its text, its id.
 pub(super) type Read = (u64, std::result::Result<Option<String>, String>, Option<Id>);
 
 pub(super) fn columns() -> Columns {
@@ -30,7 +30,7 @@ pub(super) fn write_parquet(path: &Path, rows: &RecordBatch, properties: WriterP
     writer.close().expect("closed");
 }
 
-/// A file of these bytes, without a name.
+/// Returns an unnamed file with these bytes.
 pub(super) fn file_of(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().expect("a file");
     file.write_all(bytes).expect("written");
@@ -38,14 +38,14 @@ pub(super) fn file_of(bytes: &[u8]) -> File {
     file
 }
 
-/// A gzip member.
+/// Returns a gzip member.
 pub(super) fn gz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("memory");
     encoder.finish().expect("memory")
 }
 
-/// A frame of Zstandard with a checksum.
+/// Returns a Zstandard frame with a checksum.
 pub(super) fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 1, dictionary).expect("memory");
     encoder.include_checksum(true).expect("a parameter");
@@ -53,13 +53,13 @@ pub(super) fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Opens what `inputs` name, with the columns `text`, `id` and `title`.
+/// Opens the inputs with the columns `text`, `id` and `title`.
 pub(super) fn open(inputs: &[&Path]) -> Result<(Source, Vec<BadInput>)> {
     let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     super::source::open(super::find::find(&inputs)?, &columns(), 2, None)
 }
 
-/// All that a reading gives, in splits of about that many bytes.
+/// Returns everything that is read, in splits of about this many bytes.
 pub(super) fn read(source: &Source, want: &Want, target: usize) -> Result<Vec<Read>> {
     let mut all = Vec::new();
     for split in source.splits(target) {
@@ -79,7 +79,7 @@ pub(super) fn read(source: &Source, want: &Want, target: usize) -> Result<Vec<Re
     Ok(all)
 }
 
-/// Text and id of every row.
+/// Requests the text and id of every row.
 pub(super) fn whole() -> Want {
     Want { id: true, ..Want::default() }
 }

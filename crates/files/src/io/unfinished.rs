@@ -1,13 +1,13 @@
-//! What would this process leave behind, if it ended now? Folders that are half made, and how they go while threads still work.
+//! Keeps track of unfinished folders, so that the process can remove them if it ends early, even while threads still work.
 //!
-//! A request to stop is looked for between two steps of the work. A step may be long all the same: a decomposition in a library, a
-//! text of a hundred megabytes, a disk that does not answer. Then one thread ends the process by [`end`], over the heads of the others:
+//! A stop request is checked between two steps of the work. A step may still take long: a decomposition in a library, a text of
+//! a hundred megabytes, a disk that does not respond. Then one thread ends the process with [`end`] while the others still run:
 //!
 //! ```text
-//! no folder is begun, no result gets its name any more -> the folders go -> the process ends
+//! no folder is begun and no result gets its name -> the folders are removed -> the process ends
 //! ```
 //!
-//! A result that has its name stays: from then on the process ends by itself.
+//! A result that already has its name is kept: from then on the process ends normally.
 
 use std::fs;
 use std::io::{ErrorKind, Result};
@@ -19,12 +19,12 @@ use std::time::Duration;
 use dupsift_core::error;
 use dupsift_core::safe_fs::private;
 
-/// How often the removal of a folder is tried in which others still make files.
+/// How often to retry removing a folder in which other threads still create files.
 const ATTEMPTS: usize = 50;
-/// The time between two of them.
+/// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
 
-/// What the threads of this process share.
+/// State shared by the threads of this process.
 static KNOWN: Mutex<Known> = Mutex::new(Known { folders: Vec::new(), ends_by_itself: false });
 
 struct Known {
@@ -32,7 +32,7 @@ struct Known {
     ends_by_itself: bool,
 }
 
-/// How a folder is removed.
+/// Removes a folder.
 type Removal = fn(&Path) -> Result<()>;
 
 fn whole(folder: &Path) -> Result<()> {
@@ -43,16 +43,16 @@ fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A folder that goes with all that is in it when this value is dropped, and when the process is ended by [`end`].
+/// A folder that is removed with its contents when this value is dropped, and when [`end`] ends the process.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
-    /// What others may do in it when it has its name; until then, nothing.
+    /// The permissions of the folder once it has its name; before that, others have none.
     mode: u32,
 }
 
 impl Unfinished {
-    /// Makes a folder of that name. Nobody else may look into it before [`Unfinished::opens`].
+    /// Creates a folder with this name. Other users have no access to it before [`Unfinished::opens`].
     pub(super) fn create(path: PathBuf) -> Result<Unfinished> {
         let mut known = known();
         private::make(&path)?;
@@ -63,7 +63,7 @@ impl Unfinished {
         Ok(made)
     }
 
-    /// Returns the rights that a folder gets here that this process makes: those of a new one, which is removed again.
+    /// Returns the permissions that folders created by this process get here; creates one to check, and removes it.
     fn usual_mode(&self) -> Result<u32> {
         let probe = self.path.join(".mode");
         fs::create_dir(&probe)?;
@@ -72,10 +72,10 @@ impl Unfinished {
         mode
     }
 
-    /// Makes a folder whose name begins so, and is no other's.
+    /// Creates a folder with a unique name that begins with this prefix.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub fn create_in(parent: &Path, prefix: &str) -> Result<Unfinished> {
         let mut known = known();
         let path = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?.keep();
@@ -83,31 +83,31 @@ impl Unfinished {
         Ok(Unfinished { path, mode: 0o700 })
     }
 
-    /// It is whole, and others may do in it what they may in any folder that this process makes.
+    /// Gives others the usual permissions of a folder created by this process; called once it is complete.
     pub(super) fn opens(&self) {
         self.set_mode(self.mode);
     }
 
     fn set_mode(&self, mode: u32) {
-        // A file system that keeps no modes refuses.
+        // A file system without permissions refuses.
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(mode));
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// It has got its name: there is nothing to be removed any more.
+    /// Marks the folder as renamed to its final name, so that it is not removed.
     pub(super) fn finish(&mut self) {
         stays(&self.path);
         self.path = PathBuf::new();
     }
 
-    /// Removes it now.
+    /// Removes the folder now.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub fn close(self) -> Result<()> {
         fs::remove_dir_all(&self.path)
     }
@@ -116,14 +116,14 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // Nothing can be done about a failure here; the next run clears the folder away.
+            // A failure is ignored here; the next run removes the folder.
             let _ = fs::remove_dir_all(&self.path);
             stays(&self.path);
         }
     }
 }
 
-/// From now on the folder goes when the process is ended.
+/// Registers the folder for removal when the process is ended.
 pub(super) fn goes(folder: &Path, removal: Removal) {
     let mut known = known();
     if known.folders.iter().all(|(known, _)| known != folder) {
@@ -131,21 +131,21 @@ pub(super) fn goes(folder: &Path, removal: Removal) {
     }
 }
 
-/// From now on the folder stays when the process is ended.
+/// Unregisters the folder, so that it is kept when the process is ended.
 pub(super) fn stays(folder: &Path) {
     known().folders.retain(|(known, _)| known != folder);
 }
 
-/// Does what must not happen while the process is being ended, and is short.
+/// Does short work that must not happen while the process is being ended.
 pub(super) fn unless_ending<T>(work: impl FnOnce() -> T) -> T {
     let _known = known();
     work()
 }
 
-/// Gives a result its name, which is not to be ended half way. If that succeeds, the process ends by itself.
+/// Gives a result its name, which must not be interrupted. If that succeeds, [`end`] has no effect any longer.
 ///
 /// # Errors
-/// What `work` returns.
+/// Returns the error from `work`.
 pub fn publish<T>(work: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
     let mut known = known();
     let done = work()?;
@@ -153,12 +153,12 @@ pub fn publish<T>(work: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
     Ok(done)
 }
 
-/// From now on the process ends by itself: [`end`] has no effect any more. While the process is being ended, this does not return.
+/// Disables [`end`], so that the process ends normally. Does not return while the process is being ended.
 pub fn ends_by_itself() {
     known().ends_by_itself = true;
 }
 
-/// Removes every unfinished folder and ends the process by `last`, which does not return; unless the process ends by itself.
+/// Removes every unfinished folder and ends the process with `last`, which does not return. Does nothing after a call to `ends_by_itself`.
 pub fn end(last: impl FnOnce()) {
     let known = known();
     if !known.ends_by_itself {
@@ -167,15 +167,15 @@ pub fn end(last: impl FnOnce()) {
     }
 }
 
-/// Removes every unfinished folder of a process that another program's code ends, such as an interpreter, while threads still work:
-/// from now on no folder is begun and no result gets its name.
+/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads still work. After
+/// this, no folder is begun and no result gets its name.
 pub fn left() {
     let known = known();
     known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));
     std::mem::forget(known);
 }
 
-/// Removes a folder in which files may be made meanwhile.
+/// Removes a folder in which files may still be created.
 fn remove(folder: &Path, removal: Removal) {
     for _ in 0..ATTEMPTS {
         match removal(folder) {
@@ -203,7 +203,7 @@ mod tests {
         assert!(!second.exists() && first.is_dir() && !listed(&second));
         drop(named);
         assert!(!first.exists() && !listed(&first));
-        // What has got another name is not looked for under its old one.
+        // A renamed folder is not looked for under its old name.
         let mut named = Unfinished::create(first.clone()).expect("made");
         named.finish();
         assert!(!listed(&first));

@@ -1,4 +1,4 @@
-//! Unpacking a file that is compressed as a whole, one gzip member or Zstandard frame behind the other.
+//! Unpacks a compressed file: consecutive gzip members or Zstandard frames.
 
 use super::members::{Fault, Members, Next};
 use super::packing::Packing;
@@ -6,18 +6,18 @@ use super::rest::Behind;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 
-/// Unpacked bytes that are held.
+/// Size of the buffer for unpacked bytes.
 const HELD_BYTES: usize = 256 << 10;
 
-/// The unpacked bytes of all members of a file, as one. They end where the file is damaged: see [`Unpack::damage`].
+/// The unpacked bytes of all members of a file, as one stream. They end where the file is damaged, see [`Unpack::damage`].
 ///
-/// What stands behind the last member and is none is left out, as gzip(1) does it, and told by [`Unpack::behind`].
+/// Data after the last member is left out, as in gzip(1), and reported by [`Unpack::behind`].
 pub(super) struct Unpack {
     members: Members,
     packing: Packing,
     inside: bool,
     ended: bool,
-    /// Bytes so far.
+    /// Bytes read so far.
     bytes: u64,
     /// Bytes of the members before the open one.
     before: u64,
@@ -25,26 +25,26 @@ pub(super) struct Unpack {
 }
 
 impl Unpack {
-    /// From the beginning of a file on.
+    /// Starts at the beginning of a file.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub fn new(file: File, packing: Packing, window_bytes: u64) -> io::Result<Unpack> {
         let members = Members::new(file, packing, window_bytes, 0)?.holding(HELD_BYTES);
         Ok(Unpack { members, packing, inside: false, ended: false, bytes: 0, before: 0, damage: None })
     }
 
-    /// What was found behind the last member, once all was read.
+    /// Returns what was found after the last member; valid once everything is read.
     pub fn behind(&self) -> Option<Behind> {
         self.members.rest().as_ref().map(Behind::of)
     }
 
-    /// Why the bytes end before those that were packed do, once all was read.
+    /// Returns why the bytes end early; valid once everything is read.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
 
-    /// Opens the next member; none at the end.
+    /// Opens the next member, if there is one.
     fn open(&mut self) -> io::Result<()> {
         match self.members.next_whole()? {
             Next::Member => (self.inside, self.before) = (true, self.bytes),
@@ -71,31 +71,31 @@ impl Unpack {
     }
 }
 
-/// Where the data of a compressed file ends before its time.
+/// Where the data of a compressed file ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Damage {
     /// What is wrong.
     pub why: String,
-    /// Which of the bytes before it are right.
+    /// Which of the bytes before it are correct.
     pub trust: Trust,
-    /// Where in the file it shows.
+    /// Where in the file it was detected.
     pub at: u64,
     /// How many bytes were unpacked before it.
     pub bytes: u64,
 }
 
-/// Which of the bytes before a damage are those that were packed.
+/// Which of the bytes before the damage are correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// All: the file is cut off, or something stands between two members.
+    /// All: the file is cut off, or there is garbage between two members.
     All,
-    /// Those before that byte, where the damaged member begins, and others up to where the damage begins: at the latest at the end.
+    /// The bytes before this one, where the damaged member begins, and those up to the damage, which is somewhere before the end.
     Before(u64),
-    /// Those before that byte, where a member begins whose checksum is wrong, and others up to where the damage shows, if it does.
+    /// The bytes before this one, where a member with a wrong checksum begins, and those up to the damage, if it can be located.
     Checked(u64),
 }
 
-/// [`Read::read`] of a reader that has a buffer.
+/// Implements [`Read::read`] for a buffered reader.
 pub(super) fn read_buffered(reader: &mut impl BufRead, into: &mut [u8]) -> io::Result<usize> {
     let there = reader.fill_buf()?;
     let some = there.len().min(into.len());
@@ -177,7 +177,7 @@ mod tests {
                 let expected = format!("the last {} bytes, from byte {length}, are {what}", rest.len());
                 assert!(note.as_ref().is_some_and(|note| note.starts_with(&expected)), "{note:?}");
             }
-            // Between two members it is no rest, and at the beginning nothing is compressed.
+            // Garbage between two members is damage, and a file that begins with it is not compressed.
             let why = |bytes: &[u8]| all(bytes, packing).0.unwrap_err().to_string();
             assert!(why(&[members.clone(), b"xyz".to_vec(), members.clone()].concat()).contains("is damaged"));
             assert!(why(b"plain text").contains("does not begin as"), "{}", why(b"plain text"));

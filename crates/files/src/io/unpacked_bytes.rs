@@ -1,32 +1,32 @@
-//! How many bytes were unpacked of a compressed file of lines: that it is read through again and again shows here.
+//! Counts the bytes unpacked from a compressed file of lines, which shows whether it is unpacked repeatedly.
 
 use super::unpack::read_buffered;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bytes of lines that were unpacked of one compressed file, in all readings.
+/// Bytes of lines unpacked from one compressed file, over all reads.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(Arc<AtomicU64>);
 
 impl UnpackedBytes {
-    /// So many more were.
+    /// Adds unpacked bytes.
     pub(super) fn add(&self, bytes: u64) {
         self.0.fetch_add(bytes, Relaxed);
     }
 
-    /// How many there were.
+    /// Returns the bytes so far.
     pub(super) fn so_far(&self) -> u64 {
         self.0.load(Relaxed)
     }
 
-    /// The same reader, whose bytes are counted.
+    /// Returns a reader that counts its bytes.
     pub(super) fn count<R: BufRead>(&self, reader: R) -> Counted<R> {
         Counted { reader, bytes: 0, to: self.clone() }
     }
 }
 
-/// A reader whose bytes are counted.
+/// A reader that counts its bytes.
 pub(super) struct Counted<R> {
     reader: R,
     bytes: u64,

@@ -1,5 +1,4 @@
-//! Files of the inputs that are not read: how many of which ending, and the names of those that their ending would let be
-//! read.
+//! Input files that are not read: counts by file extension, and the names of those whose extension is supported.
 
 use super::formats;
 use super::ours::Ours;
@@ -9,11 +8,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Endings that are told apart; a folder whose names end in numbers has no end of them.
+/// The most file extensions that are counted separately; if file names end in numbers, there is no limit to them.
 const MOST_ENDINGS: usize = 100;
-/// Files that are named.
+/// The most files that are named.
 const MOST_NAMED: usize = 10;
-/// The longest ending in characters; what is longer is a part of a name.
+/// The longest file extension in characters; anything longer is part of the name.
 const LONGEST_ENDING: usize = 10;
 
 /// Files that are not read.
@@ -21,14 +20,14 @@ const LONGEST_ENDING: usize = 10;
 pub struct Unread {
     by_ending: BTreeMap<String, u64>,
     special: Vec<(String, String)>,
-    /// Folders that dupsift wrote and that nobody named.
+    /// Folders written by dupsift that were not named.
     skipped: BTreeMap<PathBuf, Ours>,
-    /// Folders that dupsift wrote and that were named as inputs.
+    /// Folders written by dupsift that were named as inputs.
     named: BTreeMap<PathBuf, Ours>,
 }
 
 impl Unread {
-    /// Of files with their paths, and what they are where they are no regular files.
+    /// Counts files by their paths and, for those that are not regular files, their kind.
     pub(super) fn of(files: impl Iterator<Item = (String, Option<&'static str>)>) -> Unread {
         let mut unread = Unread::default();
         for (path, special) in files {
@@ -40,19 +39,19 @@ impl Unread {
         unread
     }
 
-    /// Adds folders that dupsift wrote: those that are skipped, and those that are read because they were named.
+    /// Adds folders written by dupsift: those that are skipped, and those that are read because they were named.
     pub(super) fn with_ours(mut self, skipped: BTreeMap<PathBuf, Ours>, named: BTreeMap<PathBuf, Ours>) -> Unread {
         (self.skipped, self.named) = (skipped, named);
         self
     }
 
-    /// Returns the folders that were skipped because dupsift wrote them, each with what it holds.
+    /// Returns the folders that were skipped because dupsift wrote them, each with its kind.
     pub fn skipped_folders(&self) -> BTreeMap<String, String> {
         let word = |(path, kind): (&PathBuf, &Ours)| (path.to_string_lossy().into_owned(), kind.word().to_owned());
         self.skipped.iter().map(word).collect()
     }
 
-    /// Returns a sentence on the folders that were skipped, if there are any.
+    /// Returns a sentence about the skipped folders, if any.
     pub(super) fn skipped(&self) -> Option<String> {
         let folders = self.skipped.iter().take(MOST_NAMED);
         let mut named: Vec<String> =
@@ -70,33 +69,33 @@ impl Unread {
         })
     }
 
-    /// Adds a file whose name is that of a format and which turned out to be none of it.
+    /// Adds a file with a supported file extension that turned out not to have that format.
     pub(super) fn add(&mut self, path: &Path, why: &str) {
         *self.by_ending.entry(ending(path)).or_default() += 1;
         self.special.push((path.display().to_string(), format!("is not read: {why}")));
     }
 
-    /// Whether a file is one of those that are named.
+    /// Returns whether this file is among those that are named.
     pub fn names(&self, path: &Path) -> bool {
         self.special.iter().any(|(named, _)| Path::new(named) == path)
     }
 
-    /// Whether there are none.
+    /// Returns whether all files are read.
     pub fn is_empty(&self) -> bool {
         self.by_ending.is_empty()
     }
 
-    /// How many there are of each ending: in small letters, with the dot; of what is no regular file, its kind in brackets.
+    /// Returns the number of files for each extension, in lowercase with the dot; for special files, by their kind in parentheses.
     pub fn by_ending(&self) -> &BTreeMap<String, u64> {
         &self.by_ending
     }
 
-    /// Whether some of them are read where each is to be one document.
+    /// Returns whether some of them would be read as one document each.
     pub fn whole_files_would_be_read(&self) -> bool {
         formats::takes_whole(self.by_ending.keys().map(String::as_str))
     }
 
-    /// Returns a sentence for each file that its ending says nothing of, and on folders that dupsift wrote.
+    /// Returns a sentence for each file whose extension does not explain why it is not read, and about folders written by dupsift.
     pub fn notes(&self) -> Vec<String> {
         let named = self.special.iter().take(MOST_NAMED);
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
@@ -119,7 +118,7 @@ impl Unread {
     }
 }
 
-/// `12 files that are not read: .csv 3, .txt 9`
+/// Writes a summary such as `12 files that are not read: .csv 3, .txt 9`.
 impl fmt::Display for Unread {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files: u64 = self.by_ending.values().sum();
@@ -129,7 +128,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// The ending of a name, that of the packing included.
+/// Returns the file extension, including that of the compression.
 fn ending(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (_, stem) = Packing::of(&name);
@@ -147,7 +146,8 @@ fn ending(path: &Path) -> String {
     }
 }
 
-/// What a file is, if it is no regular one; reading it may never end. Of one that cannot be looked at, opening it will tell.
+/// Returns the kind of a special file, whose read may never end; `None` for regular files. If metadata is unavailable, opening
+/// the file reports why.
 pub(super) fn special(path: &Path) -> Option<&'static str> {
     let kind = std::fs::metadata(path).ok()?.file_type();
     if kind.is_file() || kind.is_dir() {

@@ -1,34 +1,33 @@
-//! What is asked of a reading: which columns of which rows, and how much at a time.
+//! What to read: which columns of which rows, and how much at a time.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What is asked of a reading.
+/// The columns, rows and batch size of a read.
 #[derive(Clone, Debug)]
 pub struct Want {
-    /// The text column; with the pages of a web archive their types come too, as `content_type`.
+    /// Whether to read the text column. Pages of a web archive include their types as `content_type`.
     pub text: bool,
-    /// The id column.
+    /// Whether to read the id column.
     pub id: bool,
-    /// Which of [`Columns::others`](super::schema::Columns::others); a file that has none of that name leaves it out.
+    /// Columns from [`Columns::others`](super::schema::Columns::others) to read; a file without one of them leaves it out.
     pub others: Vec<String>,
-    /// Whether the others come as text where the file gives them no type of their own (JSON lines): else as the narrowest type
-    /// that fits the values of a batch.
+    /// Whether the others are returned as text if the file defines no types (JSON lines). Otherwise they have the narrowest
+    /// type that fits the values of a batch.
     pub spelled: bool,
-    /// Those of them that come as text in any case from a file that gives them no type of its own: what they are then does not depend on
-    /// what else the batch holds.
+    /// Other columns that are always returned as text if the file defines no types, so that their values do not depend on the
+    /// rest of the batch.
     pub as_text: Vec<String>,
-    /// Those of them that are asked for as plain columns: a list or an object of JSON lines is null there, as a nested column of
-    /// Parquet is none.
+    /// Other columns that must be plain: a list or an object in JSON lines is null, because nested Parquet columns are not read either.
     pub plain: Vec<String>,
-    /// Only these rows; all where none is given.
+    /// The only rows to read; `None` for all.
     pub rows: Option<RowFilter>,
-    /// How many bytes of values a batch aims at: it is handed on as soon as it has them, or 1,024 rows.
+    /// The target size of a batch in bytes of values; a batch is passed on once it reaches this size or 1,024 rows.
     pub batch_bytes: usize,
 }
 
 impl Want {
-    /// With one more column, whose values are asked for as they would be spelled.
+    /// Adds a column whose values are requested as text.
     #[must_use]
     pub fn with_values(mut self, column: Option<&String>) -> Want {
         if let Some(column) = column.filter(|column| !self.others.contains(column)) {
@@ -40,7 +39,7 @@ impl Want {
 }
 
 impl Default for Want {
-    /// The texts of all rows, about 4 MiB at a time.
+    /// Requests the texts of all rows, about 4 MiB at a time.
     fn default() -> Want {
         Want {
             text: true,
@@ -55,12 +54,12 @@ impl Default for Want {
     }
 }
 
-/// Which documents a reading gives.
+/// Selects documents to read.
 #[derive(Clone)]
 pub enum RowFilter {
-    /// These numbers, ascending.
+    /// Documents with these numbers, ascending.
     Docs(Arc<[u64]>),
-    /// Those for which the function says yes.
+    /// Documents for which the function returns `true`.
     Where(Arc<dyn Fn(u64) -> bool + Send + Sync>),
 }
 
@@ -74,7 +73,7 @@ impl fmt::Debug for RowFilter {
 }
 
 impl RowFilter {
-    /// The rows of a range of documents that pass, counted from its first one.
+    /// Returns the selected rows in a range of documents, counted from its first one.
     pub(super) fn within(&self, first_doc: u64, rows: u64) -> Vec<u64> {
         match self {
             RowFilter::Docs(docs) => {
@@ -90,5 +89,5 @@ impl RowFilter {
     }
 }
 
-/// Rows of a batch at most.
+/// The most rows per batch.
 pub(super) const MAX_BATCH_ROWS: usize = 1024;

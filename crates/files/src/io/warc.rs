@@ -1,9 +1,9 @@
-//! Web archives: counting their pages, and turning them into batches of documents.
+//! Counts the pages of web archives and converts them into batches of documents.
 //!
-//! A row is a record that holds a page: `response`, `resource` or `conversion` (the texts of WET files). Other records are
-//! counted by their types. As with JSON lines, opening reads the whole file once; places at which a reading may begin are
-//! remembered every megabyte of the file, so that several threads share one. A record that is broken, or holds no page, keeps
-//! its number and says why it cannot be used. The columns have fixed names, see [`COLUMNS`].
+//! A row is a record that contains a page: `response`, `resource` or `conversion` (the texts of WET files). Other records are
+//! counted by type. As with JSON lines, opening reads the complete file once and records a start position every megabyte, so
+//! several threads can share one file. A broken record, or one without a page, keeps its number and is reported as unusable.
+//! The columns have fixed names, see [`COLUMNS`].
 
 use super::coding::Coding;
 use super::format::{Archived, Piece, Reading};
@@ -21,30 +21,30 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// The columns of a web archive besides its pages, all of them strings: the address without angle brackets, the time of the
-/// crawl, the media type as the server gave it (of a record that is no answer of a server, as the archive gives it), the id of
-/// the record as it stands there, and the digest of the page, else of the block.
+/// The columns of a web archive besides its pages, all of them strings: the address without angle brackets; the time of the
+/// crawl; the media type sent by the server (for a record that is not a server response, the type in the archive); the record
+/// id as written; and the digest of the page or, if missing, of the block.
 pub const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
 
-/// Bytes of the file after which a place to begin is remembered.
+/// Bytes of the file between recorded start positions.
 const MARK_BYTES: u64 = 1 << 20;
 
-/// The types of records that are no rows, by which they are counted.
+/// Record types that are not rows, counted separately.
 const OTHERS: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "continuation"];
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// Rows, and bytes of their blocks, from one place where a reading may begin to the next.
+    /// Rows, and bytes of their blocks, from each possible start position to the next.
     pub pieces: Vec<Piece>,
     pub archived: Archived,
-    /// The bytes of the longest block that a reading may have to hold, where they are many.
+    /// Bytes of the longest block that a read may have to hold, if large.
     pub longest: u64,
-    /// What a reader should know of the file.
+    /// Notes about the file for the summary.
     pub notes: Vec<String>,
 }
 
-/// Whether the records of a type are rows.
+/// Returns whether records of this type are rows.
 fn is_row(kind: &str) -> bool {
     matches!(kind, "response" | "resource" | "conversion")
 }
@@ -52,7 +52,7 @@ fn is_row(kind: &str) -> bool {
 /// Counts the rows.
 ///
 /// # Errors
-/// What the system says, and a file in which no record can be read at all.
+/// Returns the I/O error, or an error for a file without any readable record.
 pub(super) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
     let mut records = Records::new(file, coding.packing, coding.window_bytes, 0)?;
     let mut scan = Scan::default();
@@ -95,7 +95,7 @@ pub(super) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
     Ok(scan)
 }
 
-/// Calls `each` with batches of the rows of the part, in order.
+/// Calls `each` with batches of the part's rows, in order.
 pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
     let (part, want, coding) = (reading.part, reading.want, reading.coding);
@@ -109,7 +109,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
             break;
         }
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
-            // Nothing more is asked of this piece, so the records that follow need not be counted either.
+            // No more rows are chosen in this piece, so the remaining records need not be counted.
             row = reading.rows;
             break;
         }
@@ -150,10 +150,10 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
     Ok(())
 }
 
-/// Memory that a block may leave behind for the next one.
+/// Memory that a block may leave allocated for the next one.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// Rows on their way to become a batch.
+/// Rows being collected into a batch.
 struct Batch<'b> {
     columns: &'b Columns,
     want: &'b Want,
@@ -168,7 +168,7 @@ struct Batch<'b> {
 
 impl<'b> Batch<'b> {
     fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
-        // The type names the charset of the page, so it comes with every page.
+        // The type names the charset of the page, so it is returned with every page.
         let asked = |name: &str| want.others.iter().any(|other| other == name) || (want.text && name == "content_type");
         let taken = |name: &str| (want.text && name == columns.text) || (want.id && name == columns.id);
         let others = COLUMNS.into_iter().filter(|name| asked(name) && !taken(name));
@@ -185,14 +185,14 @@ impl<'b> Batch<'b> {
         }
     }
 
-    /// A row of which nothing is known but why it cannot be used.
+    /// Adds a row that is unusable for this reason.
     fn bad(&mut self, doc: u64, why: Rejection) {
         self.add(doc, Err(why), |_| None);
     }
 
-    /// The row of a record with its block.
+    /// Adds the row of a record with its block.
     fn push(&mut self, doc: u64, head: &Head, block: std::result::Result<&[u8], Rejection>) {
-        // What makes a row bad must not depend on what a reading asks for: every block is unpacked.
+        // Whether a row is invalid must not depend on which columns are read: every block is unpacked.
         let (content_type, page) = match block {
             Err(why) => (None, Err(why)),
             Ok(block) => {
@@ -205,7 +205,7 @@ impl<'b> Batch<'b> {
             "content_type" => content_type.as_deref(),
             "record_id" => head.fields.get("warc-record-id"),
             "digest" => head.fields.get("warc-payload-digest").or(head.fields.get("warc-block-digest")),
-            // The address is the id, under any name of the column of ids.
+            // The address is the id, whatever the id column is called.
             _ => head
                 .fields
                 .get("warc-target-uri")
@@ -244,7 +244,7 @@ impl<'b> Batch<'b> {
         }
     }
 
-    /// The rows as documents; empty again.
+    /// Returns the rows as documents and empties the batch.
     fn finish(&mut self) -> Result<Documents> {
         let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
         if self.want.text {

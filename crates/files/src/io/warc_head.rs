@@ -1,22 +1,21 @@
-//! The fields of a head: of a record of a web archive, and of the answer of a server in it.
+//! Header fields: of web archive records, and of the server responses in them.
 //!
-//! Crawls hold what servers send, so nothing here refuses a whole head for one line of it: a line that is no field is left
-//! out. `httparse` takes the lines apart, after signs that it would end at were made spaces.
+//! Crawls store whatever servers send, so a single bad line must not reject a complete header: a line that is not a field is
+//! left out. `httparse` parses the lines, after characters that would stop it are replaced by spaces.
 
 use httparse::{EMPTY_HEADER, ParserConfig, Response};
 
-/// The longest head in bytes.
+/// The longest header in bytes.
 pub(super) const HEAD_BYTES: usize = 64 << 10;
 
-/// The fields of a head in their order; names in small letters, values without spaces around them, folded lines joined by a
-/// space.
+/// Header fields in order, with lowercase names, trimmed values, and folded lines joined by a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// The fields of these lines, which end with LF or CRLF. Bytes that are not UTF-8 become U+FFFD.
+    /// Parses the fields in these lines, which end with LF or CRLF. Bytes that are not UTF-8 become U+FFFD.
     pub fn of(lines: &[u8]) -> Fields {
-        // The parser knows heads of answers only, and wants the line that they begin with.
+        // The parser accepts only response headers, so a status line is added.
         let mut head = b"HTTP/1.1 200 OK\r\n".to_vec();
         let mut count = 0;
         for line in lines.split(|&byte| byte == b'\n') {
@@ -49,12 +48,12 @@ impl Fields {
         Fields(fields.collect())
     }
 
-    /// The value of the first field of that name, which is given in small letters; none where there is none that is not empty.
+    /// Returns the value of the first field with this lowercase name; `None` if it is missing or empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
-    /// The values of all fields of that name.
+    /// Returns the values of all fields with this name.
     pub fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }

@@ -1,5 +1,5 @@
-//! Laws of the reading of web archives, over any bytes: nothing panics, a piece has the records that the whole has there, and
-//! what is cut off changes nothing before the cut.
+//! Property tests for reading web archives, over arbitrary bytes: nothing panics, a piece has the same records as the complete
+//! file there, and truncation changes nothing before the cut.
 
 use super::packing::Packing;
 use super::warc_records::{Found, Records};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write as _;
 
-/// A record as a reading told of it: where it begins, whether a reading may begin there, and what it is.
+/// A record as read: where it begins, whether a read may begin there, and its content or error.
 type Come = (u64, bool, Result<(String, Vec<u8>), String>);
 
 fn file(bytes: &[u8]) -> File {
@@ -34,11 +34,11 @@ fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Come> {
     all
 }
 
-/// Reads the bytes in every way and holds what must hold; gives what one reading told.
+/// Reads the bytes in every way and checks the properties. Returns the records of one read.
 fn lawful(bytes: &[u8], packing: Packing) -> Vec<Come> {
     let file = file(bytes);
     let all = records(&file, packing, 0, true);
-    // Stepping over blocks goes the same way as holding them.
+    // Skipping blocks gives the same records as reading them.
     let stepped = records(&file, packing, 0, false);
     let same = |(a, b): (&Come, &Come)| (a.0, a.1, a.2.as_ref().err()) == (b.0, b.1, b.2.as_ref().err());
     assert!(all.len() == stepped.len() && all.iter().zip(&stepped).all(same), "{all:?} {stepped:?}");
@@ -56,8 +56,8 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// A frame with a checksum, as the program `zstd` writes it. Without one a changed byte may move the end of a frame and none
-/// can tell, so that the next frame is lost with it.
+/// Returns a frame with a checksum, as written by the program `zstd`. Without one, a changed byte may move the end of a frame
+/// undetected, so that the next frame is lost, too.
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
     encoder.include_checksum(true).expect("a parameter");
@@ -99,7 +99,7 @@ fn a_cut_anywhere_leaves_what_stands_before_it() {
             let before = before.count();
             let came = lawful(&bytes[..cut], packing);
             assert_eq!(came[..before], whole[..before], "{packing:?} {cut}");
-            // What remains of the record that was cut: nothing, a broken record, or all of it but line ends.
+            // The remainder of the truncated record: nothing, a broken record, or all of it except line breaks.
             let rest = &came[before..];
             assert!(rest.is_empty() || rest.len() == 1 && (rest[0].2.is_err() || rest[0] == whole[before]), "{rest:?}");
             let begun = cut - members[..before].iter().map(Vec::len).sum::<usize>();
@@ -126,14 +126,14 @@ fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
             assert_eq!(came[..hit], whole[..hit], "{packing:?} {at}");
             let after = whole.len() - hit - 1;
             assert!(came.len() >= hit + after, "{packing:?} {at}: {came:?}");
-            // A reading may no longer begin there, where the damaged member was unpacked beyond its end.
+            // A read may not be able to begin there if the damaged member was unpacked beyond its end.
             let told = |all: &[Come]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
             assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{packing:?} {at}");
         }
     }
 }
 
-/// Pieces of archives in any order: records, parts of them, line ends, heads that lie, bytes.
+/// Pieces of archives in any order: records, partial records, line breaks, wrong headers, arbitrary bytes.
 fn pieces() -> impl Strategy<Value = Vec<(usize, usize, u64)>> {
     proptest::collection::vec((0usize..14, 0usize..400, any::<u64>()), 0..12)
 }
@@ -175,7 +175,7 @@ proptest! {
         for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
             lawful(&bytes, packing);
         }
-        // As the content of a member, too.
+        // The same bytes inside a compressed member.
         lawful(&gz(&bytes), Packing::Gzip);
         lawful(&zst(&bytes), Packing::Zstd);
     }

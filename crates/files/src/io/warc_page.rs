@@ -1,8 +1,7 @@
-//! The page in the block of a record: the answer of a server without its head, dechunked and unpacked.
+//! Extracts the page from a record's block: the server response without its header, dechunked and unpacked.
 //!
-//! Archives are written by many crawlers, and some of them store a body that they have already dechunked or unpacked with the
-//! fields that say otherwise (RFC 9112 section 7.1, RFC 9110 section 8.4). So what does not begin as the field says is taken
-//! as it is.
+//! Archives are written by many crawlers. Some store a body that is already dechunked or unpacked, with fields that state
+//! otherwise (RFC 9112 section 7.1, RFC 9110 section 8.4). So a body that does not begin as the field states is used unchanged.
 
 use super::warc_head::{Fields, HEAD_BYTES};
 use crate::tables::document::{MAX_TEXT_BYTES, too_long};
@@ -10,21 +9,21 @@ use crate::tables::{RejectReason, Rejection};
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-/// What is wrong with a record, as the reason why it cannot be used.
+/// Returns the rejection for a broken record.
 pub(super) fn broken(what: &str) -> Rejection {
     Rejection::new(RejectReason::BrokenRecord, what)
 }
 
-/// A page, or why there is none, and of what type it is said to be.
+/// A page, or why there is none, and its declared type.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Payload<'b> {
-    /// The media type with its parameters, as the server or the archive gives it.
+    /// The media type with its parameters, as sent by the server or stored in the archive.
     pub content_type: Option<String>,
     pub page: Result<Cow<'b, [u8]>, Rejection>,
 }
 
-/// The page of a block. An answer of a server is one that begins as such; any other block is the page itself, of the type that
-/// the head of the record names.
+/// Returns the page of a block. A block that begins like a server response is one; any other block is the page itself, with the
+/// type from the record's header.
 pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     let declared = record.get("content-type");
     if !block.starts_with(b"HTTP/") {
@@ -46,8 +45,8 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     Payload { content_type, page }
 }
 
-/// Whether a block that begins so may be a page: what its head refuses need not be held. It is the whole block, or as much of it
-/// as a head may have.
+/// Returns whether a block with this beginning may be a page; other blocks need not be held. `begin` is the complete block, or
+/// as much of it as a header can have.
 pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     if !begin.starts_with(b"HTTP/") {
         let declared = record.get("content-type");
@@ -59,19 +58,19 @@ pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     answered(status).and_then(|()| named(fields.get("content-type"))).is_ok()
 }
 
-/// Whether the first bytes of a block, as many as are at hand, tell that it is no page.
+/// Returns whether the available first bytes of a block show that it is not a page.
 pub(super) fn is_no_page(record: &Fields, begin: &[u8]) -> bool {
     let is_complete = if begin.starts_with(b"HTTP/") { split(begin).is_some() } else { begin.len() >= b"HTTP/".len() };
     is_complete && !may_be_page(record, begin)
 }
 
-/// The first line of a head, and its fields.
+/// Returns the first line of a header, and its fields.
 fn parted(head: &[u8]) -> (&[u8], Fields) {
     let (status, lines) = head.split_at(head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1));
     (status, Fields::of(lines))
 }
 
-/// The head of an answer and its body.
+/// Splits a response into its header and its body.
 fn split(block: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut begin = 0;
     for (at, _) in block.iter().enumerate().take(HEAD_BYTES).filter(|(_, byte)| **byte == b'\n') {
@@ -83,7 +82,7 @@ fn split(block: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
-/// Whether the first line of an answer, `HTTP/1.1 200 OK`, says that it holds what was asked for.
+/// Checks that the status line, such as `HTTP/1.1 200 OK`, reports success.
 fn answered(line: &[u8]) -> Result<(), Rejection> {
     let mut parts = line.split(|byte| byte.is_ascii_whitespace()).skip(1).filter(|part| !part.is_empty());
     match parts.next() {
@@ -95,7 +94,7 @@ fn answered(line: &[u8]) -> Result<(), Rejection> {
     }
 }
 
-/// A body that is HTML or text, of at most [`MAX_TEXT_BYTES`].
+/// Returns a body that is HTML or text and has at most [`MAX_TEXT_BYTES`].
 fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, Rejection> {
     named(content_type)?;
     if content_type.is_none() && !is_like_html(&body) {
@@ -107,7 +106,7 @@ fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [
     Ok(body)
 }
 
-/// Whether a type that is named is one of pages.
+/// Checks that a declared type is one of pages.
 fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     let Some(content_type) = content_type else { return Ok(()) };
     let name = essence(content_type);
@@ -120,12 +119,12 @@ fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     Err(Rejection::new(RejectReason::NotHtml, detail))
 }
 
-/// `text/html` of `Text/HTML; charset=gbk`.
+/// Returns the bare media type, such as `text/html` for `Text/HTML; charset=gbk`.
 fn essence(content_type: &str) -> String {
     content_type.split([';', ',', ' ']).next().unwrap_or("").to_ascii_lowercase()
 }
 
-/// Whether the first sign is `<`, in an encoding of one or two bytes a sign.
+/// Returns whether the first character is `<`, in an encoding with one or two bytes per character.
 fn is_like_html(body: &[u8]) -> bool {
     let body = [b"\xEF\xBB\xBF".as_slice(), b"\xFF\xFE", b"\xFE\xFF"]
         .iter()
@@ -134,7 +133,7 @@ fn is_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != 0) == Some(&b'<')
 }
 
-/// The body without what was done to it for the way.
+/// Returns the body without its transfer and content encodings.
 fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Rejection> {
     let chunked = fields
         .all("transfer-encoding")
@@ -147,7 +146,7 @@ fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Reject
         .map(|name| name.trim().to_ascii_lowercase())
         .filter(|name| !matches!(name.as_str(), "" | "identity" | "none" | "utf-8"))
         .collect();
-    // The last one named was put on last.
+    // The last coding named was applied last.
     for coding in codings.iter().rev() {
         let out = match coding.as_str() {
             "gzip" | "x-gzip" if !body.starts_with(&[0x1F, 0x8B]) => continue,
@@ -182,11 +181,11 @@ enum Failed {
     TooLong,
 }
 
-/// A body that unpacks to more bytes is counted before it is held.
+/// A body that unpacks to more bytes is measured before it is held.
 const HELD_UNSEEN: u64 = 4 << 20;
 
-/// All that a decoder gives. One whose input is cut off gives what it can, as a browser shows it. A long body is unpacked twice,
-/// so that one that cannot be used is never held: a few kilobytes may unpack to more than a text may have.
+/// Returns everything that a decoder outputs. If the input is cut off, returns what is there, as a browser would. A long body
+/// is unpacked twice, so that an unusable one is never held: a few kilobytes may unpack to more than the longest text.
 fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed> {
     let mut begun = decoder().map_err(|_| Failed::Decoder)?;
     let mut out = Vec::new();
@@ -210,12 +209,12 @@ fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed
     if is_usable(&read, out.len() as u64) { Ok(out) } else { Err(Failed::Decoder) }
 }
 
-/// Whether what was unpacked can be shown: all of it, or some where the input is cut off.
+/// Returns whether the unpacked data is usable: complete, or a part if the input is cut off.
 fn is_usable<T>(read: &io::Result<T>, bytes: u64) -> bool {
     read.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::UnexpectedEof && bytes > 0)
 }
 
-/// How many bytes a reader gives, and how it ends.
+/// Returns how many bytes a reader outputs, and how it ends.
 fn counted(mut reader: impl Read) -> (u64, io::Result<()>) {
     let (mut bytes, mut buffer) = (0, vec![0; 64 << 10]);
     loop {
@@ -228,7 +227,7 @@ fn counted(mut reader: impl Read) -> (u64, io::Result<()>) {
     }
 }
 
-/// The chunks put together. What does not parse as a chunk is taken as it is.
+/// Returns the chunks combined. Data that does not parse as a chunk is used unchanged.
 fn dechunked(body: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let mut rest = body;
@@ -239,7 +238,7 @@ fn dechunked(body: &[u8]) -> Cow<'_, [u8]> {
         }
         let chunk = &rest[line..];
         let Some((chunk, behind)) = usize::try_from(size).ok().and_then(|size| chunk.split_at_checked(size)) else {
-            // The block was cut off in this chunk.
+            // The block was cut off inside this chunk.
             out.extend_from_slice(chunk);
             return Cow::Owned(out);
         };

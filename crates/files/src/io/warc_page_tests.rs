@@ -1,4 +1,4 @@
-//! What comes out of a block: heads of servers, chunks, packings, types, and what is refused with which words.
+//! Tests how pages are extracted from blocks: server headers, chunks, encodings, types, and the reasons for rejections.
 
 use super::*;
 use std::io::Write as _;
@@ -21,7 +21,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// The page of an answer with these fields, of type HTML where they name none.
+/// Returns the page of a response with these fields; its type is HTML unless they name one.
 fn answer(fields: &str, body: &[u8]) -> Result<Vec<u8>, Rejection> {
     let html = if fields.to_ascii_lowercase().contains("content-type") { "" } else { "Content-Type: text/html\r\n" };
     let block = [format!("HTTP/1.1 200 OK\r\n{html}{fields}\r\n").as_bytes(), body].concat();
@@ -55,7 +55,7 @@ fn every_packing_is_undone_in_the_order_in_which_it_was_put_on() {
         good("content-encoding: gzip\nContent-Encoding: zstd\n", &zstd::encode_all(gz(PAGE).as_slice(), 1).unwrap()),
         PAGE
     );
-    // Packed again on the way, and chunked around it.
+    // Compressed for transport, and chunked.
     let packed = gz(PAGE);
     let chunked = [format!("{:x}\r\n", packed.len()).as_bytes(), &packed, b"\r\n0\r\n\r\n"].concat();
     assert_eq!(good("Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", &chunked), PAGE);
@@ -66,10 +66,10 @@ fn a_body_that_was_unpacked_before_it_was_stored_is_taken_as_it_is() {
     for name in ["gzip", "deflate", "zstd"] {
         assert_eq!(good(&format!("Content-Encoding: {name}\r\n"), PAGE), PAGE);
     }
-    // Common Crawl stores bodies unpacked, and renames the fields.
+    // Common Crawl stores unpacked bodies and renames the fields.
     assert_eq!(good("X-Crawl-Content-Encoding: br\r\nX-Crawl-Transfer-Encoding: chunked\r\n", PAGE), PAGE);
     assert_eq!(good("Transfer-Encoding: chunked\r\n", PAGE), PAGE);
-    // It looks like the length of a chunk, but no chunk ends where it says.
+    // Looks like the length of a chunk, but no chunk ends there.
     let text = b"cafe\r\nhalf past seven, and nobody there";
     let short = b"5\r\nhalf past seven, and nobody there";
     assert_eq!(good("Transfer-Encoding: chunked\r\n", short), short);
@@ -81,10 +81,10 @@ fn chunks_are_put_together() {
     let chunked = "Transfer-Encoding: Chunked\r\n";
     assert_eq!(good(chunked, b"6\r\n<html>\r\n3;name=value\r\nabc\r\n0\r\nTrailer: x\r\n\r\n"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\n3\r\nabc"), b"<html>abc");
-    // Cut off in a chunk, and behind one.
+    // Cut off inside a chunk, and after one.
     assert_eq!(good(chunked, b"6\r\n<html>\r\nFF\r\nabc"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\r\n"), b"<html>");
-    // What is no chunk any more is taken as it is.
+    // Data that is not a chunk is used unchanged.
     assert_eq!(good(chunked, b"6\r\n<html>\r\n<p>no chunk"), b"<html><p>no chunk");
     assert_eq!(good(chunked, b"0\r\n\r\n"), b"");
     assert_eq!(good(chunked, b"6\r\n<html>\r\nFFFFFFFFFFFFFFFF\r\nabc"), b"<html>abc");
@@ -140,7 +140,7 @@ fn only_html_and_text_are_pages() {
     assert_eq!(of("image/PNG; q=1"), Err(Rejection::new(RejectReason::NotHtml, "image/png")));
     assert_eq!(of("text/x-%ff<script>"), Err(Rejection::new(RejectReason::NotHtml, "no known type")));
     assert_eq!(of(&format!("a/{}", "b".repeat(100))), Err(Rejection::new(RejectReason::NotHtml, "no known type")));
-    // Where no type is named the first sign tells.
+    // Without a declared type, the first character decides.
     assert_eq!(of(""), Err(Rejection::new(RejectReason::NotHtml, "it is not said what it is")));
     for page in [b"<p>".as_slice(), b"\xEF\xBB\xBF \r\n<!doctype html>", b"\xFF\xFE<\0p\0>\0", b"\0<\0p\0>"] {
         assert_eq!(answer("Content-Type:\r\n", page), Ok(page.to_vec()));
@@ -158,7 +158,7 @@ fn status_and_head_of_the_server() {
     }
     assert_eq!(of("HTTP/1.1 200 OK\nX:\n\n<p>"), page);
     assert_eq!(of("HTTP/1.1 404 Not Found\r\n\r\n<p>"), Err(Rejection::new(RejectReason::HttpStatus, "404")));
-    // The status comes before the type.
+    // The status is checked before the type.
     assert_eq!(
         of("HTTP/1.1 301 Moved\r\nContent-Type: image/png\r\n\r\n"),
         Err(Rejection::new(RejectReason::HttpStatus, "301"))
@@ -182,7 +182,7 @@ fn a_record_that_is_no_answer_is_the_page_itself() {
         Err(Rejection::new(RejectReason::NotHtml, "text/dns"))
     );
     assert_eq!(of("", "<p>").page.as_deref(), Ok(b"<p>".as_slice()));
-    // The type is told even of what is no page.
+    // The type is reported even if the block is not a page.
     let image = of("Content-Type: application/http\r\n", "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nx");
     assert_eq!((image.content_type.as_deref(), image.page.is_err()), (Some("image/png"), true));
 }
@@ -212,7 +212,7 @@ fn what_the_head_of_a_server_refuses_is_not_held() {
         assert_eq!(payload(&head.fields, &held).page.err().map(|why| why.reason), reason);
         assert_eq!(payload(&head.fields, &held).page.err(), payload(&head.fields, block.as_bytes()).page.err());
         assert_eq!(held.capacity() < 2 << 20, reason.is_some(), "{}", held.capacity());
-        // The next record is where it was.
+        // The position of the next record is unaffected.
         let Some(Found::Head(head)) = records.next().expect("read") else { panic!("a record") };
         records.block(&head, Some(&mut held)).expect("read").expect("whole");
         assert!(held.ends_with(b"<p>last"));

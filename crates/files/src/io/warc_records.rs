@@ -1,9 +1,9 @@
-//! The records of a web archive: where each begins, what its head says, and its block of bytes.
+//! The records of a web archive: where each begins, its header, and its block of bytes.
 //!
-//! The rules are those of WARC/1.1 (ISO 28500:2017), read leniently: LF for CRLF, any case in the names of fields, folded
-//! lines, one line end behind a block instead of two. What is no record is told as one that is broken, and the reading goes
-//! on at the next line that begins a record, or with the next member of a compressed file. A reading from a record on that
-//! [`Records::is_fresh`] goes exactly as one from the beginning: pieces of a file have the rows that were counted.
+//! The rules are those of WARC/1.1 (ISO 28500:2017), applied leniently: LF instead of CRLF, any case in field names, folded lines, and
+//! one line break after a block instead of two. Anything that is not a record is reported as a broken one, and reading continues at the
+//! next line that begins a record, or with the next member of a compressed file. A read that starts at a record for which
+//! [`Records::is_fresh`] holds takes the same path as one from the beginning, so pieces of a file have the rows that were counted.
 
 use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
@@ -15,9 +15,9 @@ use crate::tables::document::{MAX_TEXT_BYTES, too_long};
 use std::fs::File;
 use std::io;
 
-/// The longest block that is held, in bytes: the longest text, and a head of a server before it.
+/// The longest block that is held, in bytes: the longest text plus a server header.
 const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
-/// A block of fewer bytes is held without a look at how many are.
+/// A block shorter than this does not count toward the memory of a read.
 const LONG_BLOCK: u64 = 1 << 20;
 /// The longest line that may be the first of a record.
 const FIRST_LINE: usize = 32;
@@ -32,21 +32,21 @@ const NO_TYPE: &str = "its head names no type";
 const NO_LENGTH: &str = "its head names no length";
 const LENGTH: &str = "it does not end where its head says";
 
-/// What was found.
+/// A record or a broken part.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A record, whose block comes next: [`Records::block`] has to be called.
+    /// A record. Its block comes next, so [`Records::block`] must be called.
     Head(Head),
-    /// A record that is broken, with what is wrong, or bytes that are none.
+    /// A broken record, or bytes that are not a record, with what is wrong.
     Broken(&'static str),
 }
 
-/// The head of a record.
+/// The header of a record.
 #[derive(Debug)]
 pub(super) struct Head {
-    /// `WARC-Type` in small letters.
+    /// `WARC-Type` in lowercase.
     pub kind: String,
-    /// The length of the block in bytes as the head says it.
+    /// The length of the block in bytes according to the header.
     pub length: u64,
     pub fields: Fields,
 }
@@ -56,9 +56,9 @@ pub(super) struct Records {
     members: Members,
     /// Whether a member is open.
     inside: bool,
-    /// Whether a record of the open member was told of.
+    /// Whether a record of the open member has been returned.
     told: bool,
-    /// Where a first line of a record that was read already begins, and whether its version is known.
+    /// Where the already read first line of a record begins, and whether its version is supported.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,
@@ -66,34 +66,34 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// The records from that byte of the file on.
+    /// Opens the records from this byte of the file on.
     ///
     /// # Errors
-    /// As [`Members::new`].
+    /// Returns the same errors as [`Members::new`].
     pub fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Records> {
         let members = Members::new(file, packing, window_bytes, from)?;
         Ok(Records { members, inside: false, told: false, begun: None, start: from, fresh: false, line: Vec::new() })
     }
 
-    /// What stands behind the last member, once the end was reached.
+    /// Returns what follows the last member; valid once the end is reached.
     pub fn rest(&self) -> Option<Rest> {
         self.members.rest()
     }
 
-    /// Where the record found last begins: its first byte in a plain file, else its member.
+    /// Returns where the last record begins: its first byte in a plain file, otherwise its member.
     pub fn start(&self) -> u64 {
         self.start
     }
 
-    /// Whether a reading may begin at [`Records::start`].
+    /// Returns whether a read may begin at [`Records::start`].
     pub fn is_fresh(&self) -> bool {
         self.fresh
     }
 
-    /// The next record; none at the end.
+    /// Returns the next record; `None` at the end.
     ///
     /// # Errors
-    /// What the system says; damage is [`Found::Broken`].
+    /// Returns the I/O error; damage is [`Found::Broken`].
     pub fn next(&mut self) -> io::Result<Option<Found>> {
         loop {
             if let Some((start, known)) = self.begun.take() {
@@ -133,25 +133,25 @@ impl Records {
         }
     }
 
-    /// Bytes of the block of the head found last that a reading may have to hold, where they are many.
+    /// Returns how many bytes of the last record's block a read may have to hold; 0 if few.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the I/O error.
     pub fn held(&mut self, head: &Head) -> io::Result<u64> {
         let is_held = (LONG_BLOCK..=MAX_BLOCK).contains(&head.length);
         Ok(if is_held && !is_no_page(&head.fields, self.members.fill()?) { head.length } else { 0 })
     }
 
-    /// Reads the block of the record into `into`, or steps over it; it is the block of the head found last.
+    /// Reads the block of the last record into `into`, or skips it.
     ///
     /// # Errors
-    /// What the system says. The inner error is why the record cannot be used: it is broken, or too long to be held.
+    /// Returns the I/O error. The inner error is why the record is unusable: it is broken, or too long to be held.
     pub fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), Rejection>> {
         let from = self.members.position();
         let long = head.length > MAX_BLOCK;
         if self.members.is_plain() {
-            // A length is believed only where a record ends there, and is looked at before anything is held: a wrong one
-            // would swallow the records that follow.
+            // A length is trusted only if a record ends there, and is checked before anything is held. A wrong length would
+            // swallow the following records.
             if self.members.skip(head.length)? < head.length || !self.ends()? {
                 self.members.seek(from)?;
                 let more = self.search()?;
@@ -192,7 +192,7 @@ impl Records {
         Ok(if long { Err(too_long(head.length as usize)) } else { Ok(()) })
     }
 
-    /// Notes where a record begins.
+    /// Sets where a record begins.
     fn begin(&mut self, start: u64) {
         (self.start, self.fresh) = if self.members.is_plain() {
             (start, true)
@@ -202,7 +202,7 @@ impl Records {
         self.told = true;
     }
 
-    /// Reads on from behind the first line.
+    /// Continues reading after the first line.
     fn head(&mut self, known: bool) -> io::Result<Found> {
         let mut lines = Vec::new();
         loop {
@@ -212,7 +212,7 @@ impl Records {
             if self.line.is_empty() {
                 return Ok(Found::Broken(self.members.fault().map_or(NO_END, said)));
             }
-            // A record that was not written to its end, and the next behind it.
+            // An incomplete record, followed by the next one.
             if let Some(known) = version(&self.line) {
                 self.begun = Some((start, known));
                 return Ok(Found::Broken(NO_END));
@@ -240,7 +240,7 @@ impl Records {
         Ok(Found::Broken(broken))
     }
 
-    /// Steps over what may stand between records: line ends, and zeros that pad.
+    /// Skips what may be between records: line breaks, and zero padding.
     fn skip_blank(&mut self) -> io::Result<()> {
         loop {
             let there = self.members.fill()?;
@@ -253,8 +253,7 @@ impl Records {
         }
     }
 
-    /// Steps over what has to stand behind a block, and says whether it does: two line ends, or less before the next record
-    /// or the end.
+    /// Skips the end of a block. Returns whether it is valid: two line breaks, or fewer before the next record or the end.
     fn ends(&mut self) -> io::Result<bool> {
         let mut line_ends = 0;
         while line_ends < 2 {
@@ -273,7 +272,7 @@ impl Records {
         Ok(line_ends == 2 || self.members.starts_with(RECORD)?)
     }
 
-    /// Goes on to the next line of the member that begins a record, and says whether there is one.
+    /// Moves to the next line of the member that begins a record. Returns whether there is one.
     fn search(&mut self) -> io::Result<bool> {
         loop {
             let start = self.members.position();
@@ -290,7 +289,7 @@ impl Records {
         }
     }
 
-    /// Reads to the end of the line, at most that many bytes, behind what is in `line`; nothing at the end of the member.
+    /// Appends to `line` up to the end of the line, to at most this many bytes; appends nothing at the end of the member.
     fn read_line(&mut self, most: usize) -> io::Result<()> {
         loop {
             let there = self.members.fill()?;
@@ -307,7 +306,7 @@ impl Records {
     }
 }
 
-/// Whether a line is the first of a record, and then whether its version is one that is read: 0.17 to 1.1.
+/// Returns `None` if a line is not the first of a record, otherwise whether its version is supported: 0.17 to 1.1.
 fn version(line: &[u8]) -> Option<bool> {
     let version = line.strip_prefix(RECORD)?.trim_ascii_end();
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);

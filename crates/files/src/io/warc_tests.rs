@@ -1,4 +1,4 @@
-//! Web archives as they come: whole, damaged, cut off, in every dress; the rows must be the same however they are read.
+//! Tests complete, damaged and truncated web archives with every compression: the rows must be the same however they are read.
 
 use super::source::{Columns, Source};
 use super::testkit;
@@ -14,7 +14,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// A frame with a checksum.
+/// Returns a frame with a checksum.
 fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 1, dictionary).expect("memory");
     encoder.include_checksum(true).expect("a parameter");
@@ -22,7 +22,7 @@ fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// A record of that type about `http://x/NAME`, with more fields.
+/// Returns a record of this type about `http://x/NAME`, with more fields.
 fn record(kind: &str, name: &str, more: &str, block: &[u8]) -> Vec<u8> {
     let head = format!(
         "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{name}>\r\nWARC-Date: 2024-05-06T07:08:09Z\r\n\
@@ -38,7 +38,7 @@ fn answer(name: &str, page: &str) -> Vec<u8> {
     record("response", name, more, block.as_bytes())
 }
 
-/// One of each: three rows, of which the last is no page.
+/// Returns one record of each kind: three rows, the last of which is not a page.
 fn small() -> Vec<Vec<u8>> {
     vec![
         record("warcinfo", "info", "", b"software: none\r\n"),
@@ -50,7 +50,7 @@ fn small() -> Vec<Vec<u8>> {
     ]
 }
 
-/// The same records in a file of every format.
+/// Returns the same records in a file of every format.
 fn dressed(records: &[Vec<u8>]) -> [(&'static str, Vec<u8>); 5] {
     let each = |pack: &dyn Fn(&[u8]) -> Vec<u8>| records.iter().flat_map(|record| pack(record)).collect::<Vec<u8>>();
     let dictionary = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:".repeat(20);
@@ -121,7 +121,7 @@ fn rows(source: &Source, want: &Want, target: usize) -> Result<Vec<Row>> {
     Ok(all)
 }
 
-/// The pages of a file with these bytes, or why they are none.
+/// Returns the pages of a file with these bytes, or why they are invalid.
 fn pages(name: &str, bytes: &[u8]) -> Vec<std::result::Result<String, String>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);
@@ -205,14 +205,14 @@ fn the_type_comes_with_the_pages_and_the_ids_are_counted() {
         }
         assert_eq!(bad, 2);
     }
-    // Of the rows that can be used one has no id.
+    // One of the usable rows has no id.
     assert_eq!((seen.nulls, seen.kinds.len()), (1, 1));
 }
 
 #[test]
 fn heads_are_read_leniently() {
     let head = "WARC/0.17\nwarc-TYPE: Response\nWARC-Target-URI: <http://x/a\n b>\nContent-length: 51\n\nHTTP/1.1 200 OK\ncontent-type: text/html\n\n<p>one</p>";
-    // One line end behind the block, then none, zeros in between.
+    // One line break after the block, then none, with zeros in between.
     let bytes = [head, "\n", head, head, "\n\n\n\r\n\0\0\0", head, "\r\n\r\n\0\0"].concat().into_bytes();
     assert_eq!(pages("a.warc", &bytes), vec![Ok("<p>one</p>".to_owned()); 4]);
     let folder = tempfile::tempdir().expect("a folder");
@@ -249,8 +249,8 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records in one member, as where a file was compressed as a whole: no reader can go back in it, so a length that
-        // is too large takes the head of the next record with it.
+        // Several records in one member, as in a file compressed as a whole: seeking back is impossible, so a length that is
+        // too large swallows the next record's header.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
         let swallowed =
             ["18446744073709551615", "1000000000000", "Length: 80"].iter().any(|length| what.contains(length));
@@ -274,7 +274,7 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
             with(&member)
         };
         let length = members[1].len();
-        // The checksum, the data, a member that was not written to its end, the first bytes, the length at the end.
+        // The checksum, the data, an incomplete member, the first bytes, the length at the end.
         assert_eq!(flipped(length - 3), [page("a"), unpacked.clone(), page("b")], "{name}");
         let data = flipped(length / 2);
         assert_eq!((&data[0], &data[2], data.len()), (&page("a"), &page("b"), 3), "{name}: {data:?}");
@@ -284,7 +284,7 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
         assert_eq!(flipped(0), [page("a"), broken("it does not begin as a record does"), page("b")], "{name}");
         assert_eq!(with(b"\0\0\0\0"), [page("a"), page("b")]);
         assert_eq!(with(b"garbage"), [page("a"), broken("it does not begin as a record does"), page("b")]);
-        // Behind the last member.
+        // After the last member.
         let whole = members.concat();
         let three = [page("a"), Ok(long.clone()), page("b")];
         assert_eq!(pages(name, &whole), three);
@@ -293,7 +293,7 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
         assert_eq!((&behind[..3], &behind[3..]), (&three[..], &[broken("it does not begin as a record does")][..]));
         let cut = pages(name, &whole[..whole.len() - 3]);
         assert_eq!((&cut[..2], &cut[2..]), (&three[..2], &[broken("the file ends in it")][..]));
-        // Frames that are skipped.
+        // Skippable frames.
         if name.ends_with("zst") {
             assert_eq!(with(b"\x50\x2A\x4D\x18\x03\0\0\0abc"), [page("a"), page("b")]);
         }
@@ -343,7 +343,7 @@ fn a_block_that_is_too_long_is_not_held() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.warc");
     let head = "WARC/1.0\r\nWARC-Type: resource\r\nContent-Type: text/html\r\nContent-Length: 5000000000\r\n\r\n";
-    // The block is a hole in the file.
+    // The block is a hole in a sparse file.
     let mut file = std::fs::File::create(&path).expect("a file");
     file.write_all(head.as_bytes()).expect("written");
     std::io::Seek::seek(&mut file, std::io::SeekFrom::Current(5_000_000_000)).expect("sought");
@@ -356,7 +356,7 @@ fn a_block_that_is_too_long_is_not_held() {
 #[test]
 fn pieces_of_a_large_file_have_the_rows_of_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Texts that do not compress, some records between them that are no rows, and some that are broken.
+    // Incompressible texts, with some records in between that are not rows, and some that are broken.
     let records: Vec<Vec<u8>> = (0..400u64)
         .map(|n| {
             let text: String = (0..1000).map(|at| format!("{:x}", dupsift_core::hash::mix64(n * 1000 + at))).collect();

@@ -1,4 +1,4 @@
-//! Which files of a work folder are ours, by their names.
+//! Recognizes dupsift's files in a temporary folder by their names.
 
 use std::fs;
 use std::io;
@@ -6,34 +6,33 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs::private;
 
-/// The file that a living run holds locked.
+/// The file that an active run holds locked.
 pub(super) const LOCK: &str = "lock";
-/// The file that lists what a run has put down.
+/// The file that lists a run's checkpoints.
 pub const LEDGER: &str = "ledger.json";
-/// What came by standard input.
+/// The copy of standard input.
 pub(super) const STANDARD_INPUT: &str = "standard-input";
-/// How the names of files of documents end that were copied out of an index.
+/// The suffix of files with documents copied from an index.
 pub const GUESTS: &str = ".guests.parquet";
-/// How the names of tables end that list the rejected rows of an input besides the corpus.
+/// The suffix of tables that list the rejected rows of an input other than the corpus.
 pub const REJECTED: &str = ".rejected.parquet";
-/// How the names of work files end: products, products that are half written, and files that lose their names as soon as they are
-/// open.
+/// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they are open.
 const ENDINGS: [&str; 8] = [".product", ".run", ".half", ".work", ".terms", ".index", GUESTS, REJECTED];
 
-/// Whether a file of that name in a work folder is ours. No such name leads out of the folder.
+/// Returns whether a file with this name in a temporary folder is dupsift's. No such name leads out of the folder.
 pub fn is_work_file(name: &str) -> bool {
     [LOCK, LEDGER, STANDARD_INPUT].contains(&name)
         || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && is_plain(name)
 }
 
-/// Whether a name is one that a file or folder in a folder of ours may have: letters, digits, `.`, `_`, `-`, `+` and spaces of ASCII, the
-/// first one no `.`. So it is no path, and none of the names that the system gives to folders.
+/// Returns whether a name is allowed for a file or folder of dupsift: ASCII letters, digits, `.`, `_`, `-`, `+` and spaces, not
+/// beginning with `.`. So it is not a path, and not a special folder name.
 pub fn is_plain(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+ ".contains(&byte);
     (1..=255).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_letter)
 }
 
-/// Whether a file of a product may have that name: the key of the product, a number, and how files of products end.
+/// Returns whether a checkpoint file may have this name: the checkpoint's key, a number, and the suffix.
 pub fn is_product(key: &str, name: &str) -> bool {
     let is_key = key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let rest = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
@@ -43,7 +42,7 @@ pub fn is_product(key: &str, name: &str) -> bool {
             .is_some_and(|number| (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Removes the files of ours whose names are asked for.
+/// Removes dupsift's files whose names are accepted by `asked`.
 pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -58,7 +57,7 @@ pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::R
     Ok(())
 }
 
-/// The first path in a work folder that is none of ours.
+/// Returns the first path in a temporary folder that is not dupsift's.
 pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok);
     let is_ours = |entry: &fs::DirEntry| {
@@ -67,7 +66,7 @@ pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
     entries.filter(|entry| !is_ours(entry)).map(|entry| entry.file_name().into()).min()
 }
 
-/// The files in a work folder beside the lock, and their bytes.
+/// Returns the number of files in a temporary folder without the lock, and their bytes.
 pub(super) fn holds(folder: &Path) -> (u64, u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
     let sizes = entries.filter(|entry| entry.file_name() != LOCK).filter_map(|entry| entry.metadata().ok());

@@ -1,17 +1,17 @@
-//! The work folder of an output: it says that a run on this output lives, and holds what the run puts down on its way.
+//! The temporary folder of an output. It shows that a run is writing this output, and holds the run's checkpoints.
 //!
 //! ```text
-//! .NAME.dupsift-work/               beside the output NAME: lock, and the work files
-//! DIR/.NAME.dupsift-work-<hash>/    the work files under --work DIR, by a hash of the output's path; the lock beside NAME says where
+//! .NAME.dupsift-work/               next to the output NAME: the lock, and the temporary files
+//! DIR/.NAME.dupsift-work-<hash>/    the temporary files under --work DIR, by a hash of the output's path; the lock has its path
 //! ```
 //!
-//! A second run on the same output is told at the start. Who takes the lock clears away what dead runs left: half-made output
-//! folders, and the work files of a run with another `--work`. What lies in its own folder is looked at first, for it may be of
-//! use ([`WorkFolder::keep_only`]). The folder goes with this value, or when the process is ended, unless what it holds is to stay
-//! ([`WorkFolder::keep`]).
+//! A second run on the same output is refused at the start. The holder of the lock removes what killed runs left: unfinished
+//! output folders, and the temporary files of a run with another `--work`. The contents of its own folder are inspected first,
+//! because they may be useful ([`WorkFolder::keep_only`]). The folder is removed with this value, or when the process is ended,
+//! unless its contents are to be kept ([`WorkFolder::keep`]).
 //!
-//! Only files whose names are ours are removed; where a folder holds another one, both stay. A folder of another user, or one that others
-//! may write, is refused: what lies in it may be prepared.
+//! Only files with names that dupsift uses are removed; if a folder contains another file, both are kept. A folder that belongs
+//! to another user, or that others may write to, is refused, because its contents may have been planted.
 
 use std::fs;
 use std::io;
@@ -30,7 +30,7 @@ use dupsift_core::safe_fs::private;
 
 /// What follows the output's name in the name of the folder.
 const WORK: &str = "dupsift-work";
-/// The work folder of an output, locked.
+/// The locked temporary folder of an output.
 #[derive(Debug)]
 pub struct WorkFolder {
     place: Place,
@@ -38,23 +38,23 @@ pub struct WorkFolder {
     /// The folder below `--work`.
     moved: Option<Lock>,
     kept: AtomicBool,
-    /// What dead runs left, and what became of it.
+    /// What killed runs left, and what was done with it.
     cleared: Vec<Cleared>,
-    /// The folders above the output that were not there. Dropped last: they are removed again if nothing stands in them.
+    /// The created parent folders of the output. Dropped last: they are removed if they are empty.
     _above: MadeFolders,
 }
 
 impl WorkFolder {
-    /// Locks the work folder of an output, which is made with the folders above it, and clears away what dead runs left beside it.
+    /// Locks the temporary folder of an output, creating it and its parents, and removes what killed runs left next to the output.
     ///
     /// # Errors
-    /// [`Error::Usage`] where another run is writing this output, or the output has no place; [`Error::Io`].
+    /// Returns [`Error::Usage`] if another run is writing this output, or if the output's path is invalid; or [`Error::Io`].
     pub fn take(out: &Path, work: Option<&Path>) -> Result<WorkFolder> {
         let place = Place::of(out)?;
         let above = MadeFolders::create(&place.parent).map_err(Error::io("create the folder", &place.parent))?;
         let folder = beside(&place);
         let lock = locked(&folder, |owner| being_written(out, owner))?;
-        // Until it is looked at, what is there stays.
+        // Existing contents are kept until they are inspected.
         let mut taken =
             WorkFolder { place, lock, moved: None, kept: AtomicBool::new(true), cleared: Vec::new(), _above: above };
         if taken.lock.known || !taken.lock.before.lives_here() {
@@ -69,7 +69,7 @@ impl WorkFolder {
                 )
             });
             if other.is_err() {
-                // Nothing was done: what was kept stays, and what was made goes.
+                // Nothing was done: existing contents are kept, and new folders are removed.
                 taken.goes_without_ledger();
             }
             taken.moved = Some(other?);
@@ -83,21 +83,21 @@ impl WorkFolder {
         Ok(taken)
     }
 
-    /// Checks that no living run writes the output. Nothing is made, but for a moment if `probes`.
+    /// Checks that no active run is writing the output. Creates nothing, except for a moment if `probes` is set.
     ///
     /// # Errors
-    /// [`Error::Usage`] where one does.
+    /// Returns [`Error::Usage`] if one is.
     pub(super) fn check(out: &Path, place: &Place, probes: bool) -> Result<()> {
         Lock::holder(&beside(place), probes).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
 
-    /// Where the work files of an output would go; nothing is made or locked, and none where that is no place.
+    /// Returns where an output's temporary files would be, without creating or locking anything; `None` if the path is invalid.
     pub fn would_be(out: &Path, work: Option<&Path>) -> Option<PathBuf> {
         let place = Place::of(out).ok()?;
         work.map_or_else(|| Some(beside(&place)), |work| moved_to(&place, work).ok())
     }
 
-    /// Where work files go.
+    /// Returns the folder for temporary files.
     pub fn path(&self) -> &Path {
         self.moved.as_ref().unwrap_or(&self.lock).folder()
     }
@@ -106,25 +106,26 @@ impl WorkFolder {
         &self.place
     }
 
-    /// The user to whom what this process makes beside the output belongs.
+    /// Returns the user who owns what this process creates next to the output.
     pub(super) fn user(&self) -> Result<u32> {
         self.lock.user().map_err(Error::io("look at the lock in", self.lock.folder()))
     }
 
-    /// Whether the file system says for sure that no other run works on this output.
+    /// Returns whether the file system guarantees that no other run is writing this output.
     pub fn is_alone(&self) -> bool {
         self.locks().all(|lock| lock.known)
     }
 
-    /// What dead runs left beside the output, and what became of it.
+    /// Returns what killed runs left next to the output, and what was done with it.
     pub fn cleared(&self) -> &[Cleared] {
         &self.cleared
     }
 
-    /// Removes every work file but those of these names, and what came by standard input; with none of them, all that a dead run left.
+    /// Removes all temporary files except standard input and those whose names are accepted. If none are, removes everything
+    /// that a killed run left.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn keep_only(&self, names: impl Fn(&str) -> bool) -> Result<()> {
         remove_files(self.path(), |name| ![LOCK, STANDARD_INPUT].contains(&name) && !names(name))
             .map_err(Error::io("clear the folder", self.path()))?;
@@ -132,31 +133,31 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// From now on what lies in the folder stays, however the process ends, until [`WorkFolder::remove`].
+    /// Keeps the contents of the folder from here on, however the process ends, until [`WorkFolder::remove`].
     pub fn keep(&self) {
         self.kept.store(true, Relaxed);
         self.locks().for_each(|lock| unfinished::stays(lock.folder()));
     }
 
-    /// Removes the folder: its output stands, or no run is to go on from it.
+    /// Removes the folder: its output is complete, or no run is to resume from it.
     pub fn remove(self) {
         self.goes();
     }
 
-    /// Without a ledger no run can go on from what lies there.
+    /// Lets the folder be removed if it has no ledger, because no run can resume from it then.
     fn goes_without_ledger(&self) {
         if !self.path().join(LEDGER).is_file() {
             self.goes();
         }
     }
 
-    /// From now on the folder goes with this value, or with the process.
+    /// Removes the folder with this value or the process, from here on.
     pub(super) fn goes(&self) {
         self.kept.store(false, Relaxed);
         self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
     }
 
-    /// The files and bytes that lie in it beside the lock.
+    /// Returns the number of files in it without the lock, and their bytes.
     pub fn holds(&self) -> (u64, u64) {
         holds(self.path())
     }
@@ -165,10 +166,10 @@ impl WorkFolder {
         std::iter::once(&self.lock).chain(&self.moved)
     }
 
-    /// Removes the work files of a dead run that had them elsewhere.
+    /// Removes the temporary files of a killed run that stored them elsewhere.
     fn clear_other(&mut self, moved: Option<&Path>) -> Result<()> {
         if moved.is_some() {
-            // What an earlier run left here is not what this one would take up.
+            // This run does not resume from what an earlier run left here.
             given_up(self.lock.folder());
             remove_files(self.lock.folder(), |name| name != LOCK)
                 .map_err(Error::io("clear the folder", self.lock.folder()))?;
@@ -192,17 +193,17 @@ impl Drop for WorkFolder {
         for lock in self.locks() {
             unfinished::stays(lock.folder());
             if !self.kept.load(Relaxed) {
-                // The next run on this output clears away what stays for a failure.
+                // After a failure, the next run on this output removes the rest.
                 let _ = remove_ours(lock.folder());
             }
         }
     }
 }
 
-/// Removes what runs left of an output that was never finished, and says what it was.
+/// Removes what runs left of an output that was never finished, and returns what it was.
 ///
 /// # Errors
-/// [`Error::Usage`] where a run that lives is writing the output, or it has no place; [`Error::Io`].
+/// Returns [`Error::Usage`] if an active run is writing the output, or if its path is invalid; or [`Error::Io`].
 pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
     let place = Place::of(out)?;
     if !place.parent.is_dir() {
@@ -249,7 +250,7 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
     }
 }
 
-/// Says what goes because work files go elsewhere than in the run before.
+/// Warns that saved work is discarded, because temporary files are stored elsewhere than in the previous run.
 fn given_up(folder: &Path) {
     if folder.join(LEDGER).is_file() {
         tracing::warn!(
@@ -267,7 +268,7 @@ fn beside(place: &Place) -> PathBuf {
     place.parent.join(format!(".{}.{WORK}", place.name))
 }
 
-/// The folder below `--work`: the same one for the same output, from any folder of the process.
+/// Returns the folder below `--work`: the same one for the same output, whatever the working directory.
 fn moved_to(place: &Place, work: &Path) -> Result<PathBuf> {
     let work = work.canonicalize().map_err(Error::io("find the folder", work))?;
     if place.path.canonicalize().is_ok_and(|out| work.starts_with(out)) {
@@ -288,7 +289,7 @@ fn moved_name(place: &Place) -> Result<String> {
     Ok(format!(".{}.{WORK}-{hash:010x}", place.name))
 }
 
-/// Removes a work folder: first what it holds, then the lock, then the folder, so that no run loses a lock that it holds.
+/// Removes a temporary folder: first its contents, then the lock, then the folder, so that no run loses a lock that it holds.
 fn remove_ours(folder: &Path) -> io::Result<()> {
     remove_files(folder, |name| name != LOCK)?;
     if let Some(foreign) = foreign(folder) {
@@ -296,7 +297,7 @@ fn remove_ours(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     private::remove(&folder.join(LOCK))?;
-    // Another run may have begun to use it.
+    // Another run may have started to use it.
     let _ = fs::remove_dir(folder);
     Ok(())
 }

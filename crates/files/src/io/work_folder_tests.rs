@@ -1,4 +1,4 @@
-//! Laws of the work folder: one run at a time, and what dead runs left is found wherever it lies.
+//! Tests the temporary folder: one run at a time, and what killed runs left is found wherever it is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn take(out: &Path, work: Option<&Path>) -> WorkFolder {
     WorkFolder::take(out, work).expect("no other run")
 }
 
-/// What a killed run leaves: the folders without the lock. Gives where the work files are.
+/// Creates what a killed run leaves: the folders without the lock. Returns where the temporary files are.
 fn killed(out: &Path, work: Option<&Path>) -> PathBuf {
     let folder = take(out, work);
     for (name, bytes) in [("a.product", "12"), ("b.run", "345"), ("b.run.half", "6"), (LEDGER, "{}")] {
@@ -47,7 +47,7 @@ fn a_second_run_on_an_output_is_told_who_writes_it() {
         assert!(refused.to_string().starts_with(&expected), "{refused}");
     }
     assert_eq!(names(place.path()), before);
-    // Another output is another matter.
+    // Another output is independent.
     drop(Stage::begin(&place.path().join("out2"), false, Some(&elsewhere)).expect("begun"));
     drop(first);
     assert_eq!((names(place.path()), names(&elsewhere)), (vec!["elsewhere".to_owned()], vec![]));
@@ -69,7 +69,7 @@ fn the_same_command_finds_its_work_again_and_another_clears_it_away() {
         assert_eq!(again.holds(), (4, 8));
         again.keep_only(|name| name == LEDGER || name == "b.run").expect("cleared");
         assert_eq!(names(again.path()), ["b.run", "ledger.json", "lock"]);
-        // Without a decision all of it stays.
+        // Until a decision is made, everything is kept.
         drop(again);
         let again = take(&out, work);
         assert_eq!(again.holds(), (2, 5));
@@ -127,7 +127,7 @@ fn a_file_of_the_users_in_a_work_folder_stays() {
     let cleared = clean(&out).expect("cleaned");
     assert_eq!(cleared, [Cleared::Left { path: folder.clone(), foreign: "notes".into() }]);
     assert_eq!(names(&folder), ["lock", "notes"]);
-    // A folder that the lock of a dead run names is looked at closely.
+    // A folder named in the lock of a killed run is checked carefully.
     fs::create_dir(place.path().join("mine")).expect("a folder");
     fs::write(place.path().join("mine/a.product"), "user").expect("written");
     let Ok(super::lock::Asked::Mine(lock)) = Lock::take(&folder) else { panic!("it is free") };

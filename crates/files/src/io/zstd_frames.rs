@@ -1,23 +1,23 @@
-//! What frames of Zstandard say of themselves: those that decoders skip, dictionaries, windows.
+//! What Zstandard frames declare about themselves: skippable frames, dictionaries, windows.
 
 use super::input::Input;
 use std::io::{self, Read as _};
 
-/// How a frame begins.
+/// The magic number of a frame.
 pub(super) const ZST: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
-/// The first of the sixteen numbers with which a frame begins that decoders skip.
+/// The first of the sixteen magic numbers for skippable frames.
 const SKIPPABLE: u32 = 0x184D_2A50;
-/// The skippable frame at the beginning of a `.warc.zst` whose content is the dictionary of all frames.
+/// The skippable frame at the beginning of a `.warc.zst` file that contains the dictionary for all frames.
 const DICTIONARY: u32 = 0x184D_2A5D;
 /// The longest dictionary in bytes: 64 MiB.
 const MAX_DICTIONARY: u64 = 64 << 20;
 
-/// The logarithm of the largest window of Zstandard within so many bytes.
+/// Returns the logarithm of the largest Zstandard window within this many bytes.
 pub(super) fn window_log(bytes: u64) -> u32 {
     bytes.max(1).ilog2().clamp(10, 31)
 }
 
-/// What is said where a decoder refuses a window.
+/// Returns the message if a decoder refuses a window.
 pub(super) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
     let refused = error.to_string().contains("too much memory");
     refused.then(|| {
@@ -32,14 +32,14 @@ pub(super) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
     })
 }
 
-/// The length of the frame with its head, where decoders skip it.
+/// Returns the length of the frame with its header, if it is skippable.
 pub(super) fn skippable(bytes: &[u8]) -> Option<u64> {
     let &[a, b, c, d, e, f, g, h, ..] = bytes else { return None };
     let skipped = u32::from_le_bytes([a, b, c, d]) & !0xF == SKIPPABLE;
     skipped.then(|| 8 + u64::from(u32::from_le_bytes([e, f, g, h])))
 }
 
-/// The dictionary at the beginning of the file; empty where there is none. It may be compressed itself.
+/// Returns the dictionary at the beginning of the file; empty if there is none. It may be compressed.
 pub(super) fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
     let head = input.peek::<8>()?;
     let &[a, b, c, d, e, f, g, h] = head.as_slice() else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! The tables `attributes/FILE.parquet`: what the run says of a row of the corpus, one row each, in order.
+//! The tables `attributes/FILE.parquet`: the run's result for each row of the corpus, in order.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -9,16 +9,16 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// Columns that a table has only if the run was asked for them.
+/// Optional columns of the table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AttributeExtras {
-    /// How many sources a cluster has.
+    /// Whether to include the number of sources per cluster.
     pub sources: bool,
-    /// What was cut out of a document.
+    /// Whether to include what was cut from a document.
     pub cut: bool,
 }
 
-/// The columns of the table, for ids of that type.
+/// Returns the schema of the table for ids of this type.
 pub fn attribute_schema(id: IdType, extras: AttributeExtras) -> SchemaRef {
     let mut columns = vec![
         id_field("id", id),
@@ -44,26 +44,26 @@ pub fn attribute_schema(id: IdType, extras: AttributeExtras) -> SchemaRef {
 pub struct AttributeRow<'r> {
     /// The document's id.
     pub id: IdRef<'r>,
-    /// Its number.
+    /// Its document number.
     pub doc: u64,
-    /// Whether it goes; none of a row that is set aside.
+    /// Whether it is removed; `None` for a rejected row.
     pub removed: Option<bool>,
-    /// The id of the document that it goes for; its own where it goes for none.
+    /// The id of the document kept instead of it; its own id if there is none.
     pub kept_id: IdRef<'r>,
-    /// Why it goes, or why it is set aside.
+    /// Why it is removed or rejected.
     pub reason: Option<&'r str>,
-    /// The id of the representative of its cluster.
+    /// The id of its cluster's representative.
     pub cluster_id: IdRef<'r>,
-    /// Documents in the cluster, itself among them.
+    /// The number of documents in the cluster, including itself.
     pub cluster_size: u64,
     /// Whether it is the representative.
     pub is_representative: bool,
-    /// Documents with exactly its text, itself among them.
+    /// The number of documents with exactly its text, including itself.
     pub copies: u64,
-    /// How many values of `--source-column` its cluster has, where these are told.
+    /// The number of distinct values of `--source-column` in its cluster, if requested.
     pub sources: Option<u64>,
-    /// The share of its characters that are cut, and the characters that are left, if passages are cut; `None` for a row that is rejected or
-    /// removed for another document.
+    /// The share of its characters that are cut, and the number of characters left, if passages are cut; `None` for a row that
+    /// is rejected or removed in favor of another document.
     pub cut: Option<(f32, u64)>,
 }
 
@@ -76,15 +76,15 @@ pub struct AttributeBuilder {
     removed: BooleanBuilder,
     reason: StringBuilder,
     is_representative: BooleanBuilder,
-    /// None where the table has no such column.
+    /// `None` if the table has no such column.
     sources: Option<Int64Builder>,
-    /// None where the table has no such columns.
+    /// `None` if the table has no such columns.
     cut: Option<(Float32Builder, Int64Builder)>,
     rows: usize,
 }
 
 impl AttributeBuilder {
-    /// An empty builder for ids of that type, as [`attribute_schema`].
+    /// Creates an empty builder for ids of this type, as in [`attribute_schema`].
     pub fn new(id: IdType, extras: AttributeExtras) -> AttributeBuilder {
         AttributeBuilder {
             schema: attribute_schema(id, extras),
@@ -102,7 +102,7 @@ impl AttributeBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// An id that the table's type does not hold; the builder is of no use after that.
+    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
     pub fn push(&mut self, row: &AttributeRow<'_>) -> Result<()> {
         for (builder, id) in self.ids.iter_mut().zip([row.id, row.kept_id, row.cluster_id]) {
             builder.push(id)?;
@@ -123,17 +123,17 @@ impl AttributeBuilder {
         Ok(())
     }
 
-    /// Whether there is none.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether it is time to [`AttributeBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`AttributeBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         let [id, kept_id, cluster_id] = self.ids.each_mut().map(IdBuilder::finish);

@@ -1,4 +1,4 @@
-//! The table `model/` of `purify --train`: what was counted of each class and of each word in it.
+//! The table `model/` of `purify --train`: the counts for each class and each of its words.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;
@@ -12,10 +12,11 @@ use std::sync::Arc;
 /// The columns of the table.
 pub const CATEGORY_COLUMNS: [&str; 3] = ["class", "word", "count"];
 
-/// One row: a class, a word of it, how often the word occurs there; without a word, how many documents the class has.
+/// One row: a class, one of its words, and how often the word occurs there. Without a word, the count is the number of
+/// documents in the class.
 pub type CategoryRow = (String, Option<String>, u64);
 
-/// The schema of the table.
+/// Returns the schema of the table.
 pub fn category_schema() -> SchemaRef {
     let [class, word, count] = CATEGORY_COLUMNS;
     Arc::new(Schema::new(vec![
@@ -41,12 +42,12 @@ impl CategoryBuilder {
         self.count.append_value(count as i64);
     }
 
-    /// Whether it is time to [`CategoryBuilder::finish`].
+    /// Returns whether to call [`CategoryBuilder::finish`].
     pub fn is_full(&self) -> bool {
         self.count.values_slice().len() >= FULL_ROWS
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         let columns = vec![
             Arc::new(self.class.finish()) as _,
@@ -57,7 +58,7 @@ impl CategoryBuilder {
     }
 }
 
-/// The rows of a batch of [`CATEGORY_COLUMNS`]; none if a column is of another type or a count is below 0.
+/// Returns the rows of a batch of [`CATEGORY_COLUMNS`]; `None` if a column has another type or a count is negative.
 pub fn categories_found(batch: &RecordBatch) -> Option<Vec<CategoryRow>> {
     let class = batch.column_by_name("class")?.as_string_opt::<i32>()?;
     let word = batch.column_by_name("word")?.as_string_opt::<i32>()?;

@@ -2,8 +2,8 @@
 
 use super::reason::{RejectReason, Rejection};
 
-/// The longest text in bytes that is worked on: 128 MiB, so that places in the normalised text always fit 32 bits
-/// (`text::MAX_TEXT_BYTES` is the same; a test of the driver holds that).
+/// The longest text, in bytes, that is processed: 128 MiB, so that positions in the normalized text always fit into 32 bits
+/// (`text::MAX_TEXT_BYTES` is the same; a test of the driver checks that).
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// The text of one row.
@@ -11,17 +11,17 @@ pub const MAX_TEXT_BYTES: usize = 128 << 20;
 pub enum Cell<'a> {
     /// A text.
     Text(&'a str),
-    /// No text: null, or the field is not there.
+    /// No text: null, or a missing field.
     Null,
-    /// A row that cannot be used, and why.
+    /// An unusable row, and why.
     Bad(Rejection),
 }
 
 impl<'a> Cell<'a> {
-    /// The text, or why the row cannot be used.
+    /// Returns the text, or why the row is unusable.
     ///
     /// # Errors
-    /// The rejection of a row without a text.
+    /// Returns the rejection of a row without a text.
     pub fn text(self) -> std::result::Result<&'a str, Rejection> {
         match self {
             Cell::Text(text) => Ok(text),
@@ -31,7 +31,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Why a text of that many bytes is not worked on.
+/// Returns the rejection for a text of this many bytes.
 pub fn too_long(bytes: usize) -> Rejection {
     let detail = format!("a text of {bytes} bytes; at most {MAX_TEXT_BYTES} can be worked on");
     Rejection::new(RejectReason::TooLong, detail)

@@ -1,4 +1,4 @@
-//! The table `clusters/algorithm=NAME/`: one document of a cluster of two and more a row.
+//! The table `clusters/algorithm=NAME/`: one row per document in a cluster of at least two.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -11,7 +11,7 @@ use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type.
+/// Returns the schema of the table for ids of this type.
 pub fn cluster_schema(id: IdType) -> SchemaRef {
     Arc::new(Schema::new(vec![
         id_field("id", id),
@@ -30,11 +30,11 @@ pub struct ClusterRow<'r> {
     pub id: IdRef<'r>,
     /// The id of the cluster's representative.
     pub cluster_id: IdRef<'r>,
-    /// Documents in the cluster, at least 2.
+    /// The number of documents in the cluster, at least 2.
     pub cluster_size: u64,
     /// Whether this document is the representative.
     pub is_representative: bool,
-    /// The similarity of their pair, where the two are a pair.
+    /// The similarity to the representative, if the two are a pair.
     pub similarity_to_representative: Option<f32>,
     /// The document's number.
     pub doc: u64,
@@ -54,7 +54,7 @@ pub struct ClusterBuilder {
 }
 
 impl ClusterBuilder {
-    /// An empty builder for ids of that type.
+    /// Creates an empty builder for ids of this type.
     pub fn new(id: IdType) -> ClusterBuilder {
         ClusterBuilder {
             schema: cluster_schema(id),
@@ -71,7 +71,7 @@ impl ClusterBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// An id that the table's type does not hold; the builder is of no use after that.
+    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
     pub fn push(&mut self, row: &ClusterRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         self.cluster_id.push(row.cluster_id)?;
@@ -83,22 +83,22 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Rows since the last finish.
+    /// Returns the number of rows since the last finish.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is none.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether it is time to [`ClusterBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`ClusterBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.cluster_id.bytes())
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         let columns = vec![
@@ -113,23 +113,23 @@ impl ClusterBuilder {
     }
 }
 
-/// A document of a cluster, read back. The documents of a cluster follow one another.
+/// A document in a cluster, as read from the table. Documents of the same cluster are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clustered {
     /// The document's number.
     pub doc: u64,
-    /// Documents in its cluster.
+    /// The number of documents in its cluster.
     pub size: u64,
     /// Whether it is the representative.
     pub is_representative: bool,
-    /// As [`ClusterRow::similarity_to_representative`].
+    /// Same as [`ClusterRow::similarity_to_representative`].
     pub similarity: Option<f32>,
 }
 
 /// The columns that [`clustered`] reads.
 pub const CLUSTER_COLUMNS: [&str; 4] = ["cluster_size", "is_representative", "similarity_to_representative", "doc"];
 
-/// The rows of a batch of [`CLUSTER_COLUMNS`]; none if a column is of another type.
+/// Returns the rows of a batch of [`CLUSTER_COLUMNS`]; `None` if a column has another type.
 pub fn clustered(batch: &RecordBatch) -> Option<Vec<Clustered>> {
     let size = batch.column_by_name("cluster_size")?.as_primitive_opt::<Int64Type>()?;
     let representative = batch.column_by_name("is_representative")?.as_boolean_opt()?;

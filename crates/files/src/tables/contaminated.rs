@@ -1,5 +1,5 @@
-//! The tables of `contaminated`: `contaminated/` with a row for each document and item, `items/` and `suites/` with a row for each of
-//! these.
+//! The tables of `contaminated`: `contaminated/` with a row per document and item, `items/` and `suites/` with a row per item
+//! and per suite.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -18,7 +18,7 @@ fn number(name: &str) -> Field {
     Field::new(name, DataType::Int64, false)
 }
 
-/// The columns of `contaminated/`, for ids of that type.
+/// Returns the schema of `contaminated/` for ids of this type.
 pub fn contaminated_schema(id: IdType) -> SchemaRef {
     Arc::new(Schema::new(vec![
         id_field("id", id),
@@ -42,17 +42,17 @@ pub fn contaminated_schema(id: IdType) -> SchemaRef {
 pub struct ContaminatedRow<'r> {
     /// The id of the document.
     pub id: IdRef<'r>,
-    /// Its number.
+    /// Its document number.
     pub doc: u64,
     /// The id of the item.
     pub eval_id: &'r str,
-    /// The evaluation set that the item is of.
+    /// The evaluation set that contains the item.
     pub suite: &'r str,
-    /// How much of the item is in the span, from 0 to 1.
+    /// The share of the item found in the span, from 0 to 1.
     pub score: f64,
-    /// The n-grams of the item, and those of them in the span.
+    /// The number of n-grams in the item, and how many of them are in the span.
     pub grams: [u64; 2],
-    /// Whether the answer is beside the span; `None` if the item has none.
+    /// Whether the answer is next to the span; `None` if the item has none.
     pub answer_found: Option<bool>,
     /// Where the span begins and ends, in characters of the text.
     pub characters: [u64; 2],
@@ -67,7 +67,7 @@ pub struct ContaminatedRow<'r> {
 pub struct ContaminatedBuilder {
     schema: SchemaRef,
     id: IdBuilder,
-    /// The columns of numbers, in their order.
+    /// The number columns, in order.
     numbers: [Int64Builder; 7],
     texts: [StringBuilder; 3],
     score: Float32Builder,
@@ -76,7 +76,7 @@ pub struct ContaminatedBuilder {
 }
 
 impl ContaminatedBuilder {
-    /// Returns an empty builder for ids of that type.
+    /// Returns an empty builder for ids of this type.
     pub fn new(id: IdType) -> ContaminatedBuilder {
         ContaminatedBuilder {
             schema: contaminated_schema(id),
@@ -92,7 +92,7 @@ impl ContaminatedBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// An id that the table's type does not hold; the builder is of no use after that.
+    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
     pub fn push(&mut self, row: &ContaminatedRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         let ([grams, found], [start, end], [start_byte, end_byte]) = (row.grams, row.characters, row.bytes);
@@ -106,17 +106,17 @@ impl ContaminatedBuilder {
         Ok(())
     }
 
-    /// Returns whether there is no row.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Returns whether it is time to [`ContaminatedBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`ContaminatedBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.texts.iter().map(|texts| texts.values_slice().len()).sum::<usize>())
     }
 
-    /// Returns the rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         let [doc, grams, found, start, end, start_byte, end_byte] =
@@ -130,7 +130,7 @@ impl ContaminatedBuilder {
     }
 }
 
-/// The columns of `items/`.
+/// Returns the schema of `items/`.
 pub fn item_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         text("eval_id"),
@@ -144,20 +144,20 @@ pub fn item_schema() -> SchemaRef {
     ]))
 }
 
-/// An item.
+/// One row of `items/`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ItemRow<'r> {
-    /// Its id.
+    /// The id of the item.
     pub eval_id: &'r str,
-    /// The evaluation set that it is of.
+    /// The evaluation set that contains it.
     pub suite: &'r str,
-    /// Its tokens.
+    /// The number of its tokens.
     pub tokens: u64,
     /// `found`, `not found`, `public` or `too short`.
     pub status: &'r str,
-    /// Documents in which it has a score of 0.8 or more, and of 0.5 or more.
+    /// The number of documents in which its score is at least 0.8, and at least 0.5.
     pub documents: [u64; 2],
-    /// The highest score in any document; 0 if no document has more than a few words of it.
+    /// The highest score in any document; 0 if no document contains more than a few of its words.
     pub score: f64,
     /// The beginning of its text.
     pub text: &'r str,
@@ -184,17 +184,17 @@ impl ItemBuilder {
         self.rows += 1;
     }
 
-    /// Returns whether there is no row.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Returns whether it is time to [`ItemBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`ItemBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.texts.iter().map(|texts| texts.values_slice().len()).sum::<usize>())
     }
 
-    /// Returns the rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         let [tokens, documents_80, documents_50] =
@@ -205,19 +205,19 @@ impl ItemBuilder {
     }
 }
 
-/// The columns of numbers of `suites/`, behind the name of the suite.
+/// The number columns of `suites/`, after the name of the suite.
 pub const SUITE_NUMBERS: [&str; 7] =
     ["items", "too_short", "public", "found_80", "found_50", "documents_80", "documents_50"];
 
-/// The columns of `suites/`.
+/// Returns the schema of `suites/`.
 pub fn suite_schema() -> SchemaRef {
     Arc::new(Schema::new([text("suite")].into_iter().chain(SUITE_NUMBERS.map(number)).collect::<Vec<_>>()))
 }
 
-/// The table `suites/`, from the name of each suite and its [`SUITE_NUMBERS`].
+/// Builds the table `suites/` from the name of each suite and its [`SUITE_NUMBERS`].
 ///
 /// # Errors
-/// More suites than a table holds.
+/// Returns an error if there are too many suites for a table.
 pub fn suite_table<'s>(suites: impl IntoIterator<Item = (&'s str, [u64; 7])>) -> Result<RecordBatch> {
     let (mut names, mut numbers) = (StringBuilder::new(), <[Int64Builder; 7]>::default());
     for (name, values) in suites {

@@ -1,9 +1,8 @@
-//! A batch of documents: consecutive rows of one file (or the chosen ones among them), of which only the columns asked
-//! for were decoded.
+//! A batch of documents: consecutive or chosen rows of one file, with only the requested columns decoded.
 //!
-//! For any string type of the file the text column stands here as a view array (Utf8View, or BinaryView where the
-//! file says binary), so that a text is borrowed from the decoded page and never copied, and no 32-bit offset can
-//! overflow. A row whose text cannot be used keeps its number; [`Cell`] says why.
+//! Whatever string type the file has, the text column is a view array here (Utf8View, or BinaryView for a binary column), so a
+//! text is borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text
+//! keeps its number; [`Cell`] states why.
 
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
 use super::id::{IdKind, IdRef, IdsSeen};
@@ -23,9 +22,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Some rows of one file.
 #[derive(Clone, Debug)]
 pub struct Documents {
-    /// The global number of the first row.
+    /// The document number of the first row.
     pub first_doc: u64,
-    /// The columns asked for: the text, the id, the others, each once and as far as the file has it.
+    /// The requested columns that the file has: the text, the id and the others, each once.
     pub rows: RecordBatch,
     docs: Option<Vec<u64>>,
     bad: BTreeMap<usize, Rejection>,
@@ -33,23 +32,23 @@ pub struct Documents {
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
     html: bool,
-    /// For each column besides the text, the values that are null because they are not UTF-8.
+    /// For each column other than the text, the values that are null because they are not UTF-8.
     not_text: Vec<(String, Vec<NotText>)>,
-    /// For each column that was written as text, how many values could not be.
+    /// For each column written as text, how many values could not be.
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
-/// A column of strings beside the text.
+/// A string column other than the text.
 #[derive(Clone, Debug)]
 pub struct TextColumn(Strings);
 
 impl TextColumn {
-    /// The value of a row.
+    /// Returns the value of a row.
     pub fn get(&self, row: usize) -> Cell<'_> {
         cell(&self.0, row)
     }
 
-    /// All values, as a view type.
+    /// Returns all values as a view array.
     pub fn array(&self) -> ArrayRef {
         self.0.array()
     }
@@ -69,11 +68,11 @@ enum IdColumn {
 }
 
 impl Documents {
-    /// Consecutive rows from the document `first_doc` on. `text` and `id` name the columns that are those, if they were
-    /// asked for and are there: strings of any kind, dictionaries of them, binary of any kind; ids also integers.
+    /// Creates a batch of consecutive rows, starting at document `first_doc`. `text` and `id` name those columns, if they are
+    /// requested and present. Their types may be strings, dictionaries of strings, or binary; ids may also be integers.
     ///
     /// # Errors
-    /// A column of another type.
+    /// Returns an error if a column has another type.
     pub fn new(first_doc: u64, rows: RecordBatch, text: Option<&str>, id: Option<&str>) -> Result<Documents> {
         let text = text.and_then(|name| rows.column_by_name(name).map(|column| (name.to_owned(), column.clone())));
         let (rows, text) = match text {
@@ -109,12 +108,12 @@ impl Documents {
         Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text, not_written })
     }
 
-    /// Returns consecutive rows whose columns of strings, which `strings` names, were decoded as bytes. They are checked here: a text that
-    /// is not UTF-8 makes its row one that cannot be used, any other such value is null. Pages may be in any charset, and stay bytes
-    /// if `html` says that the texts are pages. `text` and `id` as in [`Documents::new`].
+    /// Creates a batch of consecutive rows whose string columns, listed in `strings`, were decoded as bytes and are checked
+    /// here. A text that is not UTF-8 makes its row unusable; any other such value becomes null. If `html` is set, the texts
+    /// are pages in any charset and stay bytes. `text` and `id` as in [`Documents::new`].
     ///
     /// # Errors
-    /// As there.
+    /// Returns the same errors as [`Documents::new`].
     pub fn of_bytes(
         first_doc: u64,
         mut rows: RecordBatch,
@@ -139,11 +138,10 @@ impl Documents {
         Ok(Documents { bad, not_text, html, ..documents })
     }
 
-    /// The rows of these numbers, ascending, from columns that were gathered one by one; `text` and `id` as in
-    /// [`Documents::new`].
+    /// Creates a batch of the rows with these numbers, ascending, from separate columns; `text` and `id` as in [`Documents::new`].
     ///
     /// # Errors
-    /// As there; columns of another length.
+    /// Returns the same errors as [`Documents::new`]; also an error if columns differ in length.
     pub fn of_columns(
         docs: Vec<u64>,
         columns: Vec<(&str, ArrayRef)>,
@@ -160,7 +158,7 @@ impl Documents {
         Ok(Documents::new(first_doc, rows, text, id)?.with_docs(docs))
     }
 
-    /// The same rows, which are not consecutive: their global numbers, ascending, one a row.
+    /// Sets the document numbers of rows that are not consecutive: ascending, one per row.
     pub fn with_docs(mut self, docs: Vec<u64>) -> Documents {
         debug_assert_eq!(docs.len(), self.len());
         self.first_doc = docs.first().copied().unwrap_or(self.first_doc);
@@ -168,33 +166,33 @@ impl Documents {
         self
     }
 
-    /// The same rows, of which these cannot be used, with the reasons.
+    /// Marks these rows as unusable, with the reasons.
     pub fn with_bad(mut self, bad: BTreeMap<usize, Rejection>) -> Documents {
         self.bad = bad;
         self
     }
 
-    /// The same rows; the reader knows better than the id column what ids the file has (JSON mixes kinds).
+    /// Sets which ids the file has, if the reader knows more than the id column shows (JSON mixes kinds).
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
     }
 
-    /// The same rows, whose texts are pages that have to be purified first, or not.
+    /// Sets whether the texts are pages that must be purified first.
     pub fn with_html(mut self, html: bool) -> Documents {
         self.html = html;
         self
     }
 
-    /// Whether the texts are pages: HTML in any charset, see [`Documents::page`].
+    /// Returns whether the texts are pages: HTML in any charset, see [`Documents::page`].
     pub fn is_html(&self) -> bool {
         self.html
     }
 
-    /// The bytes of a row's page; none where there is none.
+    /// Returns the bytes of a row's page; `None` if there is none.
     ///
     /// # Errors
-    /// Why the row cannot be used.
+    /// Returns why the row is unusable.
     pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &Rejection> {
         match (self.bad.get(&row), &self.text) {
             (Some(why), _) => Err(why),
@@ -204,11 +202,11 @@ impl Documents {
         }
     }
 
-    /// The same rows with other texts: what came of the pages. `beside` are columns of strings, which take the place of those of
-    /// their names; `bad` are rows that cannot be used, besides those that could not be used before.
+    /// Replaces pages by their extracted texts. `beside` contains string columns, which replace columns of the same name; `bad`
+    /// contains unusable rows, in addition to those already unusable.
     ///
     /// # Errors
-    /// Columns of another length.
+    /// Returns an error if columns differ in length.
     pub fn purified(
         self,
         text: (&str, StringViewArray),
@@ -226,10 +224,10 @@ impl Documents {
         Ok(Documents { rows, text, bad: all, html: false, ..self })
     }
 
-    /// The same rows with another column, in the place of the one of its name; `is_id`: it is the column of ids.
+    /// Adds a column, or replaces the one with the same name; `is_id` marks it as the id column.
     ///
     /// # Errors
-    /// A column of another length, or ids of a type that is none of ids.
+    /// Returns an error for a column of another length, or ids of an unsupported type.
     pub fn with_column(self, name: &str, column: ArrayRef, is_id: bool) -> Result<Documents> {
         let (rows, first_doc) = (put(self.rows, name, column)?, self.first_doc);
         if !is_id {
@@ -239,22 +237,22 @@ impl Documents {
         Ok(Documents { rows, id, ids_seen, ..self })
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.num_rows()
     }
 
-    /// Whether there is none.
+    /// Returns whether the batch has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The global number of a row.
+    /// Returns the document number of a row.
     pub fn doc(&self, row: usize) -> u64 {
         self.docs.as_ref().map_or(self.first_doc + row as u64, |docs| docs[row])
     }
 
-    /// The text of a row; [`Cell::Null`] where the text column was not asked for.
+    /// Returns the text of a row; [`Cell::Null`] if the text column was not requested.
     pub fn text(&self, row: usize) -> Cell<'_> {
         if let Some(why) = self.bad.get(&row) {
             return Cell::Bad(why.clone());
@@ -262,24 +260,25 @@ impl Documents {
         self.text.as_ref().map_or(Cell::Null, |text| cell(text, row))
     }
 
-    /// A projected column, by its name in the file.
+    /// Returns a column by its name in the file.
     pub fn column(&self, name: &str) -> Option<&ArrayRef> {
         self.rows.column_by_name(name)
     }
 
-    /// Another column of strings (titles); none where the column is not there or holds none.
+    /// Returns a string column other than the text, such as titles; `None` if it is missing or has another type.
     ///
     /// # Errors
-    /// Strings that cannot be read as such, which arrow does not know.
+    /// Returns an error if arrow cannot read the strings.
     pub fn text_column(&self, name: &str) -> Result<Option<TextColumn>> {
         self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
-    /// Returns another column as text: strings, or numbers, booleans, dates and times spelled out; `None` if the column is not there or holds
-    /// anything else. A value that cannot be written is null, and counts among [`Documents::lost_values`] from then on.
+    /// Returns a column other than the text as text: strings, or numbers, booleans, dates and times written as text. `None` if
+    /// the column is missing or has another type. A value that cannot be written becomes null and is included in
+    /// [`Documents::lost_values`] from then on.
     ///
     /// # Errors
-    /// Values that cannot be read as such, which arrow does not know.
+    /// Returns an error if arrow cannot read the values.
     pub fn spelled_column(&self, name: &str) -> Result<Option<TextColumn>> {
         let Some(column) = self.column(name) else { return Ok(None) };
         if is_spelled(column.data_type()) {
@@ -297,7 +296,7 @@ impl Documents {
         self.not_written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many values besides the texts are null because they are not UTF-8, or because they could not be written as text, by column.
+    /// Returns by column how many values other than texts are null because they are not UTF-8 or could not be written as text.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = LostValues::default();
         self.not_text.iter().for_each(|(column, values)| lost.add(column, NOT_UTF8, values.len() as u64));
@@ -305,13 +304,13 @@ impl Documents {
         lost
     }
 
-    /// Returns the same rows. Values of these columns that are not UTF-8 are no longer counted as lost, because their rows are rejected.
+    /// Excludes values of these columns that are not UTF-8 from the lost values, because their rows are rejected.
     pub fn without_lost(mut self, columns: &[String]) -> Documents {
         self.not_text.retain(|(name, _)| !columns.contains(name));
         self
     }
 
-    /// Returns the rows whose value of a column besides the text is null because it is not UTF-8, with the reason.
+    /// Returns the rows in which this column, which is not the text, is null because its value is not UTF-8, with the reason.
     pub fn lost_of<'d>(&'d self, column: &'d str) -> impl Iterator<Item = (usize, Rejection)> + 'd {
         let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
         let why =
@@ -319,7 +318,7 @@ impl Documents {
         values.map(move |value| (value.row, why(value.byte)))
     }
 
-    /// The id of a row as the user has it; none where it is null or there is no id column.
+    /// Returns the id of a row; `None` if it is null or there is no id column.
     pub fn id(&self, row: usize) -> Option<IdRef<'_>> {
         match self.id.as_ref()? {
             IdColumn::Strings(Strings::Text(ids)) => ids.is_valid(row).then(|| IdRef::Text(ids.value(row))),
@@ -329,8 +328,8 @@ impl Documents {
         }
     }
 
-    /// What ids these rows hold: to be merged over a whole reading that asks for the ids, see [`IdsSeen::id_type`].
-    /// In a reading that does not, every row counts as one without.
+    /// Returns the kinds of ids in these rows. Must be merged over a complete read that requests the ids, see
+    /// [`IdsSeen::id_type`]. In a read without ids, every row counts as one without an id.
     pub fn ids_seen(&self) -> &IdsSeen {
         &self.ids_seen
     }
@@ -345,10 +344,10 @@ impl Strings {
     }
 }
 
-/// What kind of ids a column of that type holds; none if it cannot be an id column.
+/// Returns the kind of ids in a column of this type; `None` if it cannot be an id column.
 pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     Some(match data_type {
-        // A column of nulls alone has no other type in some files.
+        // In some files, a column that is null everywhere has no other type.
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => IdKind::Text,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => IdKind::Bytes,
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => IdKind::Int32,
@@ -359,13 +358,13 @@ pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     })
 }
 
-/// Whether a column of that type can be the text.
+/// Returns whether a column of this type can be the text.
 pub fn is_text(data_type: &DataType) -> bool {
     matches!(id_kind(data_type), Some(IdKind::Text | IdKind::Bytes))
         && !matches!(data_type, DataType::FixedSizeBinary(_))
 }
 
-/// Whether values of that type are no strings and can be spelled out: numbers, truth values, days and times.
+/// Returns whether values of this type are not strings but can be written as text: numbers, booleans, dates and times.
 pub fn is_spelled(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => is_spelled(values),
@@ -383,7 +382,7 @@ fn id_column(column: &ArrayRef) -> Result<Option<IdColumn>> {
     })
 }
 
-/// The column as a view array, where it holds strings or bytes.
+/// Returns the column as a view array, if it contains strings or bytes.
 fn strings(column: &ArrayRef) -> Result<Option<Strings>> {
     Ok(match id_kind(column.data_type()) {
         Some(IdKind::Text) => read_as::texts(column).map_err(unread(column))?.map(Strings::Text),
@@ -411,7 +410,7 @@ fn utf8(bytes: &[u8]) -> Cell<'_> {
     }
 }
 
-/// Why a text is none of which that byte is the first wrong one.
+/// Returns the rejection for a text whose first invalid byte is this one.
 fn not_utf8(byte: usize) -> Rejection {
     Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of the text is wrong"))
 }

@@ -1,4 +1,4 @@
-//! Tests of batches of documents.
+//! Tests batches of documents.
 
 use super::*;
 use arrow::array::{BinaryArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, LargeStringArray};
@@ -35,7 +35,7 @@ fn numbers_and_truth_values_are_spelled() {
     };
     let told = |first: &str, last: &str| Some([Some(first.to_string()), None, Some(last.to_string())]);
     assert_eq!(spelled("whole"), told("-3", "12"));
-    // A number is spelled the same way in a column of floats, which many writers make of whole numbers with nulls.
+    // A number is written in the same way if its column has floats, because many writers store integers with nulls as floats.
     assert_eq!((spelled("float"), spelled("narrow")), (told("2020", "0.5"), told("-7", "0.1")));
     assert_eq!(spelled("decimal"), told("1.50", "0.05"));
     assert_eq!(spelled("day"), told("1970-01-01", "1970-01-02"));

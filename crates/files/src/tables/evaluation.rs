@@ -1,4 +1,4 @@
-//! The table `evaluation/evaluation.parquet`: one algorithm a row, with its figures against the truth.
+//! The table `evaluation/evaluation.parquet`: one row per algorithm, with its scores against the ground truth.
 
 use super::table;
 use arrow::array::builder::{Float64Builder, Int64Builder, StringBuilder};
@@ -7,10 +7,10 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of whole numbers.
+/// The integer columns.
 pub const EVALUATION_COUNTS: [&str; 5] = ["pairs", "pairs_true", "pairs_not_written", "pages", "pages_true"];
 
-/// The columns of figures, null where a figure is undefined.
+/// The score columns; null if a score is undefined.
 pub const EVALUATION_FIGURES: [&str; 11] = [
     "pair_precision",
     "pair_recall",
@@ -30,13 +30,13 @@ pub const EVALUATION_FIGURES: [&str; 11] = [
 pub struct EvaluationRow<'r> {
     /// The label of the algorithm.
     pub algorithm: &'r str,
-    /// By [`EVALUATION_COUNTS`].
+    /// The counts, in the order of [`EVALUATION_COUNTS`].
     pub counts: [u64; EVALUATION_COUNTS.len()],
-    /// By [`EVALUATION_FIGURES`].
+    /// The scores, in the order of [`EVALUATION_FIGURES`].
     pub figures: [Option<f64>; EVALUATION_FIGURES.len()],
 }
 
-/// The columns of the table: the name of the algorithm, Int64 counts, Float64 figures.
+/// Returns the schema of the table: the name of the algorithm, Int64 counts, Float64 scores.
 pub fn evaluation_schema() -> SchemaRef {
     let counts = EVALUATION_COUNTS.iter().map(|name| Field::new(*name, DataType::Int64, false));
     let figures = EVALUATION_FIGURES.iter().map(|name| Field::new(*name, DataType::Float64, true));
@@ -44,7 +44,7 @@ pub fn evaluation_schema() -> SchemaRef {
     Arc::new(Schema::new([algorithm].into_iter().chain(counts).chain(figures).collect::<Vec<_>>()))
 }
 
-/// The whole table: there are no more rows than algorithms.
+/// Returns the complete table; it has one row per algorithm.
 pub fn evaluation_table(rows: &[EvaluationRow<'_>]) -> Result<RecordBatch> {
     let mut algorithm = StringBuilder::new();
     let mut counts: Vec<Int64Builder> = EVALUATION_COUNTS.iter().map(|_| Int64Builder::new()).collect();

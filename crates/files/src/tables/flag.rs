@@ -1,4 +1,4 @@
-//! The table `flags/` of the verb `stream`: one document a row, in the order of the input, and whether its key came before.
+//! The table `flags/` of the command `stream`: one row per document, in input order, with whether its key was seen before.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type. `duplicate` and `seen` are null for documents without a key.
+/// Returns the schema of the table for ids of this type. `duplicate` and `seen` are null for documents without a key.
 pub fn flag_schema(id: IdType) -> SchemaRef {
     Arc::new(Schema::new(vec![
         id_field("id", id),
@@ -31,7 +31,7 @@ pub struct FlagBuilder {
 }
 
 impl FlagBuilder {
-    /// An empty builder for ids of that type.
+    /// Creates an empty builder for ids of this type.
     pub fn new(id: IdType) -> FlagBuilder {
         FlagBuilder {
             schema: flag_schema(id),
@@ -43,10 +43,10 @@ impl FlagBuilder {
         }
     }
 
-    /// Appends one row; `seen` is how often the key came before (15: as often or more), none without a signature.
+    /// Appends one row. `seen` is how often the key was seen before (15 means 15 or more), or `None` without a signature.
     ///
     /// # Errors
-    /// An id that the table's type does not hold; the builder is of no use after that.
+    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
     pub fn push(&mut self, id: IdRef<'_>, seen: Option<u8>, doc: u64) -> Result<()> {
         self.id.push(id)?;
         self.duplicate.append_option(seen.map(|seen| seen > 0));
@@ -56,17 +56,17 @@ impl FlagBuilder {
         Ok(())
     }
 
-    /// Whether there is none.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether it is time to [`FlagBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`FlagBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes())
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         table(

@@ -1,7 +1,7 @@
-//! The user's ids: as they are read, as they are held, and in which type they are written.
+//! Document ids: as read, as held in memory, and the type in which they are written.
 //!
-//! A corpus may mix files whose ids differ in type, and only a full reading knows whether unsigned ids fit Int64 or an id
-//! is null. So a reading collects what it saw in [`IdsSeen`], and one pure function says what type the output has.
+//! A corpus may combine files with ids of different types. Only a complete read shows whether unsigned ids fit into Int64 and
+//! whether any id is null. So a read collects this in [`IdsSeen`], and one pure function returns the output type.
 
 use dupsift_core::hash::hash64;
 use dupsift_core::number::counted;
@@ -10,10 +10,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest id in bytes that is written; a longer one is a mistake in the choice of the column.
+/// The longest id, in bytes, that is written; a longer one means that the wrong column was chosen.
 pub const MAX_ID_BYTES: usize = 16 << 20;
 
-/// One id as it stands in a batch.
+/// One id, borrowed from a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum IdRef<'a> {
     /// A string.
@@ -38,7 +38,7 @@ pub enum Id {
 }
 
 impl Id {
-    /// The same id, borrowed: what the builders take.
+    /// Borrows the id, as the builders expect it.
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
             Id::Text(text) => IdRef::Text(text),
@@ -60,7 +60,7 @@ impl IdRef<'_> {
 }
 
 impl From<IdRef<'_>> for Id {
-    /// An unsigned id above the largest Int64 becomes its decimal text: such a corpus is written as text anyway.
+    /// Converts an unsigned id above the largest Int64 into decimal text, because such a corpus is written as text anyway.
     fn from(id: IdRef<'_>) -> Id {
         match id {
             IdRef::Text(text) => Id::Text(text.to_owned()),
@@ -72,7 +72,7 @@ impl From<IdRef<'_>> for Id {
 }
 
 impl fmt::Display for IdRef<'_> {
-    /// Text as it is, numbers in decimal, bytes as UTF-8 where they are that and else as `0x` and hexadecimal digits.
+    /// Writes text unchanged, numbers in decimal, and bytes as UTF-8 or, if they are not UTF-8, as `0x` and hexadecimal digits.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             IdRef::Text(text) => out.write_str(text),
@@ -95,7 +95,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// The type of the id columns of the output.
+/// The type of the output's id columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdType {
     /// Utf8.
@@ -108,7 +108,7 @@ pub enum IdType {
     Int64,
 }
 
-/// What ids an input holds.
+/// The kind of ids in an input.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Deserialize, Serialize)]
 pub enum IdKind {
     /// Any string type, or a dictionary of one.
@@ -135,22 +135,22 @@ impl fmt::Display for IdKind {
     }
 }
 
-/// What a reading saw of the ids; readings of parts are merged in any order.
+/// The ids found by a read; partial results can be merged in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct IdsSeen {
-    /// The kinds that came.
+    /// The kinds that occurred.
     pub kinds: BTreeSet<IdKind>,
     /// The largest unsigned 64-bit id.
     pub max_unsigned: u64,
     /// Rows without an id: null, or in a file without an id column.
     pub nulls: u64,
-    /// Rejected rows whose id cannot be read. Only a table with a row for every row names them.
+    /// Rejected rows with an unreadable id. Only a table with a row for every input row includes them.
     #[serde(default)]
     pub unreadable: u64,
 }
 
 impl IdsSeen {
-    /// What two readings saw together.
+    /// Merges the results of two reads.
     pub fn merge(&mut self, other: &IdsSeen) {
         self.kinds.extend(&other.kinds);
         self.max_unsigned = self.max_unsigned.max(other.max_unsigned);
@@ -158,16 +158,16 @@ impl IdsSeen {
         self.unreadable += other.unreadable;
     }
 
-    /// Returns what was seen for an output with a table that has a row for every row: rejected rows without an id need a name, too.
+    /// Returns the ids for an output with a table that has a row for every input row: rejected rows without an id need a name, too.
     #[must_use]
     pub fn of_every_row(mut self) -> IdsSeen {
         self.nulls += std::mem::take(&mut self.unreadable);
         self
     }
 
-    /// The type that holds all these ids as given, and a sentence for run.json where it is not simply the user's own.
+    /// Returns the type that can hold all these ids, and a sentence for run.json if it differs from the input's type.
     ///
-    /// A row without an id gets the text `FILE#ROW`, so one null makes integer ids text; bytes can hold it as they are.
+    /// A row without an id gets the text `FILE#ROW`, so a single null turns integer ids into text; bytes can hold it unchanged.
     pub fn id_type(&self) -> (IdType, Option<String>) {
         let only = |kinds: &[IdKind]| self.kinds.iter().all(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {

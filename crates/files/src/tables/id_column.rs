@@ -1,7 +1,7 @@
-//! An id column of an output table, in the type that the whole corpus gets.
+//! An id column of an output table, with the same type for the complete corpus.
 //!
-//! All that was read is turned into that type: numbers into decimal text, text into bytes. What cannot be (a text in an
-//! Int64 column) means that the type was chosen from another corpus, and is an error, never a null.
+//! All ids are converted to that type: numbers to decimal text, text to bytes. An id that cannot be converted (a text in an
+//! Int64 column) means that the type was determined from another corpus. It is an error, never a null.
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
 use arrow::array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
@@ -12,7 +12,7 @@ use dupsift_core::error::{Error, Result};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The field of an id column; ids of documents are never null in the output.
+/// Returns the field of an id column; document ids in the output are never null.
 pub fn id_field(name: &str, id: IdType) -> Field {
     let data_type = match id {
         IdType::Text => DataType::Utf8,
@@ -40,7 +40,7 @@ enum Column {
 }
 
 impl IdBuilder {
-    /// An empty column of that type.
+    /// Creates an empty column of this type.
     pub fn new(id: IdType) -> IdBuilder {
         let column = match id {
             IdType::Text => Column::Text(StringBuilder::new()),
@@ -54,7 +54,7 @@ impl IdBuilder {
     /// Appends one id.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`], or one that the column's type does not hold.
+    /// Returns [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`], or one that does not fit the column's type.
     pub fn push(&mut self, id: IdRef<'_>) -> Result<()> {
         let length = match id {
             IdRef::Text(text) => text.len(),
@@ -80,7 +80,7 @@ impl IdBuilder {
         Ok(())
     }
 
-    /// Appends a null, in a column that may have them.
+    /// Appends a null to a nullable column.
     pub fn push_null(&mut self) {
         match &mut self.column {
             Column::Text(column) => column.append_null(),
@@ -90,12 +90,12 @@ impl IdBuilder {
         }
     }
 
-    /// Bytes of the values pushed since the last finish.
+    /// Returns the bytes of the values since the last finish.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The column; the builder is empty again.
+    /// Returns the column and empties the builder.
     pub fn finish(&mut self) -> ArrayRef {
         self.bytes = 0;
         match &mut self.column {
@@ -107,17 +107,16 @@ impl IdBuilder {
     }
 }
 
-/// Builds an id column of text or bytes from the bytes of ids as they will be written: whether they are text is checked
-/// once, for all of them together.
+/// Builds a text or binary id column from the bytes of the ids as written. All of them are checked for UTF-8 at once.
 #[derive(Debug)]
 pub struct IdBytes {
-    /// Where each id begins, and the last one ends.
+    /// The offsets where each id begins and the last one ends.
     offsets: Vec<i32>,
     values: Vec<u8>,
 }
 
 impl IdBytes {
-    /// An empty column with room for so many ids.
+    /// Creates an empty column with capacity for this many ids.
     pub fn new(ids: usize) -> IdBytes {
         let mut offsets = Vec::with_capacity(ids + 1);
         offsets.push(0);
@@ -127,7 +126,7 @@ impl IdBytes {
     /// Appends one id.
     ///
     /// # Errors
-    /// [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`].
+    /// Returns [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`].
     #[inline]
     pub fn push(&mut self, id: &[u8]) -> Result<()> {
         check_length(id.len())?;
@@ -136,11 +135,11 @@ impl IdBytes {
         Ok(())
     }
 
-    /// Appends the last id so many times more; nothing if there is none.
+    /// Appends the last id this many more times; does nothing if there is none.
     pub fn repeat(&mut self, times: usize) {
         let [.., begin, end] = self.offsets[..] else { return };
         let (begin, length) = (begin as usize, (end - begin) as usize);
-        // What is repeated doubles with each step.
+        // The copied part doubles with each step.
         let whole = begin + length * (times + 1);
         while self.values.len() < whole {
             let more = (self.values.len() - begin).min(whole - self.values.len());
@@ -149,16 +148,16 @@ impl IdBytes {
         self.offsets.extend((1..=times).map(|time| end + (time * length) as i32));
     }
 
-    /// Bytes of all ids; their user ends the column before they come near to 2 GiB.
+    /// Returns the bytes of all ids; the caller must finish the column well before 2 GiB.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.values.len()
     }
 
-    /// The column.
+    /// Returns the column.
     ///
     /// # Errors
-    /// [`Error::Table`] for text that is none.
+    /// Returns [`Error::Table`] if `text` is set and an id is not UTF-8.
     pub fn finish(self, text: bool) -> Result<ArrayRef> {
         let (offsets, values) = (OffsetBuffer::new(self.offsets.into()), self.values.into());
         let failed = || Error::table("put together a column of ids");
@@ -179,7 +178,7 @@ fn check_length(length: usize) -> Result<()> {
     Ok(())
 }
 
-/// The id as a number of the column's width.
+/// Returns the id as an integer of the column's width.
 fn integer<N: TryFrom<i64> + TryFrom<u64>>(id: IdRef<'_>) -> Result<N> {
     let number = match id {
         IdRef::Int(number) => N::try_from(number).ok(),
@@ -238,7 +237,7 @@ mod tests {
             builders.iter_mut().for_each(|builder| builder.push(IdRef::Text(id)).expect("both hold it"));
             for column in [&mut text, &mut bytes] {
                 match at.checked_sub(1).map(|before| ids[before] == *id) {
-                    // Of a run all the rest at once.
+                    // Appends the rest of a run at once.
                     Some(true) if ids[at - 2] == *id => {}
                     Some(true) => column.repeat(ids[at..].iter().take_while(|next| *next == id).count()),
                     _ => column.push(id.as_bytes()).expect("short"),

@@ -1,4 +1,4 @@
-//! The table `compare/pairs.parquet`: one judged pair a row, in order of the documents, with who found it and what the judge said.
+//! The table `compare/pairs.parquet`: one row per judged pair, in document order, with the algorithms that found it and the verdict.
 
 use super::{is_full, table};
 use arrow::array::RecordBatch;
@@ -7,8 +7,8 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of the table. `found_by` are the labels of the algorithms with commas between; `similarity` is null where it is
-/// below the threshold of the judge, who does not finish the sum then.
+/// Returns the schema of the table. `found_by` contains the labels of the algorithms, separated by commas. `similarity` is null
+/// below the judge's threshold, because the sum is not completed then.
 pub fn judged_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("doc_a", DataType::Int64, false),
@@ -31,7 +31,7 @@ pub struct JudgedBuilder {
 }
 
 impl JudgedBuilder {
-    /// Appends one row; a pair with a similarity is one of duplicates.
+    /// Appends one row; a pair with a similarity is a duplicate.
     pub fn push(&mut self, doc_a: u64, doc_b: u64, found_by: &str, similarity: Option<f32>) {
         self.doc_a.append_value(doc_a as i64);
         self.doc_b.append_value(doc_b as i64);
@@ -41,15 +41,15 @@ impl JudgedBuilder {
         self.rows += 1;
     }
 
-    /// Whether it is time to [`JudgedBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`JudgedBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.found_by.values_slice().len())
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     ///
     /// # Errors
-    /// None that could be expected: what can fail is a mistake of our own.
+    /// Returns an error only if there is a bug in this module.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         table(

@@ -1,4 +1,4 @@
-//! Texts out of lists: paragraphs (`list<string>`), and messages of a chat (`list<struct<role, content>>`), joined by line feeds.
+//! Texts from lists: paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`), joined by line feeds.
 //!
 //! ```text
 //! ["One.", null, "Two."]                                         One.\nTwo.
@@ -13,10 +13,10 @@ use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Field};
 use arrow::error::ArrowError;
 
-/// The fields of an object in a list that are its text: the first one that is there.
+/// The text fields of an object in a list; the first one present is used.
 pub const TEXT_FIELDS: [&str; 2] = ["content", "text"];
 
-/// Returns whether a column of that type holds lists of strings, or of structs with one of [`TEXT_FIELDS`] that is a string.
+/// Returns whether a column of this type contains lists of strings, or of structs in which one of [`TEXT_FIELDS`] is a string.
 pub fn is_texts(data_type: &DataType) -> bool {
     match data_type {
         DataType::List(item) | DataType::LargeList(item) => match item.data_type() {
@@ -39,11 +39,10 @@ fn is_string(field: impl AsRef<Field>) -> bool {
     }
 }
 
-/// Returns the texts of a column of lists as bytes, which are still to be checked; `None` for any other column. Nulls and empty strings
-/// in a list are left out.
+/// Returns the texts of a list column as unchecked bytes; `None` for any other column. Nulls and empty strings in a list are left out.
 ///
 /// # Errors
-/// Offsets or keys that point outside of the values; a text that no view can hold.
+/// Returns an error if offsets or keys are out of range, or if a text is too long for a view.
 pub fn joined(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
     if !is_texts(column.data_type()) {
         return Ok(None);
@@ -85,7 +84,7 @@ pub fn joined(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> 
     Ok(Some(texts.finish()))
 }
 
-/// A field of structs, null if the struct is.
+/// Returns a field of structs, null if the struct is null.
 fn of_struct(structs: &StructArray, field: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let nulls = NullBuffer::union(structs.nulls(), field.nulls());
     Ok(make_array(field.to_data().into_builder().nulls(nulls).build()?))

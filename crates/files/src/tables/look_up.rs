@@ -1,39 +1,39 @@
-//! Single rows of `pairs/` and `removed/`, read back for questions about one document or two.
+//! Looks up single rows of `pairs/` and `removed/`, for questions about one or two documents.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch, StringArray};
 use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::row::{COPY, RelationKind};
 
-/// A pair as it stands in its table.
+/// A row of the pair table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundPair {
-    /// As [`PairColumns::similarity`](super::PairColumns::similarity).
+    /// Same as [`PairColumns::similarity`](super::PairColumns::similarity).
     pub similarity: f32,
-    /// As [`PairColumns::distance`](super::PairColumns::distance).
+    /// Same as [`PairColumns::distance`](super::PairColumns::distance).
     pub distance: Option<f32>,
-    /// Which rules found it, joined by `+`.
+    /// The rules that found it, joined by `+`.
     pub matched_by: String,
-    /// Whether it was checked on the texts.
+    /// Whether it was verified on the texts.
     pub verified: bool,
-    /// What the pair is, where the method tells.
+    /// The relation of the two documents, if the algorithm reports it.
     pub relation: Option<String>,
-    /// Why.
+    /// The reason for this relation.
     pub why: Option<String>,
-    /// As [`PairColumns::next_best`](super::PairColumns::next_best).
+    /// Same as [`PairColumns::next_best`](super::PairColumns::next_best).
     pub next_best: Option<f32>,
-    /// As [`PairColumns::other_title`](super::PairColumns::other_title).
+    /// Same as [`PairColumns::other_title`](super::PairColumns::other_title).
     pub other_title: bool,
 }
 
-/// Where a pair is, seen from one batch of the table, which is in order of (doc_a, doc_b).
+/// Where a pair is in relation to one batch of the table, which is ordered by (doc_a, doc_b).
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairSearch {
-    /// Here.
+    /// In this batch.
     Found(FoundPair),
-    /// Not here; a later batch may have it.
+    /// Not in this batch, but possibly in a later one.
     Further,
-    /// Rows here stand behind its place: it is nowhere.
+    /// Nowhere: this batch has rows after its position.
     Nowhere,
 }
 
@@ -51,7 +51,7 @@ pub const PAIR_LOOK_UP_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// Looks for the pair (a, b), a below b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; none if a column is of another type.
+/// Looks for the pair (a, b), with a below b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; `None` if a column has another type.
 pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let distance = batch.column_by_name("distance")?.as_primitive_opt::<Float32Type>()?;
@@ -89,8 +89,8 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
 /// The columns that [`partners_of`] reads.
 pub const PARTNER_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// The other document of each pair that a document is in, how alike the two are, and whether the pair is a form; in a batch of
-/// [`PARTNER_COLUMNS`]. None if a column is of another type.
+/// Returns for each pair of a document, in a batch of [`PARTNER_COLUMNS`], the other document, their similarity, and whether
+/// the relation is "same template". `None` if a column has another type.
 pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -110,8 +110,8 @@ pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)
 /// The columns that [`copies_of`] reads.
 pub const COPY_LOOK_UP_COLUMNS: [&str; 3] = ["matched_by", "doc_a", "doc_b"];
 
-/// The pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that one of these documents is in, it and the other one; none if a
-/// column is of another type.
+/// Returns the pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that contain one of these documents, as this
+/// document and the other one; `None` if a column has another type.
 pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
     let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -125,25 +125,25 @@ pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
     Some(found)
 }
 
-/// A removal as it stands in its table.
+/// A row of the removal table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundRemoval {
     /// The removed document.
     pub doc: u64,
-    /// The kept one that it was matched to.
+    /// The kept document that it was matched to.
     pub kept_doc: u64,
-    /// As [`RemovalRow::similarity`](super::RemovalRow::similarity).
+    /// Same as [`RemovalRow::similarity`](super::RemovalRow::similarity).
     pub similarity: Option<f32>,
-    /// As [`RemovalRow::algorithm`](super::RemovalRow::algorithm).
+    /// Same as [`RemovalRow::algorithm`](super::RemovalRow::algorithm).
     pub algorithm: String,
-    /// As [`RemovalRow::reason`](super::RemovalRow::reason).
+    /// Same as [`RemovalRow::reason`](super::RemovalRow::reason).
     pub reason: String,
 }
 
 /// The columns that [`removals_of`] reads.
 pub const REMOVAL_LOOK_UP_COLUMNS: [&str; 5] = ["similarity", "algorithm", "reason", "doc", "kept_doc"];
 
-/// The rows of a batch of [`REMOVAL_LOOK_UP_COLUMNS`] that are of these documents; none if a column is of another type.
+/// Returns the rows for these documents in a batch of [`REMOVAL_LOOK_UP_COLUMNS`]; `None` if a column has another type.
 pub fn removals_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<FoundRemoval>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let algorithm = batch.column_by_name("algorithm")?.as_string_opt::<i32>()?;

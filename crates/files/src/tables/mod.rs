@@ -1,7 +1,7 @@
-//! What flows between the rooms: checked views of Arrow batches, one file a table.
+//! Checked views of Arrow batches, which the other modules exchange: one file per table.
 //!
-//! Going in, [`document::Documents`] is a batch of the user's rows. Coming out, each output table has its schema and its
-//! builder here, so that a column has one name, one type and one place. No file is opened in this room.
+//! [`document::Documents`] is a batch of input rows. Each output table has its schema and its builder here, so a column has one
+//! name, one type and one definition. This module opens no files.
 
 pub mod attribute;
 pub mod category;
@@ -67,16 +67,16 @@ use dupsift_core::error::{Error, Result};
 
 /// Rows after which a builder of an output table is full.
 pub const FULL_ROWS: usize = 8192;
-/// Bytes of variable-width values after which a builder of an output table is full; what keeps a text column, whose
-/// offsets are 32-bit, far from overflowing.
+/// Bytes of variable-width values after which a builder of an output table is full. Keeps text columns, which have 32-bit
+/// offsets, far from overflowing.
 pub const FULL_BYTES: usize = 4 << 20;
 
-/// Returns whether a builder with so many rows, and so many bytes in its longest columns, is to be written.
+/// Returns whether a builder with this many rows, and this many bytes in its longest columns, must be written.
 fn is_full(rows: usize, bytes: usize) -> bool {
     rows >= FULL_ROWS || bytes >= FULL_BYTES
 }
 
-/// Columns as a batch of that schema; what can fail is our own mistake, so the message names the table.
+/// Returns the columns as a batch with this schema. Only a bug can make this fail, so the message names the table.
 fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("put together the table {name}")))
 }

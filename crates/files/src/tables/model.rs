@@ -1,4 +1,4 @@
-//! The table `stats/models/LABEL.parquet`: what an algorithm has learnt from the corpus, one number a row, in its order.
+//! The table `stats/models/LABEL.parquet`: what an algorithm has learned from the corpus, one number per row, in the algorithm's order.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;
@@ -11,15 +11,15 @@ use std::sync::Arc;
 /// The columns of the table.
 pub const MODEL_COLUMNS: [&str; 1] = ["value"];
 
-/// The schema of the table. `value` holds 64 bits as they are: only the algorithm that learnt them knows what they mean.
+/// Returns the schema of the table. `value` contains 64 raw bits, whose meaning is defined by the algorithm.
 pub fn model_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new(MODEL_COLUMNS[0], DataType::Int64, false)]))
 }
 
-/// The numbers as batches.
+/// Returns the numbers as batches.
 ///
 /// # Errors
-/// Arrow's own, which would be a mistake of ours.
+/// Returns an error only if there is a bug in this module.
 pub fn model_batch(values: &[u64]) -> impl Iterator<Item = Result<RecordBatch>> {
     values.chunks(FULL_ROWS).map(|values| {
         let column = Int64Array::from_iter_values(values.iter().map(|&value| value as i64));
@@ -27,7 +27,7 @@ pub fn model_batch(values: &[u64]) -> impl Iterator<Item = Result<RecordBatch>> 
     })
 }
 
-/// The numbers of a batch of [`MODEL_COLUMNS`]; none if the column is of another type.
+/// Returns the numbers in a batch of [`MODEL_COLUMNS`]; `None` if the column has another type.
 pub fn model_values(batch: &RecordBatch) -> Option<Vec<u64>> {
     let column = batch.column_by_name(MODEL_COLUMNS[0])?.as_primitive_opt::<Int64Type>()?;
     Some(column.values().iter().map(|&value| value as u64).collect())

@@ -1,43 +1,42 @@
-//! The columns of a purified page, beside which the columns of the file stand.
+//! The columns of a purified page, which are added to the columns of the file.
 
 use arrow::array::ArrayRef;
 use arrow::array::builder::StringViewBuilder;
 use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 
-/// One page, ready to be written. Where several values make one text they stand in it one a line, or with commas between:
-/// no column is nested.
+/// One page, ready to be written. Several values are combined into one text, one per line or separated by commas; no column is nested.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageRow<'a> {
-    /// The identifier: the id of the row as text, or FILE#ROW.
+    /// The id of the row as text, or FILE#ROW.
     pub id: &'a str,
     /// The type of the page.
     pub kind: &'a str,
-    /// The category, where a model says one.
+    /// The category, if a model assigns one.
     pub category: Option<&'a str>,
     /// The title.
     pub title: Option<&'a str>,
-    /// The keywords by weight, with `, ` between.
+    /// The keywords by weight, separated by `, `.
     pub keywords: Option<&'a str>,
-    /// Their weights, in the same form.
+    /// Their weights, in the same format.
     pub keyword_weights: Option<&'a str>,
     /// The abstract.
     pub abstract_text: Option<&'a str>,
-    /// The main text, paragraphs one a line.
+    /// The main text, one paragraph per line.
     pub body: Option<&'a str>,
-    /// Related links, one a line: the address, a tab, what the link says.
+    /// Related links, one per line: the address, a tab, the link text.
     pub links: Option<&'a str>,
-    /// The keywords that the page names itself.
+    /// The keywords that the page declares.
     pub meta_keywords: Option<&'a str>,
-    /// The description that the page gives itself.
+    /// The description that the page declares.
     pub description: Option<&'a str>,
-    /// The charset that it was read as.
+    /// The charset in which it was read.
     pub charset: &'a str,
-    /// The limits that cut it, with commas between; none where none did.
+    /// The limits that truncated it, separated by commas; `None` if there were none.
     pub cut: Option<&'a str>,
 }
 
-/// The names behind the prefix, in the order of the columns.
+/// The names after the prefix, in column order.
 pub const PAGE_COLUMNS: [&str; 13] = [
     "id",
     "type",
@@ -54,7 +53,7 @@ pub const PAGE_COLUMNS: [&str; 13] = [
     "cut",
 ];
 
-/// The fields of the columns, all of them strings.
+/// Returns the fields of the columns, all of them strings.
 pub fn page_fields(prefix: &str) -> Vec<Field> {
     let always = ["id", "type", "charset"];
     let field = |name: &str| Field::new(format!("{prefix}{name}"), DataType::Utf8View, !always.contains(&name));
@@ -90,7 +89,7 @@ impl PageBuilder {
         }
     }
 
-    /// The columns; the builder is empty again.
+    /// Returns the columns and empties the builder.
     pub fn finish(&mut self) -> Vec<ArrayRef> {
         self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef).collect()
     }

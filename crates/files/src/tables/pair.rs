@@ -1,4 +1,4 @@
-//! The table `pairs/algorithm=NAME/`: one duplicate pair a row.
+//! The table `pairs/algorithm=NAME/`: one row per duplicate pair.
 
 use super::id::IdType;
 use super::id_column::id_field;
@@ -11,7 +11,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::RelationKind;
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type.
+/// Returns the schema of the table for ids of this type.
 pub fn pair_schema(id: IdType) -> SchemaRef {
     Arc::new(Schema::new(vec![
         id_field("id_a", id),
@@ -33,48 +33,48 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
     ]))
 }
 
-/// Rows of the table, column by column, all of them of one length.
+/// Rows of the table, column by column, all of the same length.
 #[derive(Clone, Debug)]
 pub struct PairColumns {
-    /// The ids of the documents with the smaller numbers, as [`super::IdBuilder`] and [`super::IdBytes`] make them.
+    /// The ids of the documents with the smaller numbers, built by [`super::IdBuilder`] or [`super::IdBytes`].
     pub id_a: ArrayRef,
-    /// The ids of the other ones.
+    /// The ids of the other documents.
     pub id_b: ArrayRef,
-    /// The checked value where there is one, else the method's own score; 0 to 1.
+    /// The verified similarity if there is one, otherwise the algorithm's own score; 0 to 1.
     pub similarity: Float32Array,
-    /// The method's own distance, where it has one.
+    /// The algorithm's own distance, if it has one.
     pub distance: Float32Array,
-    /// Which rules of the method found the pair, joined by `+`.
+    /// The rules of the algorithm that found the pair, joined by `+`.
     pub matched_by: StringArray,
-    /// Whether the pair was checked on the texts.
+    /// Whether the pair was verified on the texts.
     pub verified: BooleanArray,
     /// The smaller document numbers.
     pub doc_a: Int64Array,
-    /// The larger ones.
+    /// The larger document numbers.
     pub doc_b: Int64Array,
-    /// The share of a's distinct 3-grams that stand in b, where that was looked at.
+    /// The share of a's distinct 3-grams that are in b, if computed.
     pub contained_a: Float32Array,
-    /// The share of b's that stand in a.
+    /// The share of b's distinct 3-grams that are in a, if computed.
     pub contained_b: Float32Array,
-    /// The share of a's distinct numbers that stand in b, where that was looked at.
+    /// The share of a's distinct numbers that are in b, if computed.
     pub numbers_a: Float32Array,
-    /// The share of b's that stand in a.
+    /// The share of b's distinct numbers that are in a, if computed.
     pub numbers_b: Float32Array,
-    /// What the pair is, where the method tells: version, contained, form.
+    /// The relation of the two documents, if the algorithm reports it: version, contained, template.
     pub relation: StringArray,
-    /// Why.
+    /// The reason for this relation.
     pub why: StringArray,
-    /// The similarity of the next best partner of either document.
+    /// The similarity of either document's next best partner.
     pub next_best: Float32Array,
-    /// Whether the titles name different things, so that neither document is removed for the other one.
+    /// Whether the titles name different things, so that neither document is removed in favor of the other.
     pub other_title: BooleanArray,
 }
 
 impl PairColumns {
-    /// The rows as a batch of [`pair_schema`].
+    /// Returns the rows as a batch of [`pair_schema`].
     ///
     /// # Errors
-    /// Columns of different lengths, or ids of another type than the schema's.
+    /// Returns an error if columns differ in length, or ids have another type than in the schema.
     pub fn table(self, schema: &SchemaRef) -> Result<RecordBatch> {
         let columns = vec![
             self.id_a,
@@ -98,22 +98,21 @@ impl PairColumns {
     }
 }
 
-/// A row of the table as it is counted: who is a pair, and how alike.
+/// A row of the table for counting: the two documents and their similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairFound {
     /// The smaller document number.
     pub a: u64,
-    /// The larger one.
+    /// The larger document number.
     pub b: u64,
-    /// As [`PairColumns::similarity`].
+    /// Same as [`PairColumns::similarity`].
     pub similarity: f32,
 }
 
 /// The columns that [`pairs_found`] reads.
 pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// The duplicates in a batch of [`PAIR_COLUMNS`], and of others that stand between them: forms are none. None if a column is of
-/// another type.
+/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], without pairs that only share a template. `None` if a column has another type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
     let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();

@@ -1,4 +1,4 @@
-//! The table `passages/`: one passage that is cut a row, with the place of its first copy.
+//! The table `passages/`: one row per cut passage, with the position of its first copy.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type.
+/// Returns the schema of the table for ids of this type.
 pub fn passage_schema(id: IdType) -> SchemaRef {
     let number = |name: &str, nullable| Field::new(name, DataType::Int64, nullable);
     Arc::new(Schema::new(vec![
@@ -31,30 +31,30 @@ pub fn passage_schema(id: IdType) -> SchemaRef {
 pub struct PassageRow<'r> {
     /// The id of the document.
     pub id: IdRef<'r>,
-    /// Its number.
+    /// Its document number.
     pub doc: u64,
     /// Where the passage begins and ends, in characters of the text.
     pub characters: [u64; 2],
     /// The same in bytes.
     pub bytes: [u64; 2],
-    /// The largest number of occurrences of a unit or run in it.
+    /// The largest number of occurrences of any unit or run in it.
     pub copies: u64,
-    /// The document with the first copy, by id and number, and the character at which the copy begins; `None` if that is cut too.
+    /// The document with the first copy, by id and number, and the character at which the copy begins; `None` if that copy is cut, too.
     pub first: Option<(IdRef<'r>, u64, u64)>,
 }
 
-/// A row of the table as it is read back.
+/// A row of the table, as read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassageFound {
-    /// The document.
+    /// The document number.
     pub doc: u64,
     /// Where the passage begins and ends, in characters of the text.
     pub characters: [u64; 2],
     /// The same in bytes.
     pub bytes: [u64; 2],
-    /// The largest number of occurrences of a unit or run in it.
+    /// The largest number of occurrences of any unit or run in it.
     pub copies: u64,
-    /// The document with the first copy; `None` if that is cut too.
+    /// The document with the first copy; `None` if that copy is cut, too.
     pub first_doc: Option<u64>,
 }
 
@@ -84,13 +84,13 @@ pub fn passages_found(batch: &RecordBatch) -> Option<Vec<PassageFound>> {
 pub struct PassageBuilder {
     schema: SchemaRef,
     ids: [IdBuilder; 2],
-    /// The columns of numbers, in their order.
+    /// The number columns, in order.
     numbers: [Int64Builder; 8],
     rows: usize,
 }
 
 impl PassageBuilder {
-    /// Returns an empty builder for ids of that type.
+    /// Returns an empty builder for ids of this type.
     pub fn new(id: IdType) -> PassageBuilder {
         PassageBuilder {
             schema: passage_schema(id),
@@ -103,7 +103,7 @@ impl PassageBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// An id that the table's type does not hold; the builder is of no use after that.
+    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
     pub fn push(&mut self, row: &PassageRow<'_>) -> Result<()> {
         let [id, first_id] = &mut self.ids;
         id.push(row.id)?;
@@ -123,17 +123,17 @@ impl PassageBuilder {
         Ok(())
     }
 
-    /// Returns whether there is no row.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Returns whether it is time to [`PassageBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`PassageBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }
 
-    /// Returns the rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         let [id, first_id] = self.ids.each_mut().map(IdBuilder::finish);

@@ -1,11 +1,11 @@
-//! A batch with another column in it.
+//! Adds a column to a batch, or replaces one.
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
 use std::sync::Arc;
 
-/// The batch with that column, in the place of the one of its name or behind all.
+/// Returns the batch with this column in place of the one with the same name, or at the end.
 pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
     let field = Arc::new(Field::new(name, column.data_type().clone(), true));
@@ -23,7 +23,7 @@ pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<Rec
         .map_err(Error::columns("put together a batch of documents"))
 }
 
-/// The batch with one column in another type.
+/// Returns the batch with one column converted to another type.
 pub(super) fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
     let Ok(at) = schema.index_of(name) else { return Ok(rows) };

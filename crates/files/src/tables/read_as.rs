@@ -1,5 +1,4 @@
-//! Columns of a file in the few forms in which they are read here: texts and bytes as views, whole numbers of 64 bits,
-//! floats of 64 bits.
+//! Converts file columns to the few types used here: views for texts and bytes, 64-bit integers, and 64-bit floats.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,11 +19,11 @@ use arrow::datatypes::{DataType, TimeUnit};
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// A column whose values stand for themselves: what is packed in a dictionary is unpacked. Strings of a dictionary become views, so that a
-/// long value that many rows have is in memory once.
+/// Returns the column with dictionaries unpacked. Strings from a dictionary become views, so that a long value shared by many
+/// rows is in memory once.
 ///
 /// # Errors
-/// Keys that point outside of the dictionary.
+/// Returns an error if keys are out of range.
 pub fn unpacked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.as_any_dictionary_opt() {
         Some(packed) => unpacked(&arrow::compute::take(&as_views(packed.values()), packed.keys(), None)?),
@@ -42,10 +41,10 @@ fn as_views(values: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Cuts rows into ranges of about `most` bytes of these columns, unpacked. A range has a row at least.
+/// Splits rows into ranges of about `most` bytes of these columns, unpacked. A range has at least one row.
 ///
 /// # Errors
-/// Keys that point outside of a dictionary.
+/// Returns an error if keys are out of range.
 pub fn portions(columns: &[&ArrayRef], rows: usize, most: usize) -> Result<Vec<Range<usize>>, ArrowError> {
     let mut lengths = vec![0; rows];
     for column in columns {
@@ -74,10 +73,10 @@ pub fn portions(columns: &[&ArrayRef], rows: usize, most: usize) -> Result<Vec<R
     Ok(portions)
 }
 
-/// Strings of any type as views, which share the bytes; none where the column holds no strings. Nulls alone are strings, too.
+/// Returns strings of any type as views that share the bytes; `None` if the column has no strings. A column of nulls counts as strings.
 ///
 /// # Errors
-/// Keys that point outside of a dictionary.
+/// Returns an error if keys are out of range.
 pub fn texts(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     let column = unpacked(column)?;
     Ok(Some(match column.data_type() {
@@ -89,10 +88,10 @@ pub fn texts(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     }))
 }
 
-/// Bytes of any type as views, which share them but for those of a fixed size; none where the column holds none.
+/// Returns bytes of any type as views that share them, except for fixed-size values; `None` if the column has no bytes.
 ///
 /// # Errors
-/// Keys that point outside of a dictionary.
+/// Returns an error if keys are out of range.
 pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
     let column = unpacked(column)?;
     Ok(Some(match column.data_type() {
@@ -104,10 +103,10 @@ pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
     }))
 }
 
-/// The same column with strings as bytes, also in a dictionary: for columns of other programs, whose strings nobody has checked.
+/// Returns the column with strings as bytes, also in a dictionary. Used for columns from other programs, whose strings are unchecked.
 ///
 /// # Errors
-/// Values that do not lie as their type says.
+/// Returns an error if the values do not have the layout of their type.
 pub fn unchecked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if let Some(packed) = column.as_any_dictionary_opt() {
         return Ok(packed.with_values(unchecked(packed.values())?));
@@ -121,11 +120,11 @@ pub fn unchecked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(make_array(column.to_data().into_builder().data_type(data_type).build()?))
 }
 
-/// Whole numbers, truth values, days, times and durations, the latter three as the file counts them; none where the column holds none of
-/// these, or numbers that may be larger: see [`unsigned`].
+/// Returns integers, booleans, dates, times and durations, the latter three in the file's units. `None` for other types, and
+/// for integers that may be larger, see [`unsigned`].
 ///
 /// # Errors
-/// Keys that point outside of a dictionary.
+/// Returns an error if keys are out of range.
 pub fn whole(column: &ArrayRef) -> Result<Option<Int64Array>, ArrowError> {
     let column = unpacked(column)?;
     Ok(Some(match column.data_type() {
@@ -155,18 +154,18 @@ pub fn whole(column: &ArrayRef) -> Result<Option<Int64Array>, ArrowError> {
     }))
 }
 
-/// Whole numbers that are never below 0 and may need all 64 bits; none where the column is of another type.
+/// Returns unsigned integers that may need all 64 bits; `None` if the column has another type.
 ///
 /// # Errors
-/// Keys that point outside of a dictionary.
+/// Returns an error if keys are out of range.
 pub fn unsigned(column: &ArrayRef) -> Result<Option<UInt64Array>, ArrowError> {
     Ok(unpacked(column)?.as_primitive_opt::<UInt64Type>().cloned())
 }
 
-/// Floats; none where the column holds none.
+/// Returns floats; `None` if the column has another type.
 ///
 /// # Errors
-/// Keys that point outside of a dictionary.
+/// Returns an error if keys are out of range.
 pub fn floats(column: &ArrayRef) -> Result<Option<Float64Array>, ArrowError> {
     let column = unpacked(column)?;
     Ok(Some(match column.data_type() {
@@ -177,22 +176,24 @@ pub fn floats(column: &ArrayRef) -> Result<Option<Float64Array>, ArrowError> {
     }))
 }
 
-/// Whole numbers below this are exact in 64-bit floats.
+/// Integers below this are exact in 64-bit floats.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A float as a person would write it: a whole number as such, for in one file a column may be of integers and in another of floats.
+/// Formats a float as a person would. Whole numbers are formatted as integers, because a column may have integers in one file
+/// and floats in another.
 pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
     if number.trunc() == number && number.abs() < EXACT { (number as i64).to_string() } else { format!("{shown:?}") }
 }
 
-/// Returns every value as a person would write it. A value that cannot be written, such as a day beyond the years of the calendar, is null.
+/// Returns every value formatted as a person would write it. A value that cannot be written, such as a date outside the
+/// calendar's range, is null.
 ///
 /// # Errors
-/// Types that arrow does not know how to write.
+/// Returns an error for types that arrow cannot format.
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
-        // In as many digits as tell it from its neighbors of this type.
+        // With as many digits as distinguish it from its neighbors in this type.
         return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
     }
     if let Some(floats) = floats(&column)? {
@@ -207,7 +208,8 @@ pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     Ok((0..column.len()).map(spelled).collect())
 }
 
-/// Returns the column with its times in UTC if its time zone is a name, such as `UTC` or `Europe/Berlin`: the table of zones is not part of the program.
+/// Returns the column with its times in UTC if its time zone is a name, such as `UTC` or `Europe/Berlin`, because the program
+/// does not include the table of time zones.
 fn with_known_zone(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.data_type() {
         DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
@@ -218,10 +220,10 @@ fn with_known_zone(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// Strings and bytes as views and what is packed unpacked, anything else as it is.
+/// Returns strings and bytes as views, dictionaries unpacked, and anything else unchanged.
 ///
 /// # Errors
-/// Keys that point outside of a dictionary.
+/// Returns an error if keys are out of range.
 pub fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(match (texts(column)?, bytes(column)?) {
         (Some(texts), _) => Arc::new(texts),
@@ -230,7 +232,7 @@ pub fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// Numbers of one type as those of a wider one, which holds them all.
+/// Converts numbers to a wider type, which can hold all of them.
 fn widened<N, W>(column: &ArrayRef) -> arrow::array::PrimitiveArray<W>
 where
     N: ArrowPrimitiveType,
@@ -293,7 +295,7 @@ mod tests {
         ]
     }
 
-    /// Each form beside what arrow makes of the same column.
+    /// Compares each result with arrow's conversion of the same column.
     #[test]
     fn columns_are_read_as_arrow_reads_them() {
         let mut read = [0; 6];
@@ -310,7 +312,7 @@ mod tests {
             for (form, read) in forms.iter().zip(&mut read) {
                 let Some(form) = form else { continue };
                 if column.data_type().is_floating() && *form.data_type() == DataType::Utf8View {
-                    // These are written as in lines of JSON, wherever they come from.
+                    // These are formatted as in JSON lines, whatever their source.
                     let expected = [Some("1e-5"), Some("1e16"), None, Some("NaN")];
                     assert_eq!(form.as_string_view().iter().collect::<Vec<_>>(), expected);
                     *read += 1;

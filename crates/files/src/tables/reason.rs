@@ -1,37 +1,36 @@
-//! Why a row, or a whole file, could not be used: a value that can be counted, and beside it the part that differs from row to
-//! row.
+//! Why a row, or a complete file, is unusable: a reason that can be counted, and a detail that differs from row to row.
 
 use dupsift_core::shown::shortened;
 use std::fmt;
 
-/// Why a row could not be used.
+/// Why a row is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectReason {
-    /// There is no text: null, or the field is not there.
+    /// There is no text: null, or a missing field.
     NullText,
-    /// The bytes are not those of a text in UTF-8.
+    /// The bytes are not valid UTF-8.
     NotUtf8,
-    /// A line is not an object of JSON.
+    /// A line is not a JSON object.
     NotJson,
-    /// A value is of a type that is no text, or no id.
+    /// A value has a type that is neither text nor id.
     WrongType,
-    /// More bytes than can be worked on.
+    /// The text exceeds the size limit.
     TooLong,
-    /// A record of a web archive, or of separated values, that is damaged or not as the format says; an object with a field twice.
+    /// A record of a web archive or of separated values is damaged or invalid; or an object has a duplicate field.
     BrokenRecord,
-    /// The body of an answer cannot be unpacked.
+    /// The body of a response cannot be unpacked.
     DamagedBody,
-    /// The body of an answer is packed in a way that is not read.
+    /// The body of a response has an unsupported encoding.
     UnreadEncoding,
-    /// The parser gave up on the page.
+    /// The parser failed on the page.
     ParserFailed,
-    /// The whole file cannot be used.
+    /// The complete file is unusable.
     UnusableFile,
-    /// The answer is of a type that holds no page.
+    /// The response has a type that contains no page.
     NotHtml,
-    /// The answer of the server is not the page that was asked for.
+    /// The server did not return the requested page.
     HttpStatus,
-    /// The page is of a type that is left out.
+    /// The page has a type that is left out.
     SkippedPage,
     /// The page has no text.
     NoBody,
@@ -40,7 +39,7 @@ pub enum RejectReason {
 }
 
 impl RejectReason {
-    /// All of them, in the order of their codes.
+    /// All reasons, in the order of their codes.
     pub const ALL: [RejectReason; 15] = [
         RejectReason::NullText,
         RejectReason::NotUtf8,
@@ -59,7 +58,7 @@ impl RejectReason {
         RejectReason::NullId,
     ];
 
-    /// As it stands in `rejected/`, in run.json and in the summary.
+    /// Returns the text used in `rejected/`, in run.json and in the summary.
     pub const fn text(self) -> &'static str {
         match self {
             RejectReason::NullText => "null text",
@@ -80,8 +79,7 @@ impl RejectReason {
         }
     }
 
-    /// Whether something is wrong with the row. If not, the row is left out by its kind: it is what it should be, but not what
-    /// the corpus is made of.
+    /// Returns whether something is wrong with the row. Otherwise the row is valid, but is left out because of its kind.
     pub const fn is_broken(self) -> bool {
         !matches!(
             self,
@@ -89,12 +87,12 @@ impl RejectReason {
         )
     }
 
-    /// A number for work files.
+    /// Returns a number for temporary files.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The reason with that code.
+    /// Returns the reason with this code.
     pub fn of_code(code: u8) -> Option<RejectReason> {
         RejectReason::ALL.get(usize::from(code)).copied()
     }
@@ -106,17 +104,17 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Why one row could not be used.
+/// Why one row is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The reason.
     pub reason: RejectReason,
-    /// What differs from row to row: numbers of bytes, messages of parsers. May be empty.
+    /// What differs from row to row: sizes, parser messages. May be empty.
     pub detail: String,
 }
 
 impl Rejection {
-    /// A rejection with its detail, of which no more is kept than a message shows.
+    /// Creates a rejection with its detail, shortened to what a message shows.
     pub fn new(reason: RejectReason, detail: impl Into<String>) -> Rejection {
         let detail = detail.into();
         Rejection { reason, detail: shortened(&detail).into_owned() }

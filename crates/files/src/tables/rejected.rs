@@ -1,10 +1,10 @@
-//! The table `rejected/`: one row, or one whole file, that could not be used a row, with the reason.
+//! The table `rejected/`: one row per unusable row or file, with the reason.
 //!
-//! The reason is one of a few that can be counted; `detail` holds what differs from row to row.
+//! The reason is one of a few that can be counted; `detail` contains what differs from row to row.
 //!
-//! `input` names the input that the row is of: `corpus`, or another one that was read beside it, such as `reference`.
+//! `input` names the input that contains the row: `corpus`, or another one, such as `reference`.
 //!
-//! Ids are text here, of any type in the corpus: the table is read by people, and a whole file has none.
+//! Ids are always text here, whatever their type in the corpus: the table is read by people, and a complete file has no id.
 
 use super::id::IdRef;
 use super::reason::RejectReason;
@@ -17,10 +17,10 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The version of this table, in the metadata of its schema: 3 with the column `input`.
+/// The version of this table, in the metadata of its schema.
 const VERSION: (&str, &str) = ("schema_version", "1");
 
-/// The columns of the table; `row` is null where the whole file is meant.
+/// Returns the schema of the table; `row` is null for a complete file.
 pub fn rejected_schema() -> SchemaRef {
     let columns = vec![
         Field::new("input", DataType::Utf8, false),
@@ -37,7 +37,7 @@ pub fn rejected_schema() -> SchemaRef {
 /// Builds batches of the table.
 #[derive(Debug, Default)]
 pub struct RejectedBuilder {
-    /// The input whose rows these are.
+    /// The input that contains the rows.
     of: &'static str,
     input: StringBuilder,
     file: StringBuilder,
@@ -55,7 +55,7 @@ impl RejectedBuilder {
         RejectedBuilder { of: input, ..RejectedBuilder::default() }
     }
 
-    /// Appends a row of a file (counted from 0), or, with none, the whole file. No detail is an empty one.
+    /// Appends a row of a file (counted from 0), or the complete file if `row` is `None`. An empty detail means none.
     pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: RejectReason, detail: &str) {
         let id = id.map(|id| id.to_string());
         self.input.append_value(self.of);
@@ -68,22 +68,22 @@ impl RejectedBuilder {
         self.rows += 1;
     }
 
-    /// Rows since the last finish.
+    /// Returns the number of rows since the last finish.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is none.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether it is time to [`RejectedBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`RejectedBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.bytes)
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         (self.rows, self.bytes) = (0, 0);
         let columns = vec![
@@ -98,10 +98,10 @@ impl RejectedBuilder {
     }
 }
 
-/// Returns the rows of a batch of this table as rows of the input of that name.
+/// Returns the rows of a batch of this table, with their input set to this name.
 ///
 /// # Errors
-/// [`dupsift_core::error::Error::Table`] if the batch has other columns.
+/// Returns [`dupsift_core::error::Error::Table`] if the batch has other columns.
 pub fn rejected_of(batch: &RecordBatch, input: &str) -> Result<RecordBatch> {
     let mut columns = batch.columns().to_vec();
     if let Some(first) = columns.first_mut() {
@@ -113,8 +113,8 @@ pub fn rejected_of(batch: &RecordBatch, input: &str) -> Result<RecordBatch> {
 /// The columns that [`rejected_rows`] reads.
 pub const REJECTED_COLUMNS: [&str; 3] = ["input", "file", "row"];
 
-/// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as its file and its number there, `None` for a whole file.
-/// Returns `None` if a column is of another type.
+/// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as its file and its row number there, `None` for a
+/// complete file. Returns `None` if a column has another type.
 pub fn rejected_rows(batch: &RecordBatch, of: &str) -> Option<Vec<(String, Option<u64>)>> {
     let input = batch.column_by_name("input")?.as_string_opt::<i32>()?;
     let file = batch.column_by_name("file")?.as_string_opt::<i32>()?;

@@ -1,4 +1,4 @@
-//! The table `removed/`: one document that goes a row, with the kept document that it was matched to, and why.
+//! The table `removed/`: one row per removed document, with the kept document that it was matched to, and the reason.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -11,7 +11,7 @@ use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type.
+/// Returns the schema of the table for ids of this type.
 pub fn removal_schema(id: IdType) -> SchemaRef {
     Arc::new(Schema::new(vec![
         id_field("id", id),
@@ -34,50 +34,50 @@ pub struct RemovalRow<'r> {
     pub id: IdRef<'r>,
     /// The id of the kept document that it was matched to.
     pub kept_id: IdRef<'r>,
-    /// Their similarity; `None` if they form no pair.
+    /// Their similarity; `None` if they are not a pair.
     pub similarity: Option<f32>,
-    /// The algorithms that say so.
+    /// The algorithms that found it.
     pub algorithm: &'r str,
-    /// Why: a pair, or a chain.
+    /// The reason: a pair, or a chain.
     pub reason: &'r str,
-    /// The rule that preferred the kept one.
+    /// The rule that preferred the kept document.
     pub keep_rule: &'r str,
     /// The number of the removed document.
     pub doc: u64,
-    /// The number of the kept one.
+    /// The number of the kept document.
     pub kept_doc: u64,
-    /// The share of its distinct 3-grams that stand in the kept one, where that was looked at.
+    /// The share of its distinct 3-grams that are in the kept document, if computed.
     pub contained: Option<f32>,
-    /// The share of its distinct numbers, likewise.
+    /// The share of its distinct numbers that are in the kept document, if computed.
     pub numbers: Option<f32>,
 }
 
-/// A row of the table as it is counted.
+/// A row of the table for counting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemovalFound {
-    /// The document that goes.
+    /// The removed document.
     pub doc: u64,
-    /// The one that it goes for.
+    /// The document kept instead.
     pub kept: u64,
-    /// Their similarity; none where they are joined by a chain only.
+    /// Their similarity; `None` if they are connected only through a chain.
     pub similarity: Option<f32>,
-    /// Why: one of [`REASONS`].
+    /// The reason, one of [`REASONS`].
     pub reason: &'static str,
-    /// The share of its 3-grams that stand in the other, where that was looked at.
+    /// The share of its 3-grams that are in the other document, if computed.
     pub contained: Option<f32>,
 }
 
-/// Why a document is removed: a text like another one, a pair, a chain, a text that an index has, or too little text left of it once repeated
-/// passages were cut.
+/// Why a document is removed: an equal text, a pair, a chain, a text that is in the index, or too little text left after
+/// repeated passages were cut.
 pub const REASONS: [&str; 5] = ["copy", "pair", "chain", "seen", EMPTIED];
 
-/// The reason of a document of which too little was left.
+/// The reason for a document with too little text left.
 pub const EMPTIED: &str = "emptied";
 
 /// The columns that [`removals_found`] reads.
 pub const REMOVAL_COLUMNS: [&str; 5] = ["similarity", "reason", "doc", "kept_doc", "contained"];
 
-/// The rows of a batch of [`REMOVAL_COLUMNS`]; none if a column is of another type, or a reason is unknown.
+/// Returns the rows of a batch of [`REMOVAL_COLUMNS`]; `None` if a column has another type, or a reason is unknown.
 pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
     let share = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
     let (similarity, contained) = (share("similarity")?, share("contained")?);
@@ -112,7 +112,7 @@ pub struct RemovalBuilder {
 }
 
 impl RemovalBuilder {
-    /// An empty builder for ids of that type.
+    /// Creates an empty builder for ids of this type.
     pub fn new(id: IdType) -> RemovalBuilder {
         RemovalBuilder {
             schema: removal_schema(id),
@@ -131,7 +131,7 @@ impl RemovalBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// An id that the table's type does not hold; the builder is of no use after that.
+    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
     pub fn push(&mut self, row: &RemovalRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         self.kept_id.push(row.kept_id)?;
@@ -147,22 +147,22 @@ impl RemovalBuilder {
         Ok(())
     }
 
-    /// Rows since the last finish.
+    /// Returns the number of rows since the last finish.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is none.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether it is time to [`RemovalBuilder::finish`]: by rows or by bytes.
+    /// Returns whether to call [`RemovalBuilder::finish`], because of rows or bytes.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.kept_id.bytes())
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         let [algorithm, reason, keep_rule] = &mut self.words;

@@ -1,4 +1,4 @@
-//! The table `stats/`: one term a row, with the number of documents that hold it and of times it stands there.
+//! The table `stats/`: one row per term, with the number of documents that contain it and the number of its occurrences.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;
@@ -9,8 +9,8 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The columns of the table. `term` holds the 64 bits of the hash as they are, so hashes above the largest Int64 are
-/// negative: unsigned columns are not read alike everywhere.
+/// Returns the schema of the table. `term` contains the 64 bits of the hash unchanged, so hashes above the largest Int64 are
+/// negative: not all programs read unsigned columns in the same way.
 pub fn term_schema() -> SchemaRef {
     let column = |name: &str| Field::new(name, DataType::Int64, false);
     Arc::new(Schema::new(vec![column("term"), column("df"), column("cf")]))
@@ -24,12 +24,12 @@ pub struct TermBuilder {
 }
 
 impl TermBuilder {
-    /// An empty builder.
+    /// Creates an empty builder.
     pub fn new() -> TermBuilder {
         TermBuilder::default()
     }
 
-    /// Appends one term: its hash, the documents that hold it, its occurrences.
+    /// Appends one term: its hash, the number of documents that contain it, the number of its occurrences.
     pub fn push(&mut self, term: u64, df: u64, cf: u64) {
         for (column, value) in self.columns.iter_mut().zip([term, df, cf]) {
             column.append_value(value as i64);
@@ -37,22 +37,22 @@ impl TermBuilder {
         self.rows += 1;
     }
 
-    /// Rows since the last finish.
+    /// Returns the number of rows since the last finish.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is none.
+    /// Returns whether the builder has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Whether it is time to [`TermBuilder::finish`].
+    /// Returns whether to call [`TermBuilder::finish`].
     pub fn is_full(&self) -> bool {
         self.rows >= FULL_ROWS
     }
 
-    /// The rows as a batch; the builder is empty again.
+    /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         let columns = self.columns.iter_mut().map(|column| Arc::new(column.finish()) as _).collect();
@@ -63,7 +63,7 @@ impl TermBuilder {
 /// The columns that [`terms_found`] reads.
 pub const TERM_COLUMNS: [&str; 3] = ["term", "df", "cf"];
 
-/// The rows of a batch of [`TERM_COLUMNS`], as they were pushed; none if a column is of another type.
+/// Returns the rows of a batch of [`TERM_COLUMNS`], as they were pushed; `None` if a column has another type.
 pub fn terms_found(batch: &RecordBatch) -> Option<Vec<(u64, u64, u64)>> {
     let [term, df, cf] = TERM_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>());
     let (term, df, cf) = (term?, df?, cf?);

@@ -1,7 +1,7 @@
-//! Checks strings that come as bytes: a value that is not UTF-8 costs that value, never its file.
+//! Checks strings that are read as bytes: invalid UTF-8 loses only that value, not its file.
 //!
-//! Decoders of columns check whole pages and give up on all of a page for one value. They also let a character pass whose bytes lie in two
-//! values. So strings are decoded as bytes, and each value is checked here, once, before anything sees it as text.
+//! Column decoders check complete pages and reject all of a page because of one value. They also accept a character whose bytes are split
+//! between two values. So strings are decoded as bytes, and each value is checked here once, before it is used as text.
 
 use arrow::array::{Array as _, BinaryViewArray, StringViewArray};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 
 use dupsift_core::number::thousands;
 
-/// A value that is not UTF-8: its row, and its first byte that is wrong.
+/// A value that is not UTF-8: its row, and its first invalid byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotText {
     /// The row in its batch.
     pub row: usize,
-    /// The number of the first wrong byte.
+    /// The offset of the first invalid byte.
     pub byte: usize,
 }
 
-/// Returns the values as text, and those that are none; these are null among the texts. No value is copied.
+/// Returns the values as text, and those that are not text, which become null. No value is copied.
 pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
     let wrong: Vec<NotText> = (0..values.len())
         .filter(|&row| values.is_valid(row))
@@ -29,7 +29,7 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
         let mut is_valid: Vec<bool> =
             nulls.as_ref().map_or_else(|| vec![true; views.len()], |nulls| nulls.iter().collect());
         wrong.iter().for_each(|value| is_valid[value.row] = false);
-        // A null must not lead to bytes that nobody has checked: a decoder may leave any view there.
+        // A null must not refer to unchecked bytes; a decoder may leave any view there.
         let kept = views.iter().zip(&is_valid).map(|(&view, &is_valid)| if is_valid { view } else { 0 });
         views = kept.collect::<ScalarBuffer<u128>>();
         nulls = Some(NullBuffer::from(is_valid));
@@ -40,7 +40,7 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
     (texts, wrong)
 }
 
-/// Returns the number of the first byte that is not UTF-8, if there is one.
+/// Returns the offset of the first byte that is not UTF-8, if any.
 fn wrong_byte(value: &[u8]) -> Option<usize> {
     if simdutf8::basic::from_utf8(value).is_ok() {
         return None;
@@ -48,30 +48,30 @@ fn wrong_byte(value: &[u8]) -> Option<usize> {
     std::str::from_utf8(value).err().map(|error| error.valid_up_to())
 }
 
-/// Why a value counts as null, in run.json.
+/// The reason in run.json for a value that counts as null.
 pub const NOT_UTF8: &str = "not UTF-8";
-/// The same of a value that cannot be written as text, such as a day beyond the years of the calendar.
+/// The same for a value that cannot be written as text, such as a date outside the calendar's range.
 pub const OUT_OF_RANGE: &str = "out of range";
 
-/// Values besides the texts that count as null, by column and by the reason, such as `not UTF-8`.
+/// Values other than texts that count as null, by column and reason, such as `not UTF-8`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(transparent)]
 pub struct LostValues(pub BTreeMap<String, BTreeMap<String, u64>>);
 
 impl LostValues {
-    /// Returns whether there is none.
+    /// Returns whether no values are lost.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds so many values of a column.
+    /// Adds this many values of a column.
     pub fn add(&mut self, column: &str, why: &str, values: u64) {
         if values > 0 {
             *self.0.entry(column.to_owned()).or_default().entry(why.to_owned()).or_default() += values;
         }
     }
 
-    /// Adds those of other rows.
+    /// Adds the lost values of other rows.
     pub fn merge(&mut self, other: &LostValues) {
         for (column, reasons) in &other.0 {
             reasons.iter().for_each(|(why, values)| self.add(column, why, *values));
@@ -108,7 +108,7 @@ mod tests {
             None,
             Some(long.as_bytes()),
             Some(&broken),
-            // One character in two values.
+            // One character split between two values.
             Some(b"\xC3"),
             Some(b"\xA9"),
         ];

@@ -1,10 +1,10 @@
-//! Values that refer to the memory of a page, taken out of it.
+//! Copies view values out of the pages that they refer to.
 
 use arrow::array::GenericByteViewArray;
 use arrow::datatypes::ByteViewType;
 
-/// The values without what else is in the memory that they refer to. Where that is little they are handed on as they are, for a
-/// copy is one more of each long value, and of one that stands in many rows it is one for each.
+/// Returns the values without the other data in their buffers. If there is little of it, returns them unchanged, because a copy
+/// duplicates each long value, once for every row that shares it.
 pub fn apart<T: ByteViewType>(values: &GenericByteViewArray<T>) -> GenericByteViewArray<T> {
     let held: usize = values.data_buffers().iter().map(|buffer| buffer.len()).sum();
     let used = values.total_buffer_bytes_used();
@@ -31,7 +31,7 @@ mod tests {
         let page = StringViewArray::from_iter_values((0..10).map(|row| row.to_string() + &long));
         let one = apart(&page.slice(3, 1));
         assert!(one.value(0).starts_with('3') && held(&one) < 2000 && held(&page) > 9000);
-        // A page has the length of each value before it: that is no reason to copy.
+        // A page stores the length before each value: that is no reason to copy.
         assert_eq!(held(&apart(&page)), held(&page));
     }
 }

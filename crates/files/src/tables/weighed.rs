@@ -1,4 +1,4 @@
-//! Pairs with all that the survivor rule asks of them, read back from their table.
+//! Pairs with everything that the survivor rule needs, as read from their table.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch};
@@ -6,10 +6,10 @@ use arrow::datatypes::{Float32Type, Int64Type};
 
 use dupsift_core::row::{COPY, RelationKind};
 
-/// A pair as the survivor rule sees it.
+/// A pair as used by the survivor rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairWeighed {
-    /// The smaller document number, and the larger one.
+    /// The smaller and the larger document number.
     pub docs: [u64; 2],
     /// Their similarity.
     pub similarity: f32,
@@ -17,7 +17,7 @@ pub struct PairWeighed {
     pub copy: bool,
     /// Whether the titles name different things.
     pub other_title: bool,
-    /// The shares of the 3-grams and of the numbers of each that stand in the other, where that was looked at.
+    /// For each document, the shares of its 3-grams and numbers that are in the other one, if computed.
     pub shares: [Option<[f32; 2]>; 2],
 }
 
@@ -35,7 +35,8 @@ pub const WEIGHED_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// The duplicates in a batch of [`WEIGHED_COLUMNS`]: forms are none. None if a column is of another type.
+/// Returns the duplicates in a batch of [`WEIGHED_COLUMNS`], without pairs that only share a template. `None` if a column has
+/// another type.
 pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
     let floats = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
     let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();

@@ -1,9 +1,9 @@
-//! The spill file: blocks at positions of their own, each with its length and checksum.
+//! The spill file: blocks at fixed positions, each with its length and checksum.
 //!
-//! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its bytes. The checksum covers the block's
-//! position too, so that a block which landed in the place of another is found out. One file serves all partitions of a
-//! shuffle: who appends takes the next position by an atomic addition and writes there, so threads do not wait for each
-//! other and a job has one open file a shuffle. Where blocks are is kept in memory, by their owners.
+//! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its data. The checksum also covers the block's
+//! position, so that a block written to the wrong place is detected. One file serves all partitions of a shuffle. A thread that
+//! appends takes the next position by an atomic addition and writes there, so threads do not wait for each other and each
+//! shuffle has only one open file. The owners of blocks keep their positions in memory.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -17,10 +17,10 @@ use dupsift_core::error::{Error, Result};
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes before a block.
+/// Bytes of the header before a block.
 const HEADER: u64 = size_of::<Head>() as u64;
 
-/// What stands before a block.
+/// The header of a block.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Head {
@@ -28,7 +28,7 @@ struct Head {
     checksum: U32,
 }
 
-/// Where a block is.
+/// The position of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     offset: u64,
@@ -36,13 +36,13 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The bytes that were put in.
+    /// Returns the size of the block's data in bytes.
     pub(super) fn length(self) -> u64 {
         self.length.into()
     }
 }
 
-/// A work file of checked blocks, made at the first of them.
+/// A temporary file with checked blocks, created with the first block.
 #[derive(Debug)]
 pub(super) struct SpillFile {
     dir: PathBuf,
@@ -53,13 +53,13 @@ pub(super) struct SpillFile {
 }
 
 impl SpillFile {
-    /// No file yet.
+    /// Creates the handle, but no file yet.
     pub(super) fn new(dir: &Path, name: &str) -> SpillFile {
         let (dir, name) = (dir.to_path_buf(), name.to_owned());
         SpillFile { dir, name, open: OnceLock::new(), opening: Mutex::new(()), end: AtomicU64::new(0) }
     }
 
-    /// The bytes that were written, headers included.
+    /// Returns the bytes written, including headers.
     pub(super) fn written(&self) -> u64 {
         self.end.load(Relaxed)
     }
@@ -67,7 +67,7 @@ impl SpillFile {
     /// Appends the pieces, in order, as one block.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be made or the disk does not take the bytes.
+    /// Returns [`Error::Io`] if the file cannot be created or the disk is full.
     pub(super) fn append(&self, pieces: &[impl AsRef<[u8]>]) -> Result<Block> {
         let (file, path) = self.opened()?;
         let total: usize = pieces.iter().map(|piece| piece.as_ref().len()).sum();
@@ -85,12 +85,12 @@ impl SpillFile {
         Ok(Block { offset, length })
     }
 
-    /// A reader over blocks, one after the other.
+    /// Returns a reader over consecutive blocks.
     pub(super) fn read<'f>(&'f self, blocks: &'f [Block]) -> BlockReader<'f> {
         BlockReader { file: self, blocks: blocks.iter(), current: None }
     }
 
-    /// Gives the disk space of blocks back, as far as the file system can.
+    /// Frees the disk space of blocks, if the file system supports it.
     pub(super) fn give_back(&self, blocks: &[Block]) {
         if let Some((file, _)) = self.open.get() {
             for block in blocks {
@@ -99,10 +99,10 @@ impl SpillFile {
         }
     }
 
-    /// Cuts the file to nothing, once no block of it is needed.
+    /// Truncates the file to zero bytes, once no block is needed.
     pub(super) fn clear(&self) {
         if let Some((file, _)) = self.open.get() {
-            // A refusal is no error: the space comes back when the file is closed.
+            // A failure is ignored: the space is freed when the file is closed.
             let _ = file.set_len(0);
         }
     }
@@ -123,13 +123,13 @@ impl SpillFile {
         self.open.get().ok_or_else(|| Error::io(READ, &self.dir.join(&self.name))(ErrorKind::NotFound.into()))
     }
 
-    /// The file itself, to damage it.
+    /// Returns the file, so that tests can damage it.
     #[cfg(test)]
     pub(super) fn file(&self) -> Option<&File> {
         self.open.get().map(|(file, _)| file)
     }
 
-    /// A spill file over a file that the test brings.
+    /// Creates a spill file over a test's own file.
     #[cfg(test)]
     pub(super) fn over(file: File, path: &Path) -> SpillFile {
         let spill = SpillFile::new(path, "");
@@ -138,7 +138,7 @@ impl SpillFile {
     }
 }
 
-/// Gives the bytes of blocks one after the other, in pieces of any size; each block is checked when its end is reached.
+/// Reads the bytes of consecutive blocks, in pieces of any size; each block is checked when its end is reached.
 #[derive(Debug)]
 pub(super) struct BlockReader<'f> {
     file: &'f SpillFile,
@@ -155,11 +155,11 @@ struct Current {
 }
 
 impl BlockReader<'_> {
-    /// Fills `out` as far as there are bytes, and says how far.
+    /// Fills `out` as far as possible and returns the number of bytes.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if a block is not what was written, [`Error::Io`] if the disk cannot be read. What was given
-    /// out of a block is to be trusted only when the block's end has been passed without an error.
+    /// Returns [`Error::Damaged`] if a block does not match its checksum, or [`Error::Io`] if the disk cannot be read. Data of
+    /// a block may be trusted only after its end has been read without an error.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < out.len() {
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(file.written(), 3 * HEADER + 9);
     }
 
-    /// Each flipped byte, each cut, and two blocks that changed places.
+    /// Every flipped byte, every truncation, and two swapped blocks.
     #[test]
     fn every_damage_is_found() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,34 +1,33 @@
-//! The bytes that all shuffles of a job may hold together, and who must give some back.
+//! The memory budget shared by all shuffles of a run, and which of them must spill.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dupsift_core::error::Result;
 
-/// Something that holds bytes of a ledger and can give them back.
+/// Something that uses memory of a budget and can give it back.
 pub(super) trait Holder: std::fmt::Debug + Send + Sync {
-    /// The most bytes that one of its partitions could send to disk, and which.
+    /// Returns the most bytes that a single partition could spill, and which partition.
     fn fullest(&self) -> (usize, usize);
 
-    /// Sends (a part of) a partition to disk.
+    /// Spills (part of) a partition to disk.
     ///
     /// # Errors
-    /// A work file that cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     fn spill(&self, partition: usize) -> Result<()>;
 }
 
-/// A ledger of the bytes that all shuffles of a job may hold in write buffers; clones share it.
+/// The budget for the write buffers of all shuffles in a run; clones share it.
 ///
-/// The limit holds strictly but for the staging of open writers (128 KiB each as a rule): it is charged without asking, so
-/// that a limit below it leads to more spilling and not to a failure. What a finished shuffle holds stays charged until its
-/// partitions are removed or it is dropped, but goes to disk as soon as another shuffle needs the room. The allowances of
-/// [`super::Sorted::load`] come on top.
+/// The limit is strict, except for the staging of open writers (usually 128 KiB each). That is charged unconditionally, so that a limit
+/// below it leads to more spilling, not to a failure. Memory of a finished shuffle stays charged until its partitions are removed or it
+/// is dropped, but is spilled as soon as another shuffle needs the room. The allowances of [`super::Sorted::load`] are not included.
 #[derive(Clone, Debug)]
 pub struct Memory {
     ledger: Arc<Ledger>,
 }
 
-/// Bytes of a ledger that something else than rows takes, until it is dropped.
+/// Bytes of a budget used for something other than rows, until this value is dropped.
 #[derive(Debug)]
 pub struct Loan {
     memory: Memory,
@@ -49,36 +48,36 @@ struct Ledger {
 }
 
 impl Memory {
-    /// A ledger of that many bytes; 0 works, and sends everything to disk.
+    /// Creates a budget of this many bytes; 0 works, and spills everything to disk.
     pub fn new(limit_bytes: usize) -> Memory {
         let ledger = Ledger { limit: limit_bytes, used: AtomicUsize::new(0), holders: Mutex::default() };
         Memory { ledger: Arc::new(ledger) }
     }
 
-    /// The bytes that may be held.
+    /// Returns the limit in bytes.
     pub fn limit(&self) -> usize {
         self.ledger.limit
     }
 
-    /// The bytes that are held now.
+    /// Returns the bytes currently held.
     pub fn used(&self) -> usize {
         self.ledger.used.load(Relaxed)
     }
 
-    /// Makes a holder one of those that can be asked to give memory back.
+    /// Registers a holder that can be asked to give back memory.
     pub(super) fn register(&self, holder: Weak<dyn Holder>) {
         let mut holders = self.ledger.holders.lock().unwrap_or_else(PoisonError::into_inner);
         holders.retain(|holder| holder.strong_count() > 0);
         holders.push(holder);
     }
 
-    /// Takes bytes if the limit allows.
+    /// Reserves bytes if the limit allows it.
     pub(super) fn try_reserve(&self, bytes: usize) -> bool {
         let within = |used: usize| used.checked_add(bytes).filter(|&sum| sum <= self.ledger.limit);
         self.ledger.used.fetch_update(Relaxed, Relaxed, within).is_ok()
     }
 
-    /// Takes bytes, above the limit if need be.
+    /// Reserves bytes, even above the limit.
     pub(super) fn charge(&self, bytes: usize) {
         self.ledger.used.fetch_add(bytes, Relaxed);
     }
@@ -88,10 +87,10 @@ impl Memory {
         self.ledger.used.fetch_sub(bytes, Relaxed);
     }
 
-    /// Takes bytes for something else than rows, above the limit if need be: rows go to disk until the limit holds.
+    /// Reserves bytes for something other than rows, even above the limit; then rows are spilled until the limit holds.
     ///
     /// # Errors
-    /// A work file that cannot be written.
+    /// Returns an error if a temporary file cannot be written.
     pub fn lend(&self, bytes: usize) -> Result<Loan> {
         self.charge(bytes);
         let loan = Loan { memory: self.clone(), bytes };
@@ -99,10 +98,9 @@ impl Memory {
         Ok(loan)
     }
 
-    /// Sends (a part of) the fullest partition of any shuffle to disk; false if no shuffle holds anything that could go.
+    /// Spills (part of) the fullest partition of any shuffle to disk. Returns `false` if no shuffle has anything to spill.
     ///
-    /// The fullest one, because blocks then come out about twice as long as the mean holding, and partitions with few rows
-    /// are never written at all.
+    /// Choosing the fullest one makes blocks about twice as long as the average, and partitions with few rows are never written at all.
     pub(super) fn spill_fullest(&self) -> Result<bool> {
         let mut fullest: Option<(usize, Arc<dyn Holder>, usize)> = None;
         {

@@ -1,8 +1,8 @@
-//! The sort of more records than memory allows: sorted runs on disk, merged.
+//! Sorts more records than fit into memory: writes sorted runs to disk and merges them.
 //!
-//! A run fills the allowance. The merge reads all runs at once, each through a buffer, by a tournament of losers; where the
-//! buffers would come out shorter than [`LEAST_BUFFER`], some runs are merged into longer ones first, no more than needed.
-//! A hot key needs nothing special: it is equal records like any others.
+//! A run fills the memory allowance. The merge reads all runs at once, each through a buffer, with a loser tree. If the buffers
+//! would be shorter than [`LEAST_BUFFER`], just enough runs are merged into longer ones first. A hot key needs no special
+//! treatment, because its records are equal like any others.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -17,13 +17,13 @@ use super::store::Rows;
 use super::{sort, tournament::Tournament};
 use dupsift_core::error::{Error, Result};
 
-/// Runs are read through buffers of at least this many bytes, if the allowance gives three of them.
+/// The minimum buffer size per run, in bytes, if the allowance is enough for three buffers.
 const LEAST_BUFFER: usize = 16 << 10;
 
-/// Buffers beyond this size gain nothing.
+/// Larger buffers gain nothing.
 const MOST_BUFFER: usize = 1 << 20;
 
-/// Sorted runs in a work file.
+/// Sorted runs in a temporary file.
 pub(super) struct Runs {
     file: SpillFile,
     runs: VecDeque<Vec<Block>>,
@@ -32,7 +32,7 @@ pub(super) struct Runs {
     name: String,
 }
 
-/// Reads all rows and writes them as sorted runs of that many records.
+/// Reads all rows and writes them as sorted runs of this many records.
 pub(super) fn sort_runs(
     mut rows: Rows<'_>,
     width: usize,
@@ -55,12 +55,12 @@ pub(super) fn sort_runs(
 }
 
 impl Runs {
-    /// Merges the runs into one mapped file with buffers of `allowed` bytes altogether; also says how many bytes were
-    /// written to disk for that, the runs included.
+    /// Merges the runs into one mapped file, with buffers of `allowed` bytes in total. Also returns how many bytes were written
+    /// to disk, including the runs.
     pub(super) fn merge(mut self, allowed: usize) -> Result<(Mmap, u64)> {
         let most_at_once = (allowed / LEAST_BUFFER).saturating_sub(1).max(2);
         while self.runs.len() > most_at_once {
-            // The first round takes so many runs that all later ones are full.
+            // The first round merges as many runs as needed to make all later rounds full.
             let take = (self.runs.len() - most_at_once + 1).min(most_at_once);
             let taken: Vec<Vec<Block>> = self.runs.drain(..take).collect();
             let mut longer = Vec::new();
@@ -107,19 +107,19 @@ impl Runs {
 
 fn map_sequential(file: &File, path: &Path) -> Result<Mmap> {
     let map = space::map_to_read(file, path)?;
-    // Advice may be refused without harm.
+    // Refused advice is harmless.
     let _ = map.advise(memmap2::Advice::Sequential);
     Ok(map)
 }
 
-/// One run, record by record.
+/// Reads one run, record by record.
 struct RunReader<'f> {
     source: BlockReader<'f>,
     buffer: Vec<u8>,
     width: usize,
     at: usize,
     filled: usize,
-    /// The prefix of the record at `at`, so that most comparisons read no record.
+    /// The prefix of the record at `at`, so that most comparisons need not read the record.
     prefix: u64,
 }
 
@@ -130,7 +130,7 @@ impl<'f> RunReader<'f> {
         Ok(reader)
     }
 
-    /// The record at hand; `None` after the last.
+    /// Returns the current record; `None` after the last.
     #[inline]
     fn head(&self) -> Option<&[u8]> {
         (self.at < self.filled).then(|| &self.buffer[self.at..self.at + self.width])
@@ -153,7 +153,7 @@ impl<'f> RunReader<'f> {
         Ok(())
     }
 
-    /// Whether this record comes before the other's; an ended run comes last.
+    /// Returns whether this record sorts before the other one; a finished run sorts last.
     #[inline]
     fn beats(&self, other: &RunReader<'_>) -> bool {
         if self.prefix != other.prefix {

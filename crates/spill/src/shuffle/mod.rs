@@ -1,22 +1,22 @@
-//! Out-of-core partition and sort of records of fixed width, within a memory budget.
+//! Out-of-core partitioning and sorting of fixed-width records, within a memory budget.
 //!
-//! Many threads push records through [`Writer`]s; a record goes to a partition by its group (its leading bytes), so a group
-//! never spans two partitions. Rows stay in memory until the budget that all shuffles of a job share ([`Memory`]) is used
-//! up; then the fullest partitions move to disk. [`Sorted::load`] gives the records of one partition in plain byte order.
-//! What comes out depends on the multiset of records alone: not on threads, budget, or what was spilled.
+//! Many threads push records through [`Writer`]s. A record's group (its leading bytes) determines its partition, so a group is
+//! never split between partitions. Rows stay in memory until the budget shared by all shuffles of a run ([`Memory`]) is used
+//! up; then the fullest partitions are spilled to disk. [`Sorted::load`] returns the records of one partition in plain byte
+//! order. The result depends only on the multiset of records: not on threads, budget, or spilling.
 //!
 //! ```text
 //! push -> staging of a writer -> chunks of a partition -> (budget used up) blocks of the spill file, each with a checksum
-//! load -> all fits the allowance: sort in memory | else sorted runs -> merge -> a sorted work file, memory-mapped
+//! load -> fits into the allowance: sort in memory | otherwise sorted runs -> merge -> a sorted temporary file, memory-mapped
 //! ```
 //!
-//! Nothing is known here about what a record means: a key is bytes, and a caller that wants numbers in order writes them
-//! big-endian. Work files are unlinked as soon as they are open, so that even a killed process leaves nothing behind.
-//! Beside the sort stand arrays, bitmaps and heaps in such files: see [`mapped`]. What is to outlive the process is put down in files
-//! with names: see [`run`] for rows, [`product`] for all else.
+//! This module does not interpret records: a key is bytes, and a caller that needs numbers in order writes them big-endian.
+//! Temporary files are unlinked as soon as they are open, so that even a killed process leaves nothing behind. Arrays, bitmaps
+//! and heaps in such files are in [`mapped`]. Data that must outlive the process is saved in named files: see [`run`] for rows
+//! and [`product`] for everything else.
 //!
-//! Limits: the index of spilled blocks (16 bytes a block) is in memory and not in the budget; a budget far below
-//! 4 KiB a partition works but makes small blocks; work files are not synced, and those without a name do not outlive the process.
+//! Limits: the index of spilled blocks (16 bytes per block) is in memory but not in the budget. A budget far below 4 KiB per
+//! partition works but makes small blocks. Temporary files are not synced, and unnamed ones do not outlive the process.
 
 mod block;
 pub mod mapped;

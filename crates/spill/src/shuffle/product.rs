@@ -1,15 +1,15 @@
-//! Work files that outlive the process: put down under a name when they are whole, taken up again when they are what was put down.
+//! Checkpoint files, which outlive the process: named when they are complete, and loaded only if they are unchanged.
 //!
 //! ```text
-//! NAME.half --written, its checksums at the end--> NAME        put down: one rename, so a name stands for a whole file
-//! NAME --size, checksums--> mapped memory                      taken up: every byte is compared before one is used
+//! NAME.half --written, its checksums at the end--> NAME        saved: one rename, so a file with this name is complete
+//! NAME --size, checksums--> mapped memory                      loaded: every byte is checked before any is used
 //! ```
 //!
-//! A file is its bytes, then a CRC-32 of each MiB of them (before its bytes stands the number of the MiB, 8 bytes), then the number of
-//! the bytes (8) and `dupsprd1`; numbers are little-endian. [`PutDown`] is what has to be kept elsewhere to know the file again: of two
-//! files of one name it tells which is meant.
+//! A file has its data, then a CRC-32 for each MiB (computed over the number of the MiB, 8 bytes, and its data), then the data
+//! length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it
+//! distinguishes two files with the same name.
 //!
-//! Nothing is synced: a file that a power failure tore has other checksums, and is made again.
+//! Nothing is synced: a file torn by a power failure has other checksums and is recomputed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
@@ -26,34 +26,34 @@ use super::space::{self, READ, WRITE};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// How the name of a product ends.
+/// The suffix of a checkpoint file's name.
 pub const PRODUCT: &str = ".product";
-/// How the name of a file ends that is not whole yet.
+/// The suffix of an incomplete file's name.
 const HALF: &str = ".half";
 
 const MAGIC: [u8; 8] = *b"dupsprd1";
-/// Bytes that have a checksum of their own.
+/// Bytes per checksum.
 const PIECE: usize = 1 << 20;
-/// Bytes behind the checksums.
+/// Bytes after the checksums.
 const TAIL: u64 = size_of::<Tail>() as u64;
 
-/// What stands behind the checksums.
+/// The end of the file, after the checksums.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Tail {
-    /// Bytes of the product.
+    /// The data length in bytes.
     bytes: U64,
     magic: [u8; 8],
 }
 
-/// A file that was put down.
+/// A saved file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutDown {
-    /// Its name in the work folder.
+    /// Its name in the temporary folder.
     pub name: String,
-    /// Its size, checksums included.
+    /// Its size in bytes, including checksums.
     pub bytes: u64,
-    /// A CRC-32 over what says which bytes it holds: its checksums and lengths.
+    /// A CRC-32 over its checksums and lengths, which identifies its content.
     pub crc: u32,
 }
 
@@ -76,7 +76,7 @@ impl PutDown {
         Ok((file, path))
     }
 
-    /// Compares the checksum of what says which bytes it holds.
+    /// Compares the checksum that identifies the content.
     pub(super) fn check(&self, path: &Path, found: u32) -> Result<()> {
         if found == self.crc {
             return Ok(());
@@ -89,7 +89,7 @@ pub(super) fn damaged(path: &Path, why: impl Into<String>) -> Error {
     Error::Damaged { path: path.to_path_buf(), why: why.into() }
 }
 
-/// A file that is being written under another name. It goes when dropped.
+/// A file being written under a temporary name. It is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Half {
     file: File,
@@ -117,12 +117,12 @@ impl Half {
         self.file.write_all_at(bytes, at).map_err(Error::io(WRITE, &self.path))
     }
 
-    /// Reads what was written there.
+    /// Reads back what was written.
     pub(super) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
         self.file.read_exact_at(bytes, at).map_err(Error::io(READ, &self.path))
     }
 
-    /// Gives it its name.
+    /// Renames the file to its final name.
     pub(super) fn finish(mut self, bytes: u64, crc: u32) -> Result<PutDown> {
         self.file.set_len(bytes).map_err(Error::io(WRITE, &self.path))?;
         private::rename(&self.path, self.name.as_ref()).map_err(Error::io("rename the work file", &self.path))?;
@@ -134,27 +134,27 @@ impl Half {
 impl Drop for Half {
     fn drop(&mut self) {
         if !self.renamed {
-            // Who takes the folder next clears away what stays for a failure.
+            // After a failure, the next owner of the folder removes the file.
             let _ = private::remove(&self.path);
         }
     }
 }
 
-/// Writes a product from front to back.
+/// Writes a checkpoint file sequentially.
 #[derive(Debug)]
 pub struct ProductWriter {
     half: Half,
-    /// Less than a piece, before it is written.
+    /// Data of an incomplete piece, before it is written.
     gathered: Vec<u8>,
     written: u64,
     checksums: Vec<u8>,
 }
 
 impl ProductWriter {
-    /// Begins a product of that name, which ends in [`PRODUCT`], in a work folder. It holds a MiB in memory.
+    /// Begins a file with this name, which ends in [`PRODUCT`], in a temporary folder. Holds 1 MiB in memory.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be made.
+    /// Returns [`Error::Io`] if the file cannot be created.
     pub fn create(dir: &Path, name: &str) -> Result<ProductWriter> {
         let gathered = Vec::with_capacity(PIECE);
         Ok(ProductWriter { half: Half::create(dir, name)?, gathered, written: 0, checksums: Vec::new() })
@@ -163,7 +163,7 @@ impl ProductWriter {
     /// Appends bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] if the disk does not take them.
+    /// Returns [`Error::Io`] if the bytes cannot be written.
     pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(PIECE - self.gathered.len()));
@@ -176,10 +176,10 @@ impl ProductWriter {
         Ok(())
     }
 
-    /// Ends the file, which gets its name.
+    /// Finishes the file and renames it to its final name.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn put_down(mut self) -> Result<PutDown> {
         if !self.gathered.is_empty() {
             self.send()?;
@@ -214,29 +214,29 @@ impl Write for ProductWriter {
     }
 }
 
-/// Puts bytes down as a product of that name.
+/// Saves bytes as a checkpoint file with this name.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// Returns [`Error::Io`].
 pub fn put_down(dir: &Path, name: &str, bytes: &[u8]) -> Result<PutDown> {
     let mut writer = ProductWriter::create(dir, name)?;
     writer.append(bytes)?;
     writer.put_down()
 }
 
-/// The bytes of a product, memory-mapped.
+/// The data of a checkpoint file, memory-mapped.
 #[derive(Debug)]
 pub struct Product {
-    /// No map for no bytes.
+    /// `None` if there is no data.
     map: Option<Mmap>,
 }
 
 impl Product {
-    /// Takes a product up; all of its bytes are compared with their checksums.
+    /// Loads a checkpoint file and compares all data with the checksums.
     ///
     /// # Errors
-    /// [`Error::Damaged`], with the path and what differs, where it is missing or not what was put down; [`Error::Io`] if the disk
-    /// cannot be read.
+    /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or not the saved one; or
+    /// [`Error::Io`] if the disk cannot be read.
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Product> {
         let (mut file, path) = put_down.open(dir)?;
         let torn = |why: &str| damaged(&path, why.to_owned());
@@ -266,7 +266,7 @@ impl Product {
         Ok(Product { map })
     }
 
-    /// The map; none of no bytes.
+    /// Returns the map; `None` if there is no data.
     pub(super) fn into_map(self) -> Option<Mmap> {
         self.map
     }
@@ -275,7 +275,7 @@ impl Product {
 impl Deref for Product {
     type Target = [u8];
 
-    /// They begin at a page, so that numbers of any width may be read of them.
+    /// Returns the data, which begins at a page boundary, so that it can be read as numbers of any width.
     fn deref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }
@@ -322,12 +322,12 @@ mod tests {
             assert!(*Product::take_up(dir.path(), &put).expect("whole") == *bytes, "{length}");
             assert_eq!(names(dir.path()), ["a.product", "b.product"]);
         }
-        // What is not finished leaves nothing.
+        // An unfinished file leaves nothing.
         drop(ProductWriter::create(dir.path(), "c.product").expect("begun"));
         assert_eq!(names(dir.path()), ["a.product", "b.product"]);
     }
 
-    /// Each flipped byte and each cut, a file of another run, and none at all.
+    /// Every flipped byte and every truncation, a file from another run, and a missing file.
     #[test]
     fn a_torn_file_is_named_and_refused() {
         let dir = tempfile::tempdir().expect("a folder");

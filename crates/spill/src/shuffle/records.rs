@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memmap2::Mmap;
 
-/// The records of one partition in byte order: in memory, or in a mapped work file where they exceeded the allowance.
+/// The records of one partition in byte order: in memory, or in a mapped temporary file if they exceed the allowance.
 #[derive(Debug)]
 pub struct Records {
     pub(super) held: Storage,
@@ -13,10 +13,10 @@ pub struct Records {
     pub(super) group_width: usize,
 }
 
-/// Where the bytes are.
+/// Where the bytes are stored.
 #[derive(Debug)]
 pub(super) enum Storage {
-    /// In memory that goes back when the records are dropped.
+    /// In memory, in a buffer that returns to the pool when the records are dropped.
     Heap(Vec<u8>, BufferPool),
     File(Mmap),
 }
@@ -29,25 +29,25 @@ impl Drop for Storage {
     }
 }
 
-/// Buffers of partitions that are done with, for the next ones: fresh memory costs more than sorting what is in it.
-/// As many are kept as were in use at once, until the last partition is removed.
+/// Buffers of finished partitions, for reuse: new memory costs more than sorting its contents. As many buffers are kept as were
+/// in use at once, until the last partition is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferPool {
-    /// `None` once no more will be asked for.
+    /// `None` once no more buffers are needed.
     buffers: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
 }
 
 impl BufferPool {
-    /// Ready to keep buffers.
+    /// Creates a pool that keeps buffers.
     pub(super) fn new() -> BufferPool {
         BufferPool { buffers: Arc::new(Mutex::new(Some(Vec::new()))) }
     }
 
-    /// A buffer of that many bytes, of any content.
+    /// Returns a buffer of this many bytes, with arbitrary content.
     pub(super) fn take(&self, bytes: usize) -> Vec<u8> {
         let mut buffer = match self.lock().as_mut().and_then(Vec::pop) {
             Some(pool) if pool.capacity() >= bytes => pool,
-            // A little more, for partitions differ; what is never written to takes no memory.
+            // Allocates a little more, because partitions differ in size; memory that is never written to costs nothing.
             _ => vec![0; bytes + bytes / 8],
         };
         buffer.resize(bytes, 0);
@@ -61,7 +61,7 @@ impl BufferPool {
         }
     }
 
-    /// Frees the buffers, those that are in use now as soon as they come back.
+    /// Frees the buffers; those in use are freed as soon as they are returned.
     pub(super) fn close(&self) {
         *self.lock() = None;
     }
@@ -72,7 +72,7 @@ impl BufferPool {
 }
 
 impl Records {
-    /// All records one after the other: `len() * width()` bytes.
+    /// Returns all records, one after the other: `len() * width()` bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.held {
             Storage::Heap(bytes, _) => bytes,
@@ -80,37 +80,37 @@ impl Records {
         }
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.bytes().len() / self.width
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.bytes().is_empty()
     }
 
-    /// Bytes of a record.
+    /// Returns the bytes per record.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// One record, counted from 0.
+    /// Returns one record, counted from 0.
     ///
     /// # Panics
-    /// If there are not that many.
+    /// Panics if there is no such record.
     pub fn record(&self, at: usize) -> &[u8] {
         &self.bytes()[at * self.width..][..self.width]
     }
 
-    /// The numbers of the records of each group, group by group: those with equal leading `group_width` bytes.
+    /// Returns the ranges of record numbers for each group: records with equal leading `group_width` bytes.
     pub fn groups(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let (bytes, width, group_width) = (self.bytes(), self.width, self.group_width);
         let mut start = 0;
         std::iter::from_fn(move || {
             let mut rest = bytes.get(start * width..)?.chunks_exact(width);
             let first = &rest.next()?[..group_width];
-            // Neighbours of different groups differ in their first bytes as a rule, which compare as one word.
+            // Adjacent records of different groups usually differ in their first bytes, which are compared as one word.
             let head = first.first_chunk::<8>();
             let same = |record: &[u8]| match head {
                 Some(head) => record.first_chunk::<8>() == Some(head) && record[8..group_width] == first[8..],
@@ -122,7 +122,7 @@ impl Records {
         })
     }
 
-    /// Whether the records stand in a work file and not in memory of the process.
+    /// Returns whether the records are in a temporary file instead of the process's memory.
     pub fn is_mapped(&self) -> bool {
         matches!(self.held, Storage::File(_))
     }

@@ -1,31 +1,31 @@
-//! The sort of fixed-width records in memory, in byte order.
+//! Sorts fixed-width records in memory, in byte order.
 //!
-//! Eight bytes of each record, as a big-endian number, say which of up to 4096 buckets it goes to: the range of the numbers
-//! is cut evenly, which suits hashes and document numbers alike. So a record is moved once, into a bucket of some dozens,
-//! and there again to its place, after a sort of 8-byte words that hold the rest of the number and where the record
-//! stands. All that has the same number is sorted by the next eight bytes in the same way; a hot key is that. Numbers that
-//! crowd in few buckets are cut again, and after some rounds left to the quicksort of the standard library, which bounds the
-//! cost for any bytes. Equal records are the same bytes, so stability has no meaning.
+//! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets: the range of the numbers is divided
+//! evenly, which suits hashes and document numbers alike. So a record is moved once into a bucket of a few dozen records. There
+//! it is moved to its final position after a sort of 8-byte words, which contain the rest of the number and the record's
+//! position. Records with the same number, such as those of a hot key, are sorted by the next eight bytes in the same way.
+//! Numbers that crowd in few buckets are split again. After some rounds they are left to the standard library's quicksort,
+//! which bounds the cost for any input. Equal records have the same bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
-/// The bytes of memory that sorting takes for each record, the record included.
+/// Returns the bytes of memory that sorting takes per record, including the record.
 pub(super) fn bytes_per_record(width: usize) -> usize {
     2 * width
 }
 
-/// So few records are left to the standard library.
+/// Up to this many records are left to the standard library.
 const FEW: usize = 48;
-/// Records a bucket, about.
+/// Approximate records per bucket.
 const BUCKET: usize = 32;
-/// The most buckets: their ends stay in the first cache.
+/// The most buckets; their ends still fit into the L1 cache.
 const MOST_BUCKETS: usize = 4096;
-/// A bucket of more records than this is cut again.
+/// A bucket with more records than this is split again.
 const LARGE: usize = 2048;
-/// How often a bucket is cut again.
+/// How often a bucket is split again at most.
 const MOST_ROUNDS: u32 = 12;
 
-/// The first eight bytes of a record as a number in the same order; a shorter record is padded with zeros.
+/// Returns the first eight bytes of a record as a number in the same order; a shorter record is padded with zeros.
 #[inline]
 pub(super) fn prefix(record: &[u8]) -> u64 {
     match record.first_chunk::<8>() {
@@ -38,7 +38,7 @@ pub(super) fn prefix(record: &[u8]) -> u64 {
     }
 }
 
-/// Eight bytes from `from` on as a number in the same order; what lies beyond the record's end counts as zeros.
+/// Returns eight bytes starting at `from` as a number in the same order; bytes beyond the record's end count as zeros.
 #[inline(always)]
 fn number(record: &[u8], from: usize) -> u64 {
     match record.get(from..from + 8) {
@@ -52,7 +52,7 @@ fn number(record: &[u8], from: usize) -> u64 {
 
 macro_rules! known_widths {
     ($($width:literal)*) => {
-        /// Sorts the records that fill a buffer; `scratch` is as long and may hold anything.
+        /// Sorts the records in a buffer; `scratch` has the same length and arbitrary content.
         pub(super) fn sort(records: &mut [u8], scratch: &mut [u8], width: usize) {
             match width {
                 $($width => sort_from::<$width>(records, scratch, width, 0, 0),)*
@@ -60,7 +60,7 @@ macro_rules! known_widths {
             }
         }
 
-        /// Sorts few records where they stand.
+        /// Sorts a few records in place.
         fn sort_in_place(bytes: &mut [u8], width: usize) {
             match width {
                 $($width => bytes.as_chunks_mut::<$width>().0.sort_unstable_by(compare),)*
@@ -70,10 +70,10 @@ macro_rules! known_widths {
     };
 }
 
-// Widths for which moves and comparisons are compiled one by one; others take a little longer.
+// Widths with specialized moves and comparisons; others are slightly slower.
 known_widths! { 4 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 28 32 36 40 48 64 80 96 112 128 }
 
-/// Sorts records that are equal up to byte `from`. `W` is the width, or 0 where the compiler does not know it.
+/// Sorts records that are equal up to byte `from`. `W` is the width, or 0 if it is unknown at compile time.
 fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usize, from: usize, round: u32) {
     let width = if W == 0 { width } else { W };
     let count = records.len() / width;
@@ -83,7 +83,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     let numbers = || records.chunks_exact(width).map(|record| number(record, from));
     let (low, high) = numbers().fold((u64::MAX, 0), |(low, high), number| (low.min(number), high.max(number)));
     if low == high {
-        // Records that are equal to their end need no order.
+        // Records that are equal to their end need no sorting.
         if from + 8 < width {
             sort_from::<W>(records, scratch, width, from + 8, 0);
         }
@@ -95,7 +95,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     for bucket in 0..cut.buckets {
         ends[bucket + 1] += ends[bucket];
     }
-    // From here on place b is where the next record of bucket b goes: in the end, where the bucket ends.
+    // From here on, entry b is the position of bucket b's next record, and finally the end of the bucket.
     for record in records.chunks_exact(width) {
         let end = &mut ends[cut.bucket(number(record, from))];
         scratch[*end as usize * width..][..width].copy_from_slice(record);
@@ -119,13 +119,13 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     }
 }
 
-/// Even ranges of numbers.
+/// Divides a range of numbers evenly into buckets.
 struct Cut {
     low: u64,
     buckets: usize,
-    /// Buckets by number, times 2 to the 64th.
+    /// Buckets per number, times 2 to the 64th.
     scale: u64,
-    /// The bits that tell the numbers of one bucket apart.
+    /// The number of bits that distinguish the numbers in one bucket.
     bits: u32,
 }
 
@@ -146,14 +146,13 @@ impl Cut {
         ((u128::from(number - self.low) * u128::from(self.scale)) >> 64) as usize
     }
 
-    /// The lowest number of a bucket.
+    /// Returns the lowest number of a bucket.
     fn low_of(&self, bucket: usize) -> u64 {
         self.low + ((bucket as u128) << 64).div_ceil(u128::from(self.scale)) as u64
     }
 }
 
-/// Brings the records of a bucket to their places: a word for each holds its number above `low`, which has so many `bits`,
-/// and where it stands.
+/// Sorts the records of a bucket. A word for each holds its number above `low`, which has `bits` bits, and its position.
 #[inline(always)]
 fn sort_bucket<const W: usize>(
     to: &mut [u8],
@@ -166,7 +165,7 @@ fn sort_bucket<const W: usize>(
 ) {
     let count = filled.len() / width;
     let place_bits = usize::BITS - (count - 1).leading_zeros();
-    // Where both do not fit, the lowest bits go: the numbers then count as equal.
+    // If both do not fit, the lowest bits are dropped, and such numbers count as equal.
     let dropped = (bits + place_bits).saturating_sub(u64::BITS);
     keys.clear();
     keys.extend(
@@ -197,7 +196,7 @@ fn sort_bucket<const W: usize>(
     }
 }
 
-/// Records with the same number: few as a rule, a hot key else.
+/// Sorts records with the same number: usually few, except for a hot key.
 #[cold]
 fn sort_run<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usize, from: usize) {
     sort_from::<W>(records, scratch, width, from, 0);
@@ -209,10 +208,10 @@ fn compare<const W: usize>(a: &[u8; W], b: &[u8; W]) -> Ordering {
     if first_a != first_b || W <= 8 { first_a.cmp(&first_b) } else { a[8..].cmp(&b[8..]) }
 }
 
-/// The first 24 bytes of a record as numbers in the same order, and the number of the record.
+/// The first 24 bytes of a record as numbers in the same order, and the index of the record.
 type Place = ([u64; 3], usize);
 
-/// For widths that the compiler does not know: a list of places is sorted, and then each record moves once.
+/// Sorts records whose width is unknown at compile time: sorts a list of positions, then moves each record once.
 fn sort_by_place(bytes: &mut [u8], width: usize) {
     let of = |(place, record): (usize, &[u8])| {
         let word = |at: usize| record.get(at..).map_or(0, prefix);
@@ -220,14 +219,14 @@ fn sort_by_place(bytes: &mut [u8], width: usize) {
     };
     let mut places: Vec<Place> = bytes.chunks_exact(width).enumerate().map(of).collect();
     {
-        // Nearly all comparisons end within the list; what is left touches the records.
+        // Nearly all comparisons need only the list; the rest read the records.
         let rest = |place: usize| bytes[place * width..][..width].get(24..);
         places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(&rest(b.1))));
     }
     permute(bytes, width, &mut places);
 }
 
-/// Brings record `places[i].1` to place `i`, for every `i`, cycle by cycle; uses up the list.
+/// Moves record `places[i].1` to position `i`, for every `i`, cycle by cycle; overwrites the list.
 fn permute(bytes: &mut [u8], width: usize, places: &mut [Place]) {
     let mut aside = vec![0; width];
     for start in 0..places.len() {
@@ -270,7 +269,7 @@ mod tests {
     }
 
     proptest! {
-        /// Bytes of few values, so that prefixes and whole records repeat; scratch that is not zero.
+        /// Bytes with few distinct values, so that prefixes and complete records repeat; scratch that is not zero.
         #[test]
         fn sorts_as_the_standard_library_does(
             width in 4..180_usize,
@@ -282,9 +281,9 @@ mod tests {
         }
     }
 
-    /// Even numbers, numbers that crowd at one end over and over, one hot number among others, one number alone, and a
-    /// full bucket of a wide range whose numbers differ in their lowest bits: so many that buckets are cut again, in widths
-    /// of both kinds.
+    /// Evenly spread numbers, numbers that crowd at one end repeatedly, one hot number among others, a single number, and a
+    /// full bucket of a wide range whose numbers differ in their lowest bits. There are enough of them for buckets to be split
+    /// again, in both specialized and other widths.
     #[test]
     fn sorts_numbers_however_they_are_spread() {
         let mixed = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);

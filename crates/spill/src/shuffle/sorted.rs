@@ -1,4 +1,4 @@
-//! The reading half of a shuffle: one partition at a time, sorted.
+//! The reading side of a shuffle: one partition at a time, sorted.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::sort;
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// The least allowance that [`Sorted::load`] works with; a smaller one is taken as this.
+/// The minimum allowance of [`Sorted::load`]; smaller values are raised to it.
 const LEAST_ALLOWANCE: usize = 8 << 10;
 
-/// The finished partitions of a shuffle, or of a [`Run`]. Several threads may load at once; dropping it frees memory and disk.
+/// The finished partitions of a shuffle or of a [`Run`]. Several threads may load concurrently; dropping it frees memory and disk space.
 #[derive(Debug)]
 pub struct Sorted(Of);
 
@@ -24,12 +24,12 @@ enum Of {
     Run { run: Run, partitions: usize },
 }
 
-/// Of a shuffle.
+/// The partitions of a shuffle.
 #[derive(Debug)]
 struct Stored {
     store: Arc<Store>,
     dir: PathBuf,
-    /// Bytes that loads wrote to work files of their own.
+    /// Bytes that loads wrote to their own temporary files.
     rewritten: AtomicU64,
     removed: AtomicUsize,
     pool: BufferPool,
@@ -41,12 +41,12 @@ impl Sorted {
         Sorted(Of::Shuffle(Stored { store, dir, rewritten, removed, pool: BufferPool::new() }))
     }
 
-    /// The rows of a run, in so many partitions. Within one, groups follow one another in the order of buckets.
+    /// Creates the partitions of a run. Within a partition, groups are in bucket order.
     pub fn of_run(run: Run, partitions: usize) -> Sorted {
         Sorted(Of::Run { run, partitions: partitions.clamp(1, BUCKETS) })
     }
 
-    /// The number of partitions.
+    /// Returns the number of partitions.
     pub fn partitions(&self) -> usize {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.parts.len(),
@@ -54,7 +54,7 @@ impl Sorted {
         }
     }
 
-    /// The records that were written, over all partitions.
+    /// Returns the number of records in all partitions.
     pub fn rows(&self) -> u64 {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.parts.iter().map(|part| part.rows()).sum(),
@@ -62,7 +62,7 @@ impl Sorted {
         }
     }
 
-    /// The records of one partition; 0 beyond the last.
+    /// Returns the number of records in one partition; 0 beyond the last.
     pub fn rows_of(&self, partition: usize) -> u64 {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.parts.get(partition).map_or(0, |part| part.rows()),
@@ -71,7 +71,7 @@ impl Sorted {
         }
     }
 
-    /// Bytes of a record and of its group.
+    /// Returns the bytes of a record and of its group.
     pub fn widths(&self) -> (usize, usize) {
         match &self.0 {
             Of::Shuffle(stored) => (stored.store.spec.width, stored.store.spec.group_width),
@@ -79,7 +79,7 @@ impl Sorted {
         }
     }
 
-    /// Bytes written to work files up to now, by the shuffle and by loads that exceeded their allowance.
+    /// Returns the bytes written to temporary files so far, by the shuffle and by loads that exceeded their allowance.
     pub fn spilled_bytes(&self) -> u64 {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.file.written() + stored.rewritten.load(Relaxed),
@@ -87,16 +87,16 @@ impl Sorted {
         }
     }
 
-    /// The records of one partition in byte order; of a run the groups are in the order of buckets.
+    /// Returns the records of one partition in byte order; for a run, groups are in bucket order.
     ///
-    /// Sorting takes as much memory again as the records do: within `memory_bytes` (at least 8 KiB) that is done in memory,
-    /// and there they stay; more records are sorted by runs of half that size, and the runs are merged into a work file
-    /// that comes back memory-mapped. May be called again, with the
-    /// same outcome, and from several threads, each with an allowance of its own.
+    /// Sorting takes as much additional memory as the records do. If both fit into `memory_bytes` (at least 8 KiB), the records
+    /// are sorted and returned in memory. Otherwise they are sorted in runs of half that size, and the runs are merged into a
+    /// temporary file, which is returned memory-mapped. May be called repeatedly, with the same result, and from several
+    /// threads, each with its own allowance.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if a block on disk is not what was written; [`Error::Io`] if the disk cannot be read or is full;
-    /// [`Error::Internal`] if there is no such partition, or it was removed.
+    /// Returns [`Error::Damaged`] if a block on disk does not match its checksum, [`Error::Io`] if the disk cannot be read or
+    /// is full, or [`Error::Internal`] if there is no such partition or it was removed.
     pub fn load(&self, partition: usize, memory_bytes: usize) -> Result<Records> {
         match self.check(partition)? {
             Of::Shuffle(stored) => stored.load(partition, memory_bytes),
@@ -104,11 +104,11 @@ impl Sorted {
         }
     }
 
-    /// Frees the memory of a partition, and its disk space as far as the file system can; records that were loaded stay.
-    /// The partition cannot be loaded again. Removing it twice is no error.
+    /// Frees the memory of a partition, and its disk space if the file system supports it. Loaded records stay valid. The
+    /// partition cannot be loaded again. Removing it twice is not an error.
     ///
     /// # Errors
-    /// [`Error::Internal`] if there is no such partition.
+    /// Returns [`Error::Internal`] if there is no such partition.
     pub fn remove(&self, partition: usize) -> Result<()> {
         if let Of::Shuffle(stored) = self.check(partition)?
             && stored.store.remove(partition)
@@ -131,7 +131,7 @@ impl Sorted {
         })
     }
 
-    /// The store, to damage what is on disk.
+    /// Returns the store, so that tests can damage data on disk.
     #[cfg(test)]
     pub(super) fn store(&self) -> &Store {
         match &self.0 {

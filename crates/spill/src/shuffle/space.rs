@@ -1,7 +1,7 @@
-//! Work files and their disk space: made, reserved, given back, mapped. All calls that need `unsafe` for that are here.
+//! Creates temporary files, and reserves, frees and maps their disk space. All `unsafe` calls for this are here.
 //!
-//! A work file is unlinked as soon as it is open: however the process ends, the system takes the space back. The path is
-//! kept for messages.
+//! A temporary file is unlinked as soon as it is open: however the process ends, the system frees the space. The path is kept
+//! for messages.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -13,19 +13,19 @@ use memmap2::{Mmap, MmapMut};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// The action that messages name when a work file cannot take more bytes.
+/// The action in messages if a temporary file cannot be written.
 pub(super) const WRITE: &str = "write the work file";
-/// The action that messages name when a work file cannot be read.
+/// The action in messages if a temporary file cannot be read.
 pub(super) const READ: &str = "read the work file";
 const CREATE: &str = "create the work file";
 const MAP: &str = "map the work file into memory";
 
-/// A new, empty work file, open for reading and writing, and the path that it had.
+/// Creates an empty temporary file, open for reading and writing, and returns it with the path that it had.
 ///
 /// # Errors
-/// [`Error::Io`] if the folder does not take files.
+/// Returns [`Error::Io`] if no file can be created in the folder.
 pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
-    // Two files of one name may live at once, and another process may use the folder; the number keeps them apart.
+    // Two files with the same name may exist at once, and another process may use the folder; the number keeps them apart.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).take(100).collect();
@@ -42,13 +42,13 @@ pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
     }
 }
 
-/// Makes a new file that many bytes long, all zero, with disk space set aside for each.
+/// Extends a new file to this many bytes, all zero, with disk space reserved.
 ///
-/// Set aside, because a store into the map of a sparse file on a full disk ends the process with a signal, which no code
-/// can turn into a message; here the full disk is an error.
+/// The space is reserved, because a store into the map of a sparse file on a full disk kills the process with a signal, which
+/// cannot be turned into a message. Here a full disk is an error.
 ///
 /// # Errors
-/// [`Error::Io`] if the disk or a limit does not allow it.
+/// Returns [`Error::Io`] if the disk or a limit does not allow it.
 #[cfg_attr(target_os = "linux", allow(unsafe_code))]
 pub(super) fn reserve(file: &File, path: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
@@ -59,7 +59,7 @@ pub(super) fn reserve(file: &File, path: &Path, bytes: u64) -> Result<()> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd as _;
-        // SAFETY: the call touches no memory of ours, and the descriptor is open as long as `file` lives.
+        // SAFETY: the call touches no memory of this process, and the descriptor is open as long as `file` lives.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) } {
             0 => return Ok(()),
             libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS => {}
@@ -69,7 +69,7 @@ pub(super) fn reserve(file: &File, path: &Path, bytes: u64) -> Result<()> {
     write_zeros(file, length as u64).map_err(Error::io(WRITE, path))
 }
 
-/// What [`reserve`] does on a file system that cannot set space aside.
+/// Does the work of [`reserve`] on a file system that cannot reserve space.
 fn write_zeros(file: &File, bytes: u64) -> std::io::Result<()> {
     use std::os::unix::fs::FileExt as _;
     let zeros = vec![0; 1 << 16];
@@ -82,51 +82,51 @@ fn write_zeros(file: &File, bytes: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Gives the disk space of a part of a file back where the file system can; elsewhere it comes back with the file's end.
+/// Frees the disk space of a part of a file if the file system supports it; otherwise it is freed with the file.
 #[cfg_attr(target_os = "linux", allow(unsafe_code))]
 pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
     #[cfg(target_os = "linux")]
     if let (Ok(offset), Ok(bytes)) = (i64::try_from(offset), i64::try_from(bytes)) {
         use std::os::fd::AsRawFd as _;
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: the call touches no memory of ours, and the descriptor is open as long as `file` lives.
-        // A refusal is no error: nothing but the moment at which the space is free depends on it.
+        // SAFETY: the call touches no memory of this process, and the descriptor is open as long as `file` lives. A failure is
+        // ignored: it only delays when the space is freed.
         let _ = unsafe { libc::fallocate(file.as_raw_fd(), mode, offset, bytes) };
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (file, offset, bytes);
 }
 
-/// The whole of a finished work file, as memory to read.
+/// Maps a complete temporary file for reading.
 ///
 /// # Errors
-/// [`Error::Io`] if the system refuses the map.
+/// Returns [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
-    // SAFETY: the file is unlinked and ours alone, and no process writes to it or cuts it while the map lives.
+    // SAFETY: the file is unlinked and owned by this process alone, and no process writes to it or truncates it while the map lives.
     unsafe { Mmap::map(file) }.map_err(Error::io(MAP, path))
 }
 
-/// A part of a finished work file with a name, as memory to read.
+/// Maps part of a finished, named temporary file for reading.
 ///
 /// # Errors
-/// [`Error::Io`] if the system refuses the map.
+/// Returns [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usize) -> Result<Mmap> {
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(bytes);
-    // SAFETY: the file lies in the work folder that this process has locked, under a name that it gets when it is whole; no code
-    // of ours writes to it or cuts it after that.
+    // SAFETY: the file is in the temporary folder that this process has locked, under a name that it gets when it is complete;
+    // no code of dupsift writes to it or truncates it after that.
     unsafe { options.map(file) }.map_err(Error::io(MAP, path))
 }
 
-/// The whole of a reserved work file, as memory to read and write.
+/// Maps a complete reserved temporary file for reading and writing.
 ///
 /// # Errors
-/// [`Error::Io`] if the system refuses the map.
+/// Returns [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_write(file: &File, path: &Path) -> Result<MmapMut> {
-    // SAFETY: the file is unlinked and ours alone, and no other code maps it, writes to it or cuts it.
+    // SAFETY: the file is unlinked and owned by this process alone, and no other code maps it, writes to it or truncates it.
     unsafe { MmapMut::map_mut(file) }.map_err(Error::io(MAP, path))
 }
 

@@ -1,51 +1,51 @@
-//! What a shuffle is asked to do, and which partition a record belongs to.
+//! The parameters of a shuffle, and which partition a record belongs to.
 
 use std::ops::RangeInclusive;
 
 use dupsift_core::error::{Error, Result};
 
-/// The widths of a record, in bytes, that a shuffle takes.
+/// The supported widths of a record, in bytes.
 pub const WIDTHS: RangeInclusive<usize> = 4..=512;
 
-/// The most partitions a shuffle may have.
+/// The most partitions that a shuffle may have.
 pub const MAX_PARTITIONS: usize = 1024;
 
-/// The buckets that hashes of groups fall into: a partition by [`Order::Hash`] is a whole number of them.
+/// The number of buckets for group hashes; a partition by [`Order::Hash`] is a whole number of buckets.
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 12;
 
-/// How records are spread over partitions.
+/// How records are distributed over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By the bucket of a mixed hash of the group's bytes: even however badly the keys are distributed, and in no order.
+    /// By the bucket of a mixed hash of the group's bytes: even for any distribution of keys, and in no order.
     Hash,
-    /// By the big-endian number in the leading `range_width` bytes: a partition covers a contiguous range of numbers, so
-    /// the partitions one after the other are sorted as a whole.
+    /// By the big-endian number in the leading `range_width` bytes. A partition covers a contiguous range of numbers, so
+    /// consecutive partitions are sorted as a whole.
     Range {
         /// Every number is smaller than this.
         below: u64,
     },
 }
 
-/// What a shuffle is asked to do.
+/// The parameters of a shuffle.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// What the records are, for the names of work files and for messages.
+    /// A description of the records, for temporary file names and messages.
     pub name: String,
-    /// Bytes of a record, within [`WIDTHS`].
+    /// Bytes per record, within [`WIDTHS`].
     pub width: usize,
-    /// How many leading bytes name the group of a record: 1 to `width`.
+    /// How many leading bytes form the group of a record: 1 to `width`.
     pub group_width: usize,
-    /// How records are spread over partitions.
+    /// How records are distributed over partitions.
     pub order: Order,
-    /// For [`Order::Range`]: the bytes of the leading number, 4 or 8, within the group. Not read for [`Order::Hash`].
+    /// For [`Order::Range`]: the bytes of the leading number, 4 or 8, within the group. Ignored for [`Order::Hash`].
     pub range_width: usize,
     /// The number of partitions: 1 to [`MAX_PARTITIONS`].
     pub partitions: usize,
 }
 
 impl Spec {
-    /// Whether the numbers fit together.
+    /// Checks that the parameters are consistent.
     pub(super) fn check(&self) -> Result<()> {
         let fail = |why: String| Err(Error::Internal(format!("the shuffle {:?} cannot be made: {why}", self.name)));
         if !WIDTHS.contains(&self.width) {
@@ -61,7 +61,7 @@ impl Spec {
         if let Order::Range { .. } = self.order
             && (!matches!(self.range_width, 4 | 8) || self.range_width > self.group_width)
         {
-            // A number longer than the group could send one group to two partitions.
+            // A number longer than the group could split a group between two partitions.
             return fail(format!(
                 "the number that orders its partitions takes 4 or 8 bytes within the group's {}, not {}",
                 self.group_width, self.range_width
@@ -70,15 +70,15 @@ impl Spec {
         Ok(())
     }
 
-    /// The rule that sends a record to its partition.
+    /// Returns the rule that assigns a record to its partition.
     pub(super) fn router(&self) -> Router {
         match self.order {
             Order::Hash => Router::Hash { group_width: self.group_width, partitions: self.partitions },
             Order::Range { below } => Router::Range {
                 number_width: self.range_width,
                 below,
-                // partitions * 2^64 / below, so that a product replaces a division for each record. It is below 2^64
-                // only if there are more numbers than partitions; else each number has a partition of its own.
+                // partitions * 2^64 / below, so that a multiplication replaces a division per record. It is below 2^64 only if
+                // there are more numbers than partitions; otherwise each number has its own partition.
                 scale: (below > self.partitions as u64)
                     .then(|| (((self.partitions as u128) << 64) / u128::from(below)) as u64),
             },
@@ -86,7 +86,7 @@ impl Spec {
     }
 }
 
-/// The rule that sends a record to its partition.
+/// The rule that assigns a record to its partition.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Router {
     Hash { group_width: usize, partitions: usize },
@@ -94,7 +94,7 @@ pub(super) enum Router {
 }
 
 impl Router {
-    /// The partition of a record, or the record's number if it is too large for the announced range.
+    /// Returns the partition of a record, or the record's number as an error if it is outside the declared range.
     #[inline]
     pub(super) fn partition(&self, record: &[u8]) -> std::result::Result<usize, u64> {
         match *self {
@@ -113,30 +113,30 @@ impl Router {
     }
 }
 
-/// The bucket of a group, below [`BUCKETS`].
+/// Returns the bucket of a group, below [`BUCKETS`].
 #[inline]
 pub(super) fn bucket(group: &[u8]) -> usize {
     bucket_by(mix_bytes(group))
 }
 
-/// The hash of a group.
+/// Returns the hash of a group.
 #[inline]
 pub(super) fn hash(group: &[u8]) -> u64 {
     mix_bytes(group)
 }
 
-/// The bucket of a group of that hash.
+/// Returns the bucket of a group with this hash.
 #[inline]
 pub(super) fn bucket_by(hash: u64) -> usize {
     (hash >> (u64::BITS - BUCKET_BITS)) as usize
 }
 
-/// The big-endian number in up to eight bytes.
+/// Returns the big-endian number in up to eight bytes.
 fn leading_number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| (number << 8) | u64::from(byte))
 }
 
-/// A hash whose top bits are even, for any bytes.
+/// Returns a hash whose top bits are evenly distributed, for any bytes.
 #[inline]
 fn mix_bytes(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -152,7 +152,7 @@ fn mix_bytes(bytes: &[u8]) -> u64 {
     hash
 }
 
-/// The finaliser of SplitMix64.
+/// Applies the finalizer of SplitMix64.
 #[inline]
 const fn mix64(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// Contiguous, monotone, none out of bounds, and near even, also where the numbers do not divide.
+    /// Contiguous, monotonic, within bounds, and nearly even, even if the numbers do not divide evenly.
     #[test]
     fn ranges_are_contiguous_and_even() {
         for (below, partitions) in [(1, 1), (1, 8), (7, 8), (8, 8), (9, 8), (1000, 7), (1001, 1000), (4096, 64)] {
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(spec(Order::Range { below: 0 }, 8, 8, 8, 4).router().partition(&[0; 8]), Err(0));
     }
 
-    /// Keys of 16 significant bits, in the first bytes or the last, fill all partitions evenly.
+    /// Keys with 16 significant bits, in the first or the last bytes, fill all partitions evenly.
     #[test]
     fn poor_keys_are_spread_evenly() {
         for shift in [0, 48] {

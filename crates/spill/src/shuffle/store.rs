@@ -1,4 +1,4 @@
-//! The rows of one shuffle: partitions that hold chunks in memory and blocks in the spill file.
+//! The rows of one shuffle: partitions with chunks in memory and blocks in the spill file.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -9,14 +9,14 @@ use super::memory::{Holder, Memory};
 use super::spec::{Router, Spec};
 use dupsift_core::error::Result;
 
-/// A partition takes memory in chunks as large as what it holds already, but within these bytes: a small partition wastes
-/// little, and a large one half of the most.
+/// A partition allocates chunks as large as its current content, within these limits in bytes: a small partition wastes little,
+/// and a large one about half of the largest chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 
-/// The longest block that is written at once. Writers to the same partition wait as long as that takes.
+/// The longest block, in bytes, that is written at once. Writers to the same partition wait for it.
 const BLOCK_BYTES: usize = 4 << 20;
 
-/// How often a writer asks for memory before it sends its few rows straight to disk.
+/// How often a writer requests memory before it writes its few rows directly to disk.
 const TRIES: usize = 4;
 
 /// The rows of one shuffle.
@@ -27,14 +27,14 @@ pub(super) struct Store {
     pub(super) memory: Memory,
     pub(super) file: SpillFile,
     pub(super) parts: Vec<Part>,
-    /// Records that a writer took and its owner never flushed.
+    /// Records that a writer accepted and its owner never flushed.
     pub(super) abandoned: AtomicU64,
 }
 
 /// One partition.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Bytes in chunks that may be sent to disk now; 0 while someone works on them.
+    /// Bytes in chunks that may be spilled; 0 while a thread works on them.
     idle: AtomicUsize,
     rows: AtomicU64,
     state: Mutex<State>,
@@ -42,20 +42,20 @@ pub(super) struct Part {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// Whole records each; only the last chunk has room.
+    /// Chunks of complete records; only the last chunk has free space.
     chunks: Vec<Vec<u8>>,
     /// Bytes of records in the chunks.
     held: usize,
     pub(super) blocks: Vec<Block>,
-    /// Bytes at the beginning of the chunks, taken together, that [`Store::fresh`] has handed out.
+    /// Bytes at the beginning of all chunks, combined, that [`Store::fresh`] has already passed on.
     given: usize,
-    /// Blocks of which it has not handed out all: their places, and how many bytes of each it has.
+    /// Blocks not yet passed on completely: their indexes, and how many bytes of each have been passed on.
     fresh: Vec<(usize, usize)>,
     pub(super) removed: bool,
 }
 
 impl Store {
-    /// No rows yet.
+    /// Creates a store without rows.
     pub(super) fn new(spec: Spec, dir: &Path, memory: &Memory) -> Store {
         Store {
             router: spec.router(),
@@ -67,7 +67,7 @@ impl Store {
         }
     }
 
-    /// Adds whole records to a partition: to memory, for which the fullest partition of any shuffle may have to go to disk.
+    /// Adds complete records to a partition in memory; the fullest partition of any shuffle may be spilled to make room.
     pub(super) fn append(&self, partition: usize, records: &[u8]) -> Result<()> {
         let part = &self.parts[partition];
         let mut rest = self.append_in_memory(part, records);
@@ -75,7 +75,7 @@ impl Store {
         while !rest.is_empty() {
             tries += 1;
             if tries > TRIES || !self.memory.spill_fullest()? {
-                // The budget is tiny, or others hold it all in what they write just now: to go on is better than to wait.
+                // The budget is tiny, or other threads hold all of it for writes in progress: continuing is better than waiting.
                 let block = self.file.append(&[rest])?;
                 part.lock().push(block, 0);
                 break;
@@ -86,7 +86,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds records as far as there is memory, and gives back the rest.
+    /// Adds as many records as memory allows, and returns the rest.
     fn append_in_memory<'r>(&self, part: &Part, mut records: &'r [u8]) -> &'r [u8] {
         let mut state = part.lock();
         loop {
@@ -106,7 +106,7 @@ impl Store {
         }
     }
 
-    /// Runs `work` on the rows of a partition, which stay where they are meanwhile.
+    /// Calls `work` with the rows of a partition, which stay in place.
     pub(super) fn with_rows<T>(&self, partition: usize, work: impl FnOnce(&State, Rows<'_>) -> Result<T>) -> Result<T> {
         let part = &self.parts[partition];
         let state = part.lock();
@@ -117,8 +117,8 @@ impl Store {
         result
     }
 
-    /// Hands out the rows of a partition that it has not handed out before, whole records at a time; no writer is at work. They stay
-    /// where they are.
+    /// Passes on the rows of a partition that it has not passed on before, in complete records; no writer may be active. The
+    /// rows stay in place.
     pub(super) fn fresh(&self, partition: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut state = self.parts[partition].lock();
         let mut given = state.given;
@@ -149,7 +149,7 @@ impl Store {
         Ok(())
     }
 
-    /// Drops the rows of a partition for good; false if that was done before.
+    /// Removes the rows of a partition permanently. Returns `false` if that was done before.
     pub(super) fn remove(&self, partition: usize) -> bool {
         let part = &self.parts[partition];
         let mut state = part.lock();
@@ -174,7 +174,7 @@ impl Holder for Store {
         idle.max().unwrap_or_default()
     }
 
-    /// At most one block goes; nothing does while the partition is worked on.
+    /// Spills at most one block; does nothing while a thread works on the partition.
     fn spill(&self, partition: usize) -> Result<()> {
         let part = &self.parts[partition];
         let mut state = match part.state.try_lock() {
@@ -186,7 +186,7 @@ impl Holder for Store {
         let from = state.chunks.len().saturating_sub(BLOCK_BYTES / CHUNK_BYTES.end());
         let written = match state.chunks.get(from..) {
             Some(chunks) if !chunks.is_empty() => self.file.append(chunks).map(|block| {
-                // The rows leave memory only now, so that a full disk loses none.
+                // The rows leave memory only after the write, so that a full disk loses none.
                 let gone: Vec<Vec<u8>> = state.chunks.drain(from..).collect();
                 let bytes = gone.iter().map(Vec::len).sum::<usize>();
                 state.held -= bytes;
@@ -211,7 +211,7 @@ impl Drop for Store {
 }
 
 impl Part {
-    /// The records that were ever appended.
+    /// Returns the number of records ever appended.
     pub(super) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }
@@ -222,7 +222,7 @@ impl Part {
 }
 
 impl State {
-    /// Adds a block, of which so many bytes were handed out as fresh ones.
+    /// Adds a block, of which `given` bytes have already been passed on as new rows.
     fn push(&mut self, block: Block, given: usize) {
         if (given as u64) < block.length() {
             self.fresh.push((self.blocks.len(), given));
@@ -230,7 +230,7 @@ impl State {
         self.blocks.push(block);
     }
 
-    /// Bytes of records, in memory and on disk.
+    /// Returns the bytes of records, in memory and on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.held as u64 + self.blocks.iter().map(|block| block.length()).sum::<u64>()
     }
@@ -244,7 +244,8 @@ pub(super) struct Rows<'s> {
 }
 
 impl Rows<'_> {
-    /// Fills `out` as far as there are rows, and says how far. Whole records come if `out` has room for whole records.
+    /// Fills `out` as far as possible and returns the number of bytes. If `out` has room for complete records, only complete
+    /// ones are returned.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < out.len() {

@@ -1,4 +1,4 @@
-//! The shuffle as a whole: against the sort of the standard library, under memory from nothing to plenty.
+//! Tests the complete shuffle against the standard library's sort, with memory from none to plenty.
 
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn spec(width: usize, group_width: usize, order: Order, partitions: usize) -> Sp
     Spec { name: "rows of a test".into(), width, group_width, order, range_width: 4, partitions }
 }
 
-/// Records of pseudo-random bytes whose leading four bytes are a number below `below`.
+/// Returns records of pseudo-random bytes whose leading four bytes are a number below `below`.
 fn random_records(count: usize, width: usize, below: u32, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -50,7 +50,7 @@ fn shuffled(spec: Spec, dir: &Path, memory: &Memory, records: &[u8], threads: us
     shuffle.finish()
 }
 
-/// All partitions: each sorted, no group in two of them; gives the bytes one after the other.
+/// Loads all partitions, and checks that each is sorted and that no group is split. Returns the concatenated bytes.
 fn load_all(sorted: &Sorted, group_width: usize, allowance: usize) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     let mut groups: Vec<Vec<u8>> = Vec::new();
@@ -77,7 +77,7 @@ fn sorted_by_std(bytes: &[u8], width: usize) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Any width, memory, allowance, number of threads and partitions: the outcome is that of one sort.
+    /// For any width, memory limit, allowance, and number of threads and partitions, the result equals that of a single sort.
     #[test]
     fn the_outcome_is_that_of_one_sort(
         width in 4..=64_usize,
@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-/// 19,200 different records in runs of 341 (8 KiB), two at a time: 57 runs, many rounds.
+/// 19,200 different records in runs of 341 (8 KiB), merged two at a time: 57 runs, many rounds.
 #[test]
 fn many_rounds_of_merging_lose_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -128,7 +128,7 @@ fn many_rounds_of_merging_lose_nothing() {
     assert!(sorted.load(0, 2 * records.len() - 1).expect("loaded").is_mapped());
 }
 
-/// One key holds nine tenths of the rows and exceeds both the budget and the allowance.
+/// One key has nine tenths of the rows and exceeds both the budget and the allowance.
 #[test]
 fn a_hot_key_needs_nothing_special() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -149,7 +149,7 @@ fn a_hot_key_needs_nothing_special() {
     assert_eq!(hot.max(), Some(45_000));
 }
 
-/// Shuffles of one name in one folder, written at once on one ledger; the one that is finished gives way to the other.
+/// Shuffles with the same name in the same folder, written at once with one budget; the finished one spills to make room for the other.
 #[test]
 fn shuffles_share_one_budget() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -226,7 +226,7 @@ fn misuse_is_an_error_and_loses_nothing_silently() {
     assert_eq!(memory.used(), 0);
 }
 
-/// A flipped byte anywhere in a block, or a file cut short, is found by both ways of loading.
+/// A flipped byte anywhere in a block, or a truncated file, is detected by both ways of loading.
 #[test]
 fn damage_on_disk_is_found() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -253,7 +253,7 @@ fn damage_on_disk_is_found() {
     assert!(is_damaged());
 }
 
-/// Where the disk takes nothing, pushing fails with a message, and so does a merge.
+/// If nothing can be written to disk, pushing fails with a message, and so does a merge.
 #[test]
 fn a_folder_that_takes_no_files_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -266,8 +266,8 @@ fn a_folder_that_takes_no_files_is_an_error() {
     assert!(matches!(sorted.load(0, 0), Err(Error::Io { .. })));
 }
 
-/// Rows of several rounds, with memory for all of them, for some, and for none, so that blocks go to disk between the rounds and in the
-/// midst of one: each comes once, in its round, and all stay.
+/// Rows of several rounds, with memory for all, some, or none of them, so that blocks are spilled between rounds and during
+/// one: each row is passed on once, in its round, and all are kept.
 #[test]
 fn fresh_rows_are_those_since_the_last_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -293,7 +293,7 @@ fn fresh_rows_are_those_since_the_last_time() {
                 };
                 shuffle.fresh(&mut take).unwrap();
                 assert!(sorted_by_std(&fresh, width) == sorted_by_std(&rows, width), "{memory_bytes} {round}");
-                // What comes to another shuffle sends rows of this one to disk.
+                // Rows of another shuffle spill rows of this one.
                 beside.flush().unwrap();
                 all.extend(rows);
             }

@@ -1,18 +1,18 @@
-//! A tournament of losers: which of many sorted sequences has the least head, at one comparison a level for each step.
+//! A loser tree: finds which of many sorted sequences has the smallest head, with one comparison per level for each step.
 
-/// The state of a tournament among players 0, 1, ...; who beats whom is asked of the caller each time.
+/// The state of a tournament among players 0, 1, ...; the caller provides the comparison for each step.
 #[derive(Debug)]
 pub(super) struct Tournament {
-    /// Place 0 holds the winner; place `i` from 1 on the loser of the match there. Player `p` enters at place
-    /// `(players + p) / 2`, and the winner of place `i` goes on to `i / 2`.
+    /// Position 0 holds the winner; position `i` from 1 on holds the loser of the match there. Player `p` enters at position
+    /// `(players + p) / 2`, and the winner at position `i` advances to `i / 2`.
     places: Vec<usize>,
 }
 
 impl Tournament {
-    /// Plays all matches. There must be a player at least, or [`Tournament::winner`] names one that is not there.
+    /// Plays all matches. There must be at least one player; otherwise [`Tournament::winner`] returns a player that does not exist.
     pub(super) fn new(players: usize, beats: impl Fn(usize, usize) -> bool) -> Tournament {
         let mut places = vec![0; players.max(1)];
-        // winners[i] for a match at place i; players stand at the places from `players` on.
+        // winners[i] is the winner of the match at position i; players are at the positions from `players` on.
         let mut winners: Vec<usize> = (0..players).map(|_| 0).chain(0..players).collect();
         for place in (1..players).rev() {
             let (one, two) = (winners[2 * place], winners[2 * place + 1]);
@@ -24,13 +24,13 @@ impl Tournament {
         Tournament { places }
     }
 
-    /// The player with the least head.
+    /// Returns the player with the smallest head.
     #[inline]
     pub(super) fn winner(&self) -> usize {
         self.places[0]
     }
 
-    /// Plays the winner's matches again, after its head has changed.
+    /// Replays the winner's matches after its head has changed.
     #[inline]
     pub(super) fn replay(&mut self, beats: impl Fn(usize, usize) -> bool) {
         let mut winner = self.places[0];
@@ -49,7 +49,7 @@ impl Tournament {
 mod tests {
     use super::*;
 
-    /// Merging any number of sequences, empty ones among them, gives what sorting them together gives.
+    /// Merging any number of sequences, including empty ones, gives the same result as sorting all of them together.
     #[test]
     fn merges_as_sorting_does() {
         for players in 1..40_usize {

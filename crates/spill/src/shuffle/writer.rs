@@ -1,4 +1,4 @@
-//! The writing half of a shuffle: many threads push records.
+//! The writing side of a shuffle: many threads push records.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,14 +10,14 @@ use super::spec::{Order, Spec};
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// Bytes that a writer stages over all partitions, as a rule; so much that the lock of a partition is taken once for
-/// dozens of records, and so little that it stays in the processor's cache.
+/// Bytes that a writer usually stages over all partitions: enough that the lock of a partition is taken once for dozens of
+/// records, and few enough to stay in the processor's cache.
 const STAGING_BYTES: usize = 128 << 10;
 
-/// The bounds of the staging for one partition, in bytes; at least two records are staged however wide they are.
+/// The limits of the staging for one partition, in bytes; at least two records are staged, however wide they are.
 const SLOT_BYTES: std::ops::RangeInclusive<usize> = 256..=4096;
 
-/// A shuffle that takes records, from many threads at once: each asks for a [`Writer`] of its own.
+/// A shuffle that accepts records from many threads at once; each thread needs its own [`Writer`].
 #[derive(Debug)]
 pub struct Shuffle {
     store: Arc<Store>,
@@ -25,12 +25,13 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    /// A shuffle without rows. No file is made before rows must go to disk.
+    /// Creates a shuffle without rows. No file is created before rows must be spilled.
     ///
-    /// `dir` is the folder for work files, which must exist by then; `memory` is what all shuffles of the job share.
+    /// `dir` is the folder for temporary files, which must exist before rows are spilled; `memory` is the budget shared by all
+    /// shuffles of the run.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the numbers of `spec` do not fit together.
+    /// Returns [`Error::Internal`] if the parameters in `spec` are inconsistent.
     pub fn new(spec: Spec, dir: &Path, memory: &Memory) -> Result<Shuffle> {
         spec.check()?;
         let store = Arc::new(Store::new(spec, dir, memory));
@@ -38,12 +39,12 @@ impl Shuffle {
         Ok(Shuffle { store, dir: dir.to_path_buf() })
     }
 
-    /// Bytes of a record.
+    /// Returns the bytes per record.
     pub fn width(&self) -> usize {
         self.store.spec.width
     }
 
-    /// A writer for one thread or task. It costs nothing until the first record.
+    /// Returns a writer for one thread or task. It costs nothing until the first record.
     pub fn writer(&self) -> Writer<'_> {
         let Spec { width, partitions, .. } = self.store.spec;
         let slot_bytes = (STAGING_BYTES / partitions).clamp(*SLOT_BYTES.start(), *SLOT_BYTES.end());
@@ -51,19 +52,20 @@ impl Shuffle {
         Writer { store: &self.store, slot_bytes, width, staging: Vec::new(), filled: Vec::new() }
     }
 
-    /// Hands out the rows that came since the last time, whole records at a time and in no order; no writer is at work. They stay.
+    /// Passes on the rows added since the last call, in complete records and in no particular order; no writer may be active.
+    /// The rows are kept.
     ///
     /// # Errors
-    /// What `each` returns; [`Error::Damaged`] or [`Error::Io`] for a disk that does not give rows back. Those that were handed out come
-    /// again then.
+    /// Returns the error from `each`, or [`Error::Damaged`] or [`Error::Io`] if rows cannot be read from disk. After an error,
+    /// the same rows are passed on again.
     pub fn fresh(&self, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         (0..self.store.parts.len()).try_for_each(|partition| self.store.fresh(partition, each))
     }
 
-    /// Ends the writing.
+    /// Ends writing.
     ///
     /// # Errors
-    /// [`Error::Internal`] if a writer was dropped before its records were flushed: they would be missing.
+    /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed, because they would be missing.
     pub fn finish(self) -> Result<Sorted> {
         match self.store.abandoned.load(Relaxed) {
             0 => Ok(Sorted::new(self.store, self.dir)),
@@ -75,28 +77,28 @@ impl Shuffle {
     }
 }
 
-/// Takes the records of one thread; ends with [`Writer::flush`].
+/// Accepts the records of one thread; must end with [`Writer::flush`].
 ///
-/// It stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`].
-/// Dropping a writer with records in it makes [`Shuffle::finish`] fail, so that none are lost silently.
+/// Stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`]. If a writer is
+/// dropped with unflushed records, [`Shuffle::finish`] fails, so that none are lost silently.
 #[derive(Debug)]
 pub struct Writer<'s> {
     store: &'s Store,
     width: usize,
-    /// Bytes of the staging for one partition: whole records.
+    /// Bytes of staging per partition: complete records.
     slot_bytes: usize,
-    /// The slots of all partitions one after the other; empty before the first record.
+    /// The slots of all partitions, one after the other; empty before the first record.
     staging: Vec<u8>,
     /// How far each slot is filled, in bytes.
     filled: Vec<u32>,
 }
 
 impl Writer<'_> {
-    /// Takes one record.
+    /// Accepts one record.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the record is not of the shuffle's width or its number is not below the announced bound;
-    /// [`Error::Io`] if the disk does not take what memory cannot hold.
+    /// Returns [`Error::Internal`] if the record has the wrong width or its number is not below the declared bound, or
+    /// [`Error::Io`] if rows cannot be spilled to disk.
     #[inline]
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
         if record.len() != self.width {
@@ -119,10 +121,10 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Hands everything staged over to the shuffle; the writer can go on afterwards.
+    /// Passes all staged records on to the shuffle; the writer can be used afterwards.
     ///
     /// # Errors
-    /// [`Error::Io`] if the disk does not take what memory cannot hold.
+    /// Returns [`Error::Io`] if rows cannot be spilled to disk.
     pub fn flush(&mut self) -> Result<()> {
         (0..self.filled.len()).try_for_each(|partition| self.send(partition))
     }

@@ -19,14 +19,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// See above.
+/// The Arrow IPC format.
 #[derive(Debug)]
 pub(super) struct Arrow;
 
-/// Layouts kept; parts are read in order, so one a thread is enough.
+/// Layouts to keep. Parts are read in order, so one per thread is enough.
 const LAYOUTS_KEPT: usize = 32;
 
-/// What readings share: the layouts used last.
+/// Layouts shared by all reads: those used last.
 #[derive(Debug, Default)]
 struct Kept(Mutex<HashMap<PathBuf, Arc<Layout>>>);
 
@@ -114,7 +114,7 @@ impl Format for Arrow {
                     .step_by(MAX_BATCH_ROWS)
                     .try_for_each(|from| hand_on(from, MAX_BATCH_ROWS.min((row - from) as usize)));
             }
-            // Neighbours go together.
+            // Adjacent rows are passed on together.
             while let Some(&from) = chosen.first().filter(|from| **from < row) {
                 let next = |(at, chosen): (usize, &u64)| *chosen == from + at as u64 && *chosen < row;
                 let rows = chosen.iter().take(MAX_BATCH_ROWS).enumerate().take_while(|pair| next(*pair)).count();
@@ -197,7 +197,7 @@ fn spelled<'t>(id: IdRef<'_>, text: &'t mut String) -> &'t str {
     text
 }
 
-/// Where the columns of these names stand, the first of each name.
+/// Returns the positions of the columns with these names, the first of each name.
 fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
     let place = |name: &str| layout.schema.as_ref()?.fields().iter().position(|field| field.name() == name);
     let mut places: Vec<usize> = names.filter_map(place).collect();
@@ -206,14 +206,14 @@ fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usiz
     places
 }
 
-/// The names of the columns of strings.
+/// Returns the names of the string columns.
 fn strings(layout: &Layout) -> Vec<String> {
     let fields = layout.schema.iter().flat_map(|schema| schema.fields().iter());
     let holds_strings = |data_type: &DataType| ipc::is_string(data_type) || is_texts(data_type);
     fields.filter(|field| holds_strings(field.data_type())).map(|field| field.name().clone()).collect()
 }
 
-/// The batch with strings and bytes as views of bytes, as a reading of Parquet hands them on.
+/// Returns the batch with strings and bytes as byte views, like those read from Parquet.
 fn as_views(batch: &RecordBatch) -> Result<RecordBatch> {
     let mut columns = Vec::with_capacity(batch.num_columns());
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {

@@ -1,4 +1,4 @@
-//! JSON lines: an object a line.
+//! JSON lines: one object per line.
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::{Coding, Text};
@@ -19,14 +19,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// Fields that can be columns; a file whose names are data has no end of them.
+/// The most fields that count as columns. If names are data, a file can have any number of them.
 const MOST_FIELDS: usize = 10_000;
 
-/// Rows whose fields are looked at where no more than their names are asked for: a field that is null may be left out of a line, so the first one alone
-/// does not say which there are.
+/// Rows inspected if only field names are needed. A null field may be left out of a line, so the first line is not enough.
 const LOOKED_AT: u64 = 1000;
 
-/// See above.
+/// The JSON lines format.
 #[derive(Debug)]
 pub(super) struct JsonLines;
 
@@ -39,7 +38,7 @@ impl Format for JsonLines {
         &[".jsonl", ".ndjson", ".json"]
     }
 
-    /// Settings and descriptions of a corpus, which are no lines, are called so too.
+    /// Settings and descriptions of a corpus often have this extension but are not JSON lines.
     fn shared_endings(&self) -> &'static [&'static str] {
         &[".json"]
     }
@@ -93,7 +92,7 @@ impl Format for JsonLines {
         jsonl::read(file, reading, each)
     }
 
-    /// The fields of the first lines, those of objects by their paths.
+    /// Returns the fields of the first lines, with nested fields by their paths.
     fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
@@ -103,7 +102,7 @@ impl Format for JsonLines {
             let Some((_, line)) = lines.next().map_err(failed)? else { break };
             let line = match line {
                 Line::Bytes(line) => line,
-                // What is too long to be looked into may have everything, unless it is no row at all.
+                // A line too long to parse may have any field, unless it is too long for a row.
                 Line::TooLong(bytes) => {
                     told.may_have_more |= bytes <= MAX_LINE_BYTES;
                     any |= bytes <= MAX_LINE_BYTES;
@@ -126,8 +125,8 @@ impl Format for JsonLines {
         Ok(any.then_some(told))
     }
 
-    /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first
-    /// come. Lines that are no JSON have none.
+    /// Returns the fields of all lines in order of first appearance, because a null field may be left out of a line. Invalid
+    /// JSON lines have none.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());
         let Ok(mut lines) = lines(file, coding, MAX_LINE_BYTES) else { return names };
@@ -183,7 +182,7 @@ impl Format for JsonLines {
                     any = true;
                     names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
                 }
-                // A reading says which rows these are.
+                // Reading reports which rows these are.
                 None => broken = broken.or(Some(row)),
             }
         }
@@ -216,7 +215,7 @@ impl Format for JsonLines {
     }
 }
 
-/// Returns the two ids of a line, `None` for a null and for a field that is not there.
+/// Returns the two ids of a line; `None` for a null or missing field.
 fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>; 2], Rejection> {
     if std::str::from_utf8(line).is_err() {
         return Err(RejectReason::NotUtf8.into());
@@ -235,7 +234,7 @@ fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>;
     Ok([text(names[0])?, text(names[1])?])
 }
 
-/// The lines of a file, each of at most `limit` bytes, in UTF-8.
+/// Returns the lines of a file in UTF-8, each of at most `limit` bytes.
 fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
     let coding = coding.resolved(&file)?;
     Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()).taking_turns())

@@ -1,4 +1,4 @@
-//! The formats of input files: one file each, and one line each in `FORMATS`.
+//! The input formats: one file and one line in `FORMATS` for each.
 
 mod arrow;
 mod json_lines;
@@ -13,10 +13,10 @@ use crate::tables::{Documents, Rejection};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What standard input is read as.
+/// The format of standard input.
 pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
 
-/// All formats, in the order in which messages name them.
+/// All formats, in the order in which messages list them.
 const FORMATS: &[&dyn Format] = &[
     &parquet::Parquet,
     &json_lines::JsonLines,
@@ -28,8 +28,8 @@ const FORMATS: &[&dyn Format] = &[
     &whole_file::PageFile,
 ];
 
-/// The format and the packing that the name's ending tells, in any case of letters; files that are one document each where
-/// those are asked for.
+/// Returns the format and the compression for a file extension in any case. Formats with one document per file count only if
+/// `whole_files` is set.
 pub fn of(path: &Path, whole_files: bool) -> Option<(&'static dyn Format, Packing)> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);
@@ -39,13 +39,13 @@ pub fn of(path: &Path, whole_files: bool) -> Option<(&'static dyn Format, Packin
     taken.then_some((format, packing))
 }
 
-/// Whether a file of that name may well be of another format. What is compressed is no file of settings.
+/// Returns whether a file with this name may be of another format. A compressed file is never a settings file.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     format.shared_endings().iter().any(|ending| name.ends_with(ending))
 }
 
-/// The endings that are read, for messages: `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
+/// Returns the supported file extensions for messages: `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
 pub fn endings() -> String {
     let said = |format: &dyn Format| {
         let (usual, others) = format.endings().split_first()?;
@@ -56,12 +56,12 @@ pub fn endings() -> String {
     FORMATS.iter().copied().filter(|format| !format.is_whole()).filter_map(said).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether one of these endings is that of a file that can be one document.
+/// Returns whether any of these file extensions belongs to a format with one document per file.
 pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
     endings.any(|ending| of(Path::new(&format!("a{ending}")), true).is_some_and(|(format, _)| format.is_whole()))
 }
 
-/// Returns the rows of a batch of which one of two ids is not UTF-8, with the reason.
+/// Returns the rows of a batch in which one of the two ids is not UTF-8, with the reason.
 fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
     let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
     broken.collect()

@@ -27,34 +27,34 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows of a batch of ids.
+/// Rows per batch of ids.
 const BATCH_ROWS: usize = 8192;
 
-/// Footers kept; parts are read in order, so one a thread is enough.
+/// Footers to keep. Parts are read in order, so one per thread is enough.
 const FOOTERS_KEPT: usize = 32;
-/// Column chunks of the footers kept, besides those of the last one: some 1.5 kB each.
+/// Column chunks in the kept footers, not counting the last one: about 1.5 kB each.
 const CHUNKS_KEPT: usize = 1 << 14;
 
-/// Pages kept in mind, of 20 bytes each.
+/// Pages to keep, of 20 bytes each.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// Bytes of a chunk, unpacked and packed, that is read in one piece.
+/// Bytes of a chunk, unpacked and packed, up to which it is read in one piece.
 const SMALL_CHUNK: u64 = 4 << 20;
 
-/// See above.
+/// The Parquet format.
 #[derive(Debug)]
 pub(super) struct Parquet;
 
-/// What readings share.
+/// Values shared by all reads.
 #[derive(Debug, Default)]
 struct Kept {
-    /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
+    /// The footers used last. A corpus may have many thousands of files, so older footers are dropped and read again.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
-    /// The pages of a column chunk, by file, row group and leaf, of those chunks that are cut or large.
+    /// The pages of column chunks that are split or large, by file, row group and leaf.
     pages: Mutex<HashMap<Chunk, Known>>,
 }
 
-/// The pages of a chunk, none if their headers cannot be read; or what is wrong with a header whose lengths cannot be.
+/// The pages of a chunk (empty if their headers are unreadable), or the error for a header with impossible lengths.
 type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
 /// File, row group and leaf.
@@ -272,7 +272,7 @@ fn shown(metadata: &ParquetMetaData) -> Vec<Shown> {
     describe(metadata).into_iter().map(|described| described.shown).collect()
 }
 
-/// The footer of a file, read again if it was not used lately.
+/// Returns the footer of a file, reading it again if it was not used recently.
 fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::result::Result<Arc<Footer>, String> {
     let kept = shared.of::<Kept>();
     let lock = || kept.footers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -295,7 +295,7 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
     Ok(footer)
 }
 
-/// The pages of a chunk, by their headers; none where these cannot be read, which a reading will tell better.
+/// Returns the pages of a chunk from their headers; empty if these are unreadable, because reading the chunk gives a better error.
 fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
     let kept = shared.of::<Kept>();
     let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -306,7 +306,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     let read = || {
         let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
         let looked = page_headers::look(file.try_clone().ok()?, chunk);
-        // Headers count the values of lists, and not the rows.
+        // Page headers of list columns count values, not rows.
         Some(looked.map(|pages| pages.filter(|_| chunk.column_descr().max_rep_level() == 0)))
     };
     let pages: Known = match read() {
@@ -315,7 +315,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
         None => Ok(Arc::default()),
     };
     let mut known = lock();
-    // Row groups are read in order, so those that are let go are hardly asked for again soon.
+    // Row groups are read in order, so dropped pages are rarely needed again soon.
     if known.values().flatten().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
         known.clear();
     }
@@ -323,8 +323,8 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     pages
 }
 
-/// Checks the headers of the pages of a chunk, so that no memory is allocated for a length that cannot be. Small chunks are read once,
-/// so their pages are not kept in mind.
+/// Checks the page headers of a chunk, so that no memory is allocated for an impossible length. The pages of small chunks are
+/// not kept, because these chunks are read only once.
 fn check(
     file: &File,
     footer: &Footer,
@@ -340,7 +340,7 @@ fn check(
     looked.map_err(|why| format!("column {:?}: {why}", footer.columns[leaf].0).into())
 }
 
-/// The names that a reading projects, in the order in which they stand in a batch.
+/// Returns the names of the columns to read, in batch order.
 fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     let (columns, want) = (reading.columns, reading.want);
     let asked = |name: &str| {
@@ -351,7 +351,7 @@ fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     columns.names().into_iter().filter(|name| asked(name)).collect()
 }
 
-/// The type in which the reader hands a column on.
+/// Returns the type in which the reader returns a column.
 fn as_read(data_type: DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,

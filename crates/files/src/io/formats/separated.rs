@@ -1,4 +1,4 @@
-//! Separated values: tables as text, the first line the names of the columns.
+//! Separated values: tables as text, with the column names in the first line.
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
@@ -17,7 +17,7 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
 
-/// Values with one byte between two of them.
+/// Values separated by a single byte.
 #[derive(Debug)]
 pub(super) struct Separated {
     name: &'static str,
@@ -25,12 +25,12 @@ pub(super) struct Separated {
     delimiter: u8,
 }
 
-/// Takes a record, `None` if it is not text, and says whether more are wanted.
+/// Receives a record, `None` if it is not text, and returns whether to continue.
 type EachRecord<'e> = dyn FnMut(Option<&str>) -> std::result::Result<bool, Failed> + 'e;
 
-/// By commas.
+/// Values separated by commas.
 pub(super) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"], delimiter: b',' };
-/// By tabs.
+/// Values separated by tabs.
 pub(super) const TABS: Separated = Separated { name: "TSV", endings: &[".tsv"], delimiter: b'\t' };
 
 impl Separated {
@@ -43,7 +43,7 @@ impl Separated {
         Names::of(file, resolved, self.dialect(coding))
     }
 
-    /// Calls `each` with the record of each row after the names, until it says no.
+    /// Calls `each` with the record of each row after the header, until it returns `false`.
     fn each_record(
         &self,
         file: File,
@@ -219,7 +219,7 @@ fn rewound(mut file: &File) -> std::result::Result<(), String> {
     std::io::Seek::rewind(&mut file).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// What is wrong; nothing else comes of a look without a caller's function.
+/// Returns the message. Without a callback, no other error can occur.
 fn said(failed: Failed) -> String {
     match failed {
         Failed::Bad(why) | Failed::Damaged(why) => why,

@@ -1,4 +1,4 @@
-//! Web archives: WARC, and WET, which holds the texts of pages.
+//! Web archives: WARC, and WET, which contains the texts of pages.
 
 use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};
@@ -11,7 +11,7 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
 
-/// See above.
+/// The web archive format.
 #[derive(Debug)]
 pub(super) struct WebArchive;
 

@@ -1,4 +1,4 @@
-//! Files that are one document each: text, and pages. Their id is their name below the folder.
+//! Files with one document each: text files and HTML pages. The id is the path below the folder.
 
 use crate::io::coding::{Coding, decode};
 use crate::io::copy_lines::{BUFFER_BYTES, Packed};
@@ -20,11 +20,11 @@ use std::fs::File;
 use std::io::{BufWriter, Read as _};
 use std::sync::Arc;
 
-/// A text a file.
+/// One text per file.
 #[derive(Debug)]
 pub(super) struct TextFile;
 
-/// A page a file.
+/// One page per file.
 #[derive(Debug)]
 pub(super) struct PageFile;
 
@@ -74,7 +74,7 @@ impl Format for TextFile {
         edits::check(coding)
     }
 
-    /// The one row with another text.
+    /// Copies the only row with its edited text.
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
         let changed = || copying.bad(CHANGED);
         let edits = copying.edits_of(0).ok_or_else(changed)?;
@@ -144,11 +144,11 @@ impl Format for PageFile {
     }
 }
 
-/// Unpacks the file once, to see that it can be unpacked and how long it is.
+/// Unpacks the file once to check it and measure its length.
 fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let mut bytes = coding.unpacked(file)?;
     let length = std::io::copy(&mut bytes, &mut std::io::sink())?;
-    // The one row of the file is what is damaged.
+    // The damage concerns the only row of the file.
     if let Some(damage) = bytes.damage() {
         return Err(std::io::Error::other(damage.why.clone()));
     }
@@ -164,11 +164,11 @@ fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     })
 }
 
-/// The one row of a file.
+/// Reads the only row of a file.
 fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let (columns, want) = (reading.columns, reading.want);
     let mut bytes = Vec::new();
-    // What makes a row bad must not depend on what a reading asks for, so every reading looks at the bytes.
+    // Whether a row is invalid must not depend on which columns are read, so every read checks the bytes.
     let bad = if reading.longest > MAX_TEXT_BYTES as u64 {
         Some(too_long(usize::try_from(reading.longest).unwrap_or(usize::MAX)))
     } else {
@@ -200,7 +200,7 @@ fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(D
     each(documents.with_html(is_page).with_bad(bad).with_ids_seen(seen))
 }
 
-/// Decodes the bytes in their place, and says why they are no text that can be worked on.
+/// Decodes the bytes in place. Returns the reason if they are not usable text.
 fn as_text(coding: &Coding, bytes: &mut Vec<u8>) -> Option<Rejection> {
     if let Some(encoding) = coding.of_all() {
         let raw = std::mem::take(bytes);

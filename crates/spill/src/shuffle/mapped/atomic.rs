@@ -1,7 +1,7 @@
-//! Bitmaps and cells that many threads read and write at once.
+//! Bitmaps and cells that many threads read and write concurrently.
 //!
-//! Accesses are relaxed: a value is whole, but an order among values of different cells is only promised once the threads
-//! have met (a join, the end of a parallel loop).
+//! Accesses are relaxed: each value is consistent, but values of different cells are ordered only after the threads have
+//! synchronized (a join, the end of a parallel loop).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -17,19 +17,19 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// A number that can be a cell: `u32` or `u64`.
+/// A number type for cells: `u32` or `u64`.
 pub trait CellValue: bytemuck::Pod + sealed::Sealed {
-    /// The atomic of the same size and meaning.
+    /// The atomic type of the same size.
     type Atomic: Sync;
-    /// The value now.
+    /// Returns the current value.
     fn load(cell: &Self::Atomic) -> Self;
     /// Sets the value.
     fn store(cell: &Self::Atomic, value: Self);
-    /// Sets the value if it is `current`; else gives the value that was there.
+    /// Sets the value if it is `current`; otherwise returns the actual value as an error.
     fn swap_if(cell: &Self::Atomic, current: Self, new: Self) -> std::result::Result<Self, Self>;
-    /// Adds, wrapping, and gives the value before.
+    /// Adds with wrapping and returns the previous value.
     fn add(cell: &Self::Atomic, value: Self) -> Self;
-    /// Sets the value if it is larger than the one that is there.
+    /// Sets the value if it is larger than the current one.
     fn raise(cell: &Self::Atomic, value: Self);
 }
 
@@ -55,7 +55,7 @@ macro_rules! cell_value {
             }
             #[inline]
             fn raise(cell: &$atomic, value: $value) {
-                // Reading first: most values are not the largest.
+                // Reads first, because most values are not larger.
                 if cell.load(Relaxed) < value {
                     cell.fetch_max(value, Relaxed);
                 }
@@ -67,7 +67,7 @@ macro_rules! cell_value {
 cell_value!(u32, AtomicU32);
 cell_value!(u64, AtomicU64);
 
-/// A shared array of `u32` or `u64` cells in a work file, all zero at first.
+/// A shared array of `u32` or `u64` cells in a temporary file, initially zero.
 #[derive(Debug)]
 pub struct AtomicCells<T: CellValue> {
     map: Option<MmapRaw>,
@@ -76,35 +76,35 @@ pub struct AtomicCells<T: CellValue> {
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// An array of `len` zeros in a file of the folder; `name` stands in messages.
+    /// Creates an array of `len` zeros in a file of the folder; `name` appears in messages.
     ///
     /// # Errors
-    /// [`dupsift_core::error::Error::Io`] if the file cannot be made, or the disk has no space for all of it.
+    /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created, or the disk has no space for it.
     pub fn new(dir: &Path, name: &str, len: usize) -> Result<AtomicCells<T>> {
         let map = zeros(dir, name, len, size_of::<T::Atomic>())?.map(MmapMut::into);
         Ok(AtomicCells { map, len, of: std::marker::PhantomData })
     }
 
-    /// The number of cells.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether the array has no cells.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The value of cell `at`.
+    /// Returns the value of cell `at`.
     ///
     /// # Panics
-    /// As all that take a cell's number: if there is no such cell.
+    /// Panics if there is no such cell, like all methods that take a cell's index.
     #[inline]
     pub fn load(&self, at: usize) -> T {
         T::load(&self.cells()[at])
     }
 
-    /// The values of the cells from `begin` on, as many as there is room for.
+    /// Copies the values of the cells from `begin` on, as many as fit into `to`.
     #[inline]
     pub fn load_all(&self, begin: usize, to: &mut [T]) {
         let cells = &self.cells()[begin..begin + to.len()];
@@ -117,19 +117,19 @@ impl<T: CellValue> AtomicCells<T> {
         T::store(&self.cells()[at], value);
     }
 
-    /// Sets cell `at` to `new` if it holds `current`, and gives `Ok(current)`; else `Err` with what it holds.
+    /// Sets cell `at` to `new` if its value is `current`, and returns `Ok(current)`; otherwise returns `Err` with its value.
     #[inline]
     pub fn compare_exchange(&self, at: usize, current: T, new: T) -> std::result::Result<T, T> {
         T::swap_if(&self.cells()[at], current, new)
     }
 
-    /// Adds to cell `at`, wrapping, and gives the value before.
+    /// Adds to cell `at` with wrapping and returns the previous value.
     #[inline]
     pub fn fetch_add(&self, at: usize, value: T) -> T {
         T::add(&self.cells()[at], value)
     }
 
-    /// Sets cell `at` to `value` if it holds less.
+    /// Sets cell `at` to `value` if its value is smaller.
     #[inline]
     pub fn raise(&self, at: usize, value: T) {
         T::raise(&self.cells()[at], value);
@@ -139,15 +139,15 @@ impl<T: CellValue> AtomicCells<T> {
     #[allow(unsafe_code)]
     fn cells(&self) -> &[T::Atomic] {
         match &self.map {
-            // SAFETY: the map has `len * size_of::<T::Atomic>()` bytes (see `new`), begins at a page, lives as long as
-            // `self`, and is reached through atomics alone; `T` is sealed, so every bit pattern is a value.
+            // SAFETY: the map has `len * size_of::<T::Atomic>()` bytes (see `new`), begins at a page boundary, lives as long as
+            // `self`, and is accessed only through atomics; `T` is sealed, so every bit pattern is a valid value.
             Some(map) => unsafe { std::slice::from_raw_parts(map.as_ptr().cast::<T::Atomic>(), self.len) },
             None => &[],
         }
     }
 }
 
-/// A shared bitmap in a work file, all unset at first.
+/// A shared bitmap in a temporary file, initially all unset.
 #[derive(Debug)]
 pub struct AtomicBits {
     words: AtomicCells<u64>,
@@ -155,15 +155,15 @@ pub struct AtomicBits {
 }
 
 impl AtomicBits {
-    /// A bitmap of `len` bits in a file of the folder; `name` stands in messages.
+    /// Creates a bitmap of `len` bits in a file of the folder; `name` appears in messages.
     ///
     /// # Errors
-    /// [`dupsift_core::error::Error::Io`] if the file cannot be made, or the disk has no space for all of it.
+    /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created, or the disk has no space for it.
     pub fn new(dir: &Path, name: &str, len: usize) -> Result<AtomicBits> {
         Ok(AtomicBits { words: AtomicCells::new(dir, name, len.div_ceil(64))?, len })
     }
 
-    /// A bitmap of `len` bits over words that are there.
+    /// Creates a bitmap of `len` bits over existing words.
     pub(super) fn of(words: AtomicCells<u64>, len: usize) -> AtomicBits {
         AtomicBits { words, len }
     }
@@ -172,50 +172,50 @@ impl AtomicBits {
         &self.words
     }
 
-    /// The number of bits.
+    /// Returns the number of bits.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the bitmap has no bits at all.
+    /// Returns whether the bitmap has no bits at all.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Sets bit `at`; true if it was not set before. Of many threads that set one bit, one gets true.
+    /// Sets bit `at`. Returns `true` if it was not set before. If several threads set the same bit, exactly one gets `true`.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// Panics if there is no such bit.
     #[inline]
     pub fn set(&self, at: usize) -> bool {
         assert!(at < self.len, "bit {at} of {}", self.len);
         let (word, mask) = (&self.words.cells()[at / 64], 1 << (at % 64));
-        // Reading first: most bits are set many times, and a mere reading takes the word from no other thread.
+        // Reads first: most bits are set many times, and a plain read does not take the cache line from other threads.
         word.load(Relaxed) & mask == 0 && word.fetch_or(mask, Relaxed) & mask == 0
     }
 
-    /// Whether bit `at` is set.
+    /// Returns whether bit `at` is set.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// Panics if there is no such bit.
     #[inline]
     pub fn get(&self, at: usize) -> bool {
         assert!(at < self.len, "bit {at} of {}", self.len);
         self.words.load(at / 64) & (1 << (at % 64)) != 0
     }
 
-    /// 64 bits from the bit `64 * word` on, the first one lowest.
+    /// Returns 64 bits starting at bit `64 * word`, the first one lowest.
     #[inline]
     pub(super) fn word(&self, word: usize) -> u64 {
         self.words.load(word)
     }
 
-    /// How many bits are set.
+    /// Returns how many bits are set.
     pub fn count(&self) -> u64 {
         self.words.cells().iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
     }
 
-    /// The bits that are set, from the first on.
+    /// Returns the indexes of the set bits, ascending.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.cells().iter().enumerate().flat_map(|(place, word)| {
             let mut left = word.load(Relaxed);

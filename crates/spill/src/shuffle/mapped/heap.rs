@@ -1,4 +1,4 @@
-//! Bytes of any length, appended from many threads, read back by place.
+//! Byte strings of any length, appended by many threads and read back by offset.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,10 +10,10 @@ use memmap2::Mmap;
 use crate::shuffle::space::{self, READ, WRITE};
 use dupsift_core::error::{Error, Result};
 
-/// Bytes gathered before they are written: so many that the disk sees few calls.
+/// Bytes collected before a write, so that there are few calls to the disk.
 const GATHERED_BYTES: usize = 256 << 10;
 
-/// A work file that only grows, shared by many threads. Where bytes come to lie depends on the threads' turns.
+/// A temporary file that only grows, shared by many threads. The order of the data depends on thread timing.
 #[derive(Debug)]
 pub struct Heap {
     file: File,
@@ -21,37 +21,37 @@ pub struct Heap {
     tail: Mutex<Tail>,
 }
 
-/// The bytes that are not yet on disk, and where they go.
+/// The bytes not yet on disk, and their offset.
 #[derive(Debug, Default)]
 struct Tail {
     offset: u64,
     gathered: Vec<u8>,
-    /// Up to here [`Heap::fresh`] has handed out the bytes.
+    /// The offset up to which [`Heap::fresh`] has passed on the bytes.
     given: u64,
 }
 
 impl Heap {
-    /// An empty heap in a file of the folder; `name` stands in messages. It holds up to 256 KiB in memory.
+    /// Creates an empty heap in a file of the folder; `name` appears in messages. It holds up to 256 KiB in memory.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be made.
+    /// Returns [`Error::Io`] if the file cannot be created.
     pub fn new(dir: &Path, name: &str) -> Result<Heap> {
         let (file, path) = space::work_file(dir, name)?;
         Ok(Heap { file, path, tail: Mutex::default() })
     }
 
-    /// Appends bytes and says at which offset they begin.
+    /// Appends bytes and returns their offset.
     ///
     /// # Errors
-    /// [`Error::Io`] if the disk does not take them, or others that were appended before; the heap is then of no use.
+    /// Returns [`Error::Io`] if these bytes, or bytes appended before, cannot be written; the heap must not be used after that.
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
         self.append_both(bytes, &[])
     }
 
-    /// Appends two pieces, one behind the other, and says where the first begins: what is long need not be copied together.
+    /// Appends two consecutive pieces and returns the offset of the first. Long data need not be copied together.
     ///
     /// # Errors
-    /// As [`Heap::append`].
+    /// Returns the same errors as [`Heap::append`].
     pub fn append_both(&self, first: &[u8], second: &[u8]) -> Result<u64> {
         let bytes = first.len() + second.len();
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ impl Heap {
             tail.gathered.extend_from_slice(second);
             return Ok(offset);
         }
-        // The places are taken under the lock; the writing goes on beside the next callers.
+        // Offsets are assigned under the lock; the write happens outside it.
         let (gathered, begin) = (std::mem::take(&mut tail.gathered), tail.offset);
         tail.offset = offset + bytes as u64;
         tail.gathered.reserve_exact(GATHERED_BYTES);
@@ -72,10 +72,10 @@ impl Heap {
         Ok(offset)
     }
 
-    /// Hands out the bytes that came since the last time, in order; no thread appends meanwhile.
+    /// Passes on the bytes appended since the last call, in order; no thread may append in the meantime.
     ///
     /// # Errors
-    /// What `each` returns; [`Error::Io`] if the disk does not give bytes back.
+    /// Returns the error from `each`, or [`Error::Io`] if the disk cannot be read.
     pub fn fresh(&self, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let mut at = tail.given;
@@ -94,18 +94,18 @@ impl Heap {
         Ok(())
     }
 
-    /// Ends the appending; what was appended will be read at random.
+    /// Ends appending; the data will be read in random order.
     ///
     /// # Errors
-    /// [`Error::Io`] if the disk does not take the last bytes, or the file cannot be mapped.
+    /// Returns [`Error::Io`] if the last bytes cannot be written, or the file cannot be mapped.
     pub fn freeze(self) -> Result<FrozenHeap> {
         self.freeze_as(memmap2::Advice::Random)
     }
 
-    /// As [`Heap::freeze`], for long pieces that will be read one after the other.
+    /// Same as [`Heap::freeze`], for long pieces that will be read sequentially.
     ///
     /// # Errors
-    /// As [`Heap::freeze`].
+    /// Returns the same errors as [`Heap::freeze`].
     pub fn freeze_in_order(self) -> Result<FrozenHeap> {
         self.freeze_as(memmap2::Advice::Sequential)
     }
@@ -117,7 +117,7 @@ impl Heap {
             return Ok(FrozenHeap { map: None });
         }
         let map = space::map_to_read(&self.file, &self.path)?;
-        // Advice may be refused without harm.
+        // Refused advice is harmless.
         let _ = map.advise(advice);
         Ok(FrozenHeap { map: Some(map) })
     }
@@ -127,41 +127,41 @@ impl Heap {
     }
 }
 
-/// A heap that is complete, memory-mapped.
+/// A complete heap, memory-mapped.
 #[derive(Debug)]
 pub struct FrozenHeap {
     map: Option<Mmap>,
 }
 
-/// To free a file of so many bytes takes the system milliseconds, a tenth of a second for each gigabyte.
+/// Files from this size on take milliseconds to free, a tenth of a second per gigabyte.
 const SLOW_TO_FREE: usize = 8 << 20;
 
 impl Drop for FrozenHeap {
-    /// A large file is freed beside what comes next.
+    /// Frees a large file on another thread.
     fn drop(&mut self) {
         if let Some(map) = self.map.take().filter(|map| map.len() >= SLOW_TO_FREE) {
-            // Where there can be no thread the map goes with the closure, here.
+            // If no thread can be started, the map is dropped here with the closure.
             let _ = std::thread::Builder::new().spawn(move || drop(map));
         }
     }
 }
 
 impl FrozenHeap {
-    /// A heap over a map that is there; none of no bytes.
+    /// Creates a heap over an existing map; `None` for an empty heap.
     pub(super) fn of(map: Option<Mmap>) -> FrozenHeap {
         FrozenHeap { map }
     }
 
-    /// `len` bytes from an offset that [`Heap::append`] gave.
+    /// Returns `len` bytes from an offset returned by [`Heap::append`].
     ///
     /// # Panics
-    /// If they reach beyond the end.
+    /// Panics if they extend beyond the end.
     #[inline]
     pub fn get(&self, offset: u64, len: usize) -> &[u8] {
         &self.bytes()[offset as usize..][..len]
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     pub fn bytes(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }
@@ -171,7 +171,7 @@ impl FrozenHeap {
 mod tests {
     use super::*;
 
-    /// Short pieces, pieces longer than what is gathered, and none at all, from many threads at once.
+    /// Short pieces, pieces longer than the buffer, and empty ones, from many threads at once.
     #[test]
     fn what_was_appended_is_found_at_its_place() {
         let dir = tempfile::tempdir().expect("a folder");

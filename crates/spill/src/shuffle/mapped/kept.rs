@@ -1,7 +1,7 @@
-//! Arrays, bitmaps and heaps as products: put down in files with names, taken up in another process of the same machine.
+//! Arrays, bitmaps and heaps as checkpoints: saved in named files, and loaded by another process on the same machine.
 //!
-//! What may be changed is copied into a work file without a name when it is taken up, so the product stays what it was; a heap, which
-//! is only read, is mapped as it lies. Numbers are those of the machine.
+//! Mutable data is copied into an unnamed temporary file when it is loaded, so the checkpoint stays unchanged; a heap, which is
+//! only read, is mapped directly. Numbers have the machine's byte order.
 
 use std::path::Path;
 
@@ -9,22 +9,22 @@ use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
 use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
 use dupsift_core::error::Result;
 
-/// Cells that are copied at a time.
+/// Cells copied at a time.
 const AT_ONCE: usize = 8 << 10;
 
 impl<T: bytemuck::Pod> Mapped<T> {
-    /// Puts the array down as a product of that name.
+    /// Saves the array as a checkpoint file with this name.
     ///
     /// # Errors
-    /// [`dupsift_core::error::Error::Io`].
+    /// Returns [`dupsift_core::error::Error::Io`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         product::put_down(dir, name, bytemuck::cast_slice(self))
     }
 
-    /// The array that was put down.
+    /// Loads a saved array.
     ///
     /// # Errors
-    /// [`dupsift_core::error::Error::Damaged`] where the product is not what was put down; [`dupsift_core::error::Error::Io`].
+    /// Returns [`dupsift_core::error::Error::Damaged`] if the file is not the saved one, or [`dupsift_core::error::Error::Io`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Mapped<T>> {
         let product = Product::take_up(dir, put_down)?;
         let values: &[T] = values(&product, dir, put_down)?;
@@ -35,10 +35,10 @@ impl<T: bytemuck::Pod> Mapped<T> {
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// As [`Mapped::put_down`]; no thread changes the cells meanwhile.
+    /// Same as [`Mapped::put_down`]; no thread may change the cells in the meantime.
     ///
     /// # Errors
-    /// As [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         let mut writer = ProductWriter::create(dir, name)?;
         let mut values = vec![T::zeroed(); AT_ONCE.min(self.len())];
@@ -50,10 +50,10 @@ impl<T: CellValue> AtomicCells<T> {
         writer.put_down()
     }
 
-    /// As [`Mapped::take_up`].
+    /// Same as [`Mapped::take_up`].
     ///
     /// # Errors
-    /// As [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<AtomicCells<T>> {
         let product = Product::take_up(dir, put_down)?;
         let values: &[T] = values(&product, dir, put_down)?;
@@ -64,18 +64,18 @@ impl<T: CellValue> AtomicCells<T> {
 }
 
 impl AtomicBits {
-    /// As [`Mapped::put_down`]; no thread sets bits meanwhile.
+    /// Same as [`Mapped::put_down`]; no thread may set bits in the meantime.
     ///
     /// # Errors
-    /// As [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         self.words().put_down(dir, name)
     }
 
-    /// As [`Mapped::take_up`], of a bitmap of that many bits.
+    /// Same as [`Mapped::take_up`], for a bitmap of this many bits.
     ///
     /// # Errors
-    /// As [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<AtomicBits> {
         let words = AtomicCells::take_up(dir, put_down)?;
         if words.len() != len.div_ceil(64) {
@@ -87,18 +87,18 @@ impl AtomicBits {
 }
 
 impl Ranks {
-    /// As [`Mapped::put_down`].
+    /// Same as [`Mapped::put_down`].
     ///
     /// # Errors
-    /// As [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         self.lines().put_down(dir, name)
     }
 
-    /// As [`Mapped::take_up`], of a bitmap of that many bits.
+    /// Same as [`Mapped::take_up`], for a bitmap of this many bits.
     ///
     /// # Errors
-    /// As [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<Ranks> {
         let lines = Mapped::take_up(dir, put_down)?;
         let other = || damaged(&dir.join(&put_down.name), format!("it is of another bitmap than one of {len} bits"));
@@ -107,31 +107,31 @@ impl Ranks {
 }
 
 impl FrozenHeap {
-    /// As [`Mapped::put_down`].
+    /// Same as [`Mapped::put_down`].
     ///
     /// # Errors
-    /// As [`Mapped::put_down`].
+    /// Returns the same errors as [`Mapped::put_down`].
     pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
         product::put_down(dir, name, self.bytes())
     }
 
-    /// As [`Mapped::take_up`]; what is taken up will be read at random.
+    /// Same as [`Mapped::take_up`]; the data will be read in random order.
     ///
     /// # Errors
-    /// As [`Mapped::take_up`].
+    /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<FrozenHeap> {
         let map = Product::take_up(dir, put_down)?.into_map();
         if let Some(map) = &map {
-            // Advice may be refused without harm.
+            // Refused advice is harmless.
             let _ = map.advise(memmap2::Advice::Random);
         }
         Ok(FrozenHeap::of(map))
     }
 }
 
-/// The numbers that a product holds; it begins at a page.
+/// Returns the numbers in a checkpoint file, which begins at a page boundary.
 fn values<'p, T: bytemuck::Pod>(product: &'p Product, dir: &Path, put_down: &PutDown) -> Result<&'p [T]> {
-    // No bytes begin anywhere.
+    // An empty slice may have any alignment.
     if product.is_empty() {
         return Ok(&[]);
     }

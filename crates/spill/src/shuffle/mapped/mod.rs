@@ -1,8 +1,8 @@
-//! Arrays, bitmaps and heaps in memory-mapped work files: for what grows with the corpus and is read at random.
+//! Arrays, bitmaps and heaps in memory-mapped temporary files, for data that grows with the corpus and is read in random order.
 //!
-//! The pages belong to a file, so the system may write them out when memory is short, and they do not count as anonymous
-//! memory of the process. Disk space is set aside at once: a full disk is an error when the array is made and not a signal
-//! later. The files are unlinked as soon as they are open.
+//! The pages belong to a file, so the system may write them out when memory is short, and they do not count as anonymous memory
+//! of the process. Disk space is reserved at once: a full disk is an error when the array is created, not a signal later. The
+//! files are unlinked as soon as they are open.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -22,19 +22,19 @@ pub use atomic::{AtomicBits, AtomicCells, CellValue};
 pub use heap::{FrozenHeap, Heap};
 pub use ranks::Ranks;
 
-/// An array of fixed length in a work file, all zero at first. It derefs to a slice.
+/// An array of fixed length in a temporary file, initially zero. It derefs to a slice.
 #[derive(Debug)]
 pub struct Mapped<T> {
-    /// No map for no bytes: the system refuses an empty one.
+    /// `None` for an empty array, because the system refuses an empty map.
     map: Option<MmapMut>,
     of: PhantomData<T>,
 }
 
 impl<T: bytemuck::Pod> Mapped<T> {
-    /// An array of `len` zeros in a file of the folder; `name` stands in messages.
+    /// Creates an array of `len` zeros in a file of the folder; `name` appears in messages.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be made, or the disk has no space for all of it.
+    /// Returns [`Error::Io`] if the file cannot be created, or the disk has no space for it.
     pub fn new(dir: &Path, name: &str, len: usize) -> Result<Mapped<T>> {
         Ok(Mapped { map: zeros(dir, name, len, size_of::<T>())?, of: PhantomData })
     }
@@ -45,7 +45,7 @@ impl<T: bytemuck::Pod> Deref for Mapped<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // A map begins at a page, so the cast meets every alignment.
+        // A map begins at a page boundary, so the cast satisfies every alignment.
         self.map.as_deref().map_or(&[], bytemuck::cast_slice)
     }
 }
@@ -57,7 +57,7 @@ impl<T: bytemuck::Pod> DerefMut for Mapped<T> {
     }
 }
 
-/// A map of `len` zero values of `size` bytes; `None` for no bytes at all.
+/// Creates a map of `len` zero values of `size` bytes; `None` if it would be empty.
 fn zeros(dir: &Path, name: &str, len: usize, size: usize) -> Result<Option<MmapMut>> {
     let (file, path) = space::work_file(dir, name)?;
     let too_long = || Error::io(space::WRITE, &path)(std::io::ErrorKind::FileTooLarge.into());

@@ -1,32 +1,32 @@
-//! How many bits of a bitmap are set before a place: so an array can hold something for the set bits alone.
+//! Counts the set bits before a position in a bitmap, so that an array needs entries only for set bits.
 
 use std::path::Path;
 
 use super::{AtomicBits, Mapped};
 use dupsift_core::error::Result;
 
-/// Words of 64 bits that stand behind two of counts: with these they fill a line of the cache, so a look-up waits once, and
-/// counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
+/// Words of 64 bits after two words of counts. Together they fill a cache line, so a look-up has one cache miss and counts the
+/// bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
 const WORDS: usize = 6;
-/// Bits behind the counts.
+/// Bits after the counts.
 const BITS: usize = WORDS * 64;
-/// Bits of the count of a word within its line: at most 320 are set before the last one.
+/// Bits per count of a word within its line: at most 320 bits are set before the last word.
 const COUNT_BITS: usize = 9;
 
-/// A copy of a bitmap, with the numbers of its set bits.
+/// A copy of a bitmap, with the ranks of its set bits.
 #[derive(Debug)]
 pub struct Ranks {
-    /// How many bits are set before the line; how many before each word of it, side by side; then the bits.
+    /// How many bits are set before the line; how many before each of its words, packed together; then the bits.
     lines: Mapped<[u64; 2 + WORDS]>,
     len: usize,
     count: u64,
 }
 
 impl Ranks {
-    /// Copies and counts the bits, in a file of the folder; `name` stands in messages. Bits that are set later are not seen.
+    /// Copies and counts the bits, in a file of the folder; `name` appears in messages. Bits set later are not included.
     ///
     /// # Errors
-    /// [`dupsift_core::error::Error::Io`] if the file cannot be made.
+    /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created.
     pub fn new(dir: &Path, name: &str, bits: &AtomicBits) -> Result<Ranks> {
         let words = bits.len().div_ceil(64);
         let mut lines: Mapped<[u64; 2 + WORDS]> = Mapped::new(dir, name, words.div_ceil(WORDS))?;
@@ -42,7 +42,7 @@ impl Ranks {
         Ok(Ranks { lines, len: bits.len(), count })
     }
 
-    /// Those of a bitmap of that many bits; none where there are too few lines for it, or too many.
+    /// Restores the ranks of a bitmap with this many bits; `None` if the number of lines does not match.
     pub(super) fn of(lines: Mapped<[u64; 2 + WORDS]>, len: usize) -> Option<Ranks> {
         let count = lines
             .last()
@@ -54,25 +54,25 @@ impl Ranks {
         &self.lines
     }
 
-    /// How many bits there are.
+    /// Returns the number of bits.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no bit.
+    /// Returns whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many bits are set.
+    /// Returns how many bits are set.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many bits are set before the bit `at`, if that is set itself.
+    /// Returns how many bits are set before bit `at`; `None` if that bit is not set.
     ///
     /// # Panics
-    /// If there is no such bit.
+    /// Panics if there is no such bit.
     #[inline]
     pub fn rank(&self, at: usize) -> Option<usize> {
         assert!(at < self.len, "bit {at} of {}", self.len);

@@ -1,4 +1,4 @@
-//! Fences: what stands in a run of each piece of its rows.
+//! Fences: what a run stores about each piece of its rows.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -6,14 +6,14 @@ use std::os::unix::fs::FileExt as _;
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of a fence.
+/// Bytes per fence.
 pub const FENCE: usize = size_of::<Fence>();
-/// Bytes of a group that a fence has.
+/// Bytes of a group stored in a fence.
 const PREFIX: usize = 8;
-/// Fences that are read at once.
+/// Fences read at a time.
 const AT_ONCE: u64 = 1024;
 
-/// The first bytes of the group of the first row of a piece, and the checksum of the piece.
+/// The first bytes of the first row's group in a piece, and the checksum of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Fence {
@@ -21,7 +21,7 @@ pub struct Fence {
     pub checksum: U32,
 }
 
-/// What a group begins with, as a fence has it. A smaller prefix is one of a smaller group.
+/// Returns the first bytes of a group as stored in a fence. A smaller prefix means a smaller group.
 pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
     let mut prefix = [0; PREFIX];
     let taken = group.len().min(PREFIX);
@@ -29,14 +29,14 @@ pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
     prefix
 }
 
-/// The checksum of a piece, before its first byte.
+/// Starts the checksum of a piece.
 pub fn begun(piece: u64) -> crc32fast::Hasher {
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(&piece.to_le_bytes());
     checksum
 }
 
-/// Some of the fences of a run, as one reader has them in memory.
+/// Some of a run's fences, held in memory by one reader.
 #[derive(Debug, Default)]
 pub struct Fences {
     first: u64,
@@ -44,7 +44,7 @@ pub struct Fences {
 }
 
 impl Fences {
-    /// The fence of a piece of so many, whose fences begin at that byte of the file.
+    /// Returns the fence of a piece. `pieces` is the number of pieces, and `begin` the file offset of the first fence.
     pub fn get(&mut self, piece: u64, pieces: u64, file: &File, begin: u64) -> std::io::Result<Fence> {
         let held = |fences: &Fences| {
             let at = usize::try_from(piece.checked_sub(fences.first)?).ok()?;

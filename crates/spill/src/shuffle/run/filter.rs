@@ -1,60 +1,60 @@
-//! The filter of a run: by it most groups that the run does not have are known without a look at its rows.
+//! The filter of a run. It rules out most groups that the run does not have, without reading rows.
 //!
-//! A split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet has the same
-//! blocks): a block of eight words of 32 bits for every 32 rows. A group belongs to one block, and sets one bit of each of its words.
-//! A byte a row; of a hundred groups that are not there, about three pass.
+//! A split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet has
+//! the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each
+//! of its words. It takes one byte per row, and about three of a hundred missing groups pass.
 //!
-//! Blocks are numbered through. Those of a bucket whose rows are `start..end` are `start / 32 ..= end / 32`, but 32,768 at the most;
-//! so two neighbours share a block. With the hash h of a group (see [`super`]), of n blocks it belongs to number
-//! (bits 20 to 51 of h) * n / 2^32; with l = the upper half of h * 9e3779b97f4a7c15, its bit of word i is the top five bits of
-//! l * SALTS\[i\]. 127 blocks and a checksum make a piece.
+//! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most
+//! 32,768, so two adjacent buckets share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the
+//! group belongs to block number (bits 20 to 51 of h) * n / 2^32. With l = the upper half of h * 9e3779b97f4a7c15, its bit in
+//! word i is the top five bits of l * SALTS\[i\]. 127 blocks and a checksum make a piece.
 
 use std::ops::Range;
 
 use super::fence::begun;
 
-/// Bytes of a piece.
+/// Bytes per piece.
 pub const FILTER_PIECE: usize = 4096;
-/// Rows for which there is a block.
+/// Rows per block.
 pub const BLOCK_ROWS: u32 = 32;
 
-/// Blocks of a piece; its last 4 bytes are a CRC-32 of the number of the piece (8 bytes) and all bytes before.
+/// Blocks per piece; its last 4 bytes are a CRC-32 of the piece number (8 bytes) and all bytes before.
 const BLOCKS: u64 = 127;
 const BLOCK: usize = 32;
-/// Blocks of a bucket, at the most: where one group has millions of rows, they all are one.
+/// The most blocks per bucket: a bucket with millions of rows may consist of a single group.
 const MOST: u64 = 1 << 15;
-/// Any odd numbers; those that Parquet has.
+/// Arbitrary odd numbers, the same as in Parquet.
 const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 pub type Block = [u32; 8];
-/// Bytes, and their place among those of all pieces.
+/// Bytes, and their offset in the bytes of all pieces.
 pub type Placed = (u64, Vec<u8>);
 /// A block and its number.
 pub type Numbered = (u64, Block);
 
-/// Pieces of the filter of so many rows.
+/// Returns the number of filter pieces for this many rows.
 pub fn filter_pieces(rows: u64) -> u64 {
     if rows == 0 { 0 } else { (rows / u64::from(BLOCK_ROWS) + 1).div_ceil(BLOCKS) }
 }
 
-/// The blocks of a bucket that has these rows.
+/// Returns the blocks of a bucket with these rows.
 pub fn blocks_of(rows: &Range<u64>) -> Range<u64> {
     let Range { start, end } = blocks_over(rows);
     start..end.min(start + MOST)
 }
 
-/// The blocks of buckets that have these rows.
+/// Returns the blocks of several buckets with these rows.
 pub fn blocks_over(rows: &Range<u64>) -> Range<u64> {
     rows.start / u64::from(BLOCK_ROWS)..rows.end / u64::from(BLOCK_ROWS) + 1
 }
 
-/// The pieces in which these blocks lie.
+/// Returns the pieces that contain these blocks.
 pub fn pieces_of(blocks: &Range<u64>) -> Range<u64> {
     blocks.start / BLOCKS..blocks.end.div_ceil(BLOCKS)
 }
 
-/// Some blocks, one behind the other.
+/// Some consecutive blocks.
 #[derive(Debug)]
 pub struct Filter {
     first: u64,
@@ -62,12 +62,12 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// These blocks, without a group.
+    /// Creates these blocks, without any group.
     pub fn new(blocks: Range<u64>) -> Filter {
         Filter { first: blocks.start, blocks: vec![Block::default(); (blocks.end - blocks.start) as usize] }
     }
 
-    /// These blocks, of the bytes of their pieces; the number of a piece that is not what was written.
+    /// Decodes these blocks from the bytes of their pieces. Returns the number of a damaged piece as an error.
     pub fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
         let (first, mut decoded) = (blocks.start - blocks.start % BLOCKS, Vec::new());
         for (piece, bytes) in (first / BLOCKS..).zip(pieces.as_chunks::<FILTER_PIECE>().0) {
@@ -82,21 +82,22 @@ impl Filter {
         Ok(Filter { first: blocks.start, blocks: decoded })
     }
 
-    /// Adds a group by its hash, to the bucket that has these blocks.
+    /// Adds a group by its hash to the bucket with these blocks.
     pub fn insert(&mut self, of: &Range<u64>, hash: u64) {
         let block = &mut self.blocks[(place(of, hash) - self.first) as usize];
         block.iter_mut().zip(mask(hash)).for_each(|(word, bit)| *word |= bit);
     }
 
-    /// Whether the bucket, which has all of these blocks, may have the group of that hash. Never no for one that it has.
+    /// Returns whether the bucket, which has all of these blocks, may contain the group with this hash. Never returns `false`
+    /// for a group that it contains.
     pub fn may_have(&self, hash: u64) -> bool {
         let of = self.first..self.first + self.blocks.len() as u64;
         let block = &self.blocks[(place(&of, hash) - self.first) as usize];
         block.iter().zip(mask(hash)).all(|(word, bit)| word & bit != 0)
     }
 
-    /// The bytes of its blocks but the first and the last one, cut where pieces end, each with its place in the bytes of all pieces; and
-    /// these two, which neighbours have too.
+    /// Returns the bytes of all blocks except the first and the last, split where pieces end, each with its offset in the bytes
+    /// of all pieces. Also returns these two blocks, which adjacent buckets share.
     pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
         let last = self.blocks.len() as u64 - 1;
         let number = |at: u64| self.first + at;
@@ -114,7 +115,7 @@ impl Filter {
     }
 }
 
-/// Puts the checksum of a piece behind its blocks, with blocks that several buckets share joined into it.
+/// Merges blocks shared by several buckets into a piece, and appends its checksum.
 pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
     for (number, block) in shared {
         let at = (place_of(*number) % FILTER_PIECE as u64) as usize;
@@ -125,22 +126,22 @@ pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterato
     sum.copy_from_slice(&checksum(piece, held).to_le_bytes());
 }
 
-/// The blocks of a piece.
+/// Returns the blocks of a piece.
 pub fn blocks_in(piece: u64) -> Range<u64> {
     piece * BLOCKS..(piece + 1) * BLOCKS
 }
 
-/// Where a block lies among the bytes of all pieces.
+/// Returns the offset of a block in the bytes of all pieces.
 fn place_of(block: u64) -> u64 {
     block / BLOCKS * FILTER_PIECE as u64 + block % BLOCKS * BLOCK as u64
 }
 
-/// The block of a group.
+/// Returns the block of a group.
 fn place(of: &Range<u64>, hash: u64) -> u64 {
     of.start + ((u64::from((hash >> 20) as u32) * (of.end - of.start)) >> 32)
 }
 
-/// Its bit of each word.
+/// Returns the group's bit in each word.
 fn mask(hash: u64) -> Block {
     let low = (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32;
     SALTS.map(|salt| 1 << (low.wrapping_mul(salt) >> 27))
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
     use dupsift_core::hash::splitmix64;
 
-    /// Worked out by another program from the description above.
+    /// Computed by another program from the description above.
     #[test]
     fn a_worked_example() {
         let hash = 0x0123_4567_89ab_cdef;

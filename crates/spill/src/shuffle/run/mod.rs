@@ -1,36 +1,35 @@
-//! The run: sorted rows in a file with a name, for who goes on from them in another process.
+//! A run: sorted rows in a named file, which another process can load.
 //!
-//! Rows lie in [`BUCKETS`] buckets by a hash of their group, in byte order within one. So all rows of a group lie side by side, a
-//! partition of a shuffle is a whole number of buckets, for any number of partitions, and who reads may cut the buckets into
-//! other partitions than who wrote.
+//! Rows are in [`BUCKETS`] buckets by a hash of their group, and in byte order within each bucket. So all rows of a group are
+//! adjacent, a partition of a shuffle is a whole number of buckets for any number of partitions, and a reader may use other
+//! partitions than the writer.
 //!
 //! ```text
 //! offset
 //!      0   8        "dupsrun2"
-//!      8   4        bytes of a row
-//!     12   4        bytes of its group: its first ones
+//!      8   4        bytes per row
+//!     12   4        bytes of its group, the leading ones
 //!     16   8        rows
-//!     24   4        rows for which its filter has a block, 32; or 0: it has no filter
-//!     28   4,097*8  for each bucket, the rows before it; then all rows
+//!     24   4        rows per block of its filter, 32; 0 if it has no filter
+//!     28   4,097*8  for each bucket, the number of rows before it; then of all rows
 //! 32,804   4        CRC-32 of all bytes before it
 //! 32,808            the rows, bucket by bucket
-//!         12 each   the fence of each piece, which is as many whole rows as 4 KiB hold:
-//!                   8 bytes: those that the group of its first row begins with, filled up with zeros;
+//!         12 each   the fence of each piece, which is as many complete rows as fit into 4 KiB:
+//!                   8 bytes: the first bytes of its first row's group, padded with zeros;
 //!                   4 bytes: CRC-32 of the number of the piece (8 bytes) and its rows
 //!          4        CRC-32 of the header and all fences
-//!      4,096 each   the filter, where there is one ([`filter`])
+//!      4,096 each   the filter, if there is one ([`filter`])
 //! ```
 //!
-//! Numbers are little-endian but those in rows, which are only bytes here. The bucket of a row is the top 12 bits of the hash of its
-//! group: h = 9e3779b97f4a7c15; for each 8 bytes, the last ones filled up with zeros, h = mix(h xor the number that they are,
-//! little-endian), where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27,
-//! x *= 94d049bb133111eb, x ^= x >> 31.
+//! Numbers are little-endian, except those in rows, which are only bytes here. The bucket of a row is the top 12 bits of the hash of its
+//! group: h = 9e3779b97f4a7c15; for each 8 bytes, the last ones padded with zeros, h = mix(h xor these bytes as a little-endian number),
+//! where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27, x *= 94d049bb133111eb, x ^= x >> 31.
 //!
-//! By the fences (fence pointers, as files of log-structured merge trees have them: O'Neil et al. 1996) a piece that cannot hold a
-//! group is left out without being read; so is one where the filter says that its bucket does not have the group.
+//! Fences (fence pointers, as in log-structured merge trees: O'Neil et al. 1996) make it possible to skip a piece that cannot
+//! contain a group without reading it. A piece is also skipped if the filter shows that its bucket does not contain the group.
 //!
-//! A run is written under another name and gets its own when it is whole ([`product`](super::product)). Rows are never given out
-//! before the checksum of their piece was compared.
+//! A run is written under a temporary name and renamed when it is complete ([`product`](super::product)). Rows are never
+//! returned before the checksum of their piece has been verified.
 
 mod fence;
 mod filter;
@@ -49,17 +48,17 @@ use filter::BLOCK_ROWS;
 pub use read::{Run, RunReader};
 pub use write::RunWriter;
 
-/// How the name of such a file ends.
+/// The suffix of such a file's name.
 pub const RUN: &str = ".run";
 
 const MAGIC: [u8; 8] = *b"dupsrun2";
 const TABLE: usize = (BUCKETS + 1) * 8;
 /// Bytes before the rows.
 const HEADER: usize = size_of::<Fixed>() + TABLE + 4;
-/// Bytes of the rows of a piece, at the most. A row has 512 at the most.
+/// The most bytes per piece of rows. A row has at most 512.
 const PIECE: usize = 4 << 10;
 
-/// The buckets of one of so many partitions, as a shuffle cuts them.
+/// Returns the buckets of one of `partitions` partitions, as in a shuffle.
 ///
 /// ```text
 /// buckets_of(1, 3) == 1366..2731
@@ -69,12 +68,12 @@ pub fn buckets_of(partition: usize, partitions: usize) -> Range<usize> {
     start(partition)..start(partition + 1)
 }
 
-/// The bucket of a group, below [`BUCKETS`].
+/// Returns the bucket of a group, below [`BUCKETS`].
 pub fn bucket_of(group: &[u8]) -> usize {
     super::spec::bucket(group)
 }
 
-/// What stands in the file before the table of buckets.
+/// The beginning of the file, before the table of buckets.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Fixed {
@@ -82,18 +81,18 @@ struct Fixed {
     width: U32,
     group_width: U32,
     rows: U64,
-    /// Rows of a block of the filter; 0 if there is none.
+    /// Rows per block of the filter; 0 if there is no filter.
     block_rows: U32,
 }
 
-/// What stands before the rows.
+/// The header, before the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Header {
     width: usize,
     group_width: usize,
     /// Whether there is a filter.
     filtered: bool,
-    /// For each bucket, the rows before it; then all rows.
+    /// For each bucket, the number of rows before it; then the number of all rows.
     starts: Vec<u64>,
 }
 
@@ -102,22 +101,22 @@ impl Header {
         self.starts[BUCKETS]
     }
 
-    /// Rows of a piece.
+    /// Returns the number of rows per piece.
     fn piece_rows(&self) -> u64 {
         piece_rows(self.width)
     }
 
-    /// The rows of a bucket, by their numbers.
+    /// Returns the range of row numbers in a bucket.
     fn rows_of(&self, bucket: usize) -> Range<u64> {
         self.starts[bucket]..self.starts[bucket + 1]
     }
 
-    /// The number of pieces.
+    /// Returns the number of pieces.
     fn pieces(&self) -> u64 {
         self.rows().div_ceil(self.piece_rows())
     }
 
-    /// Bytes of all rows; none where there cannot be so many.
+    /// Returns the bytes of all rows; `None` if the size is impossible.
     fn bytes(&self) -> Option<u64> {
         self.rows().checked_mul(self.width as u64).filter(|&bytes| bytes < 1 << 62)
     }
@@ -137,7 +136,7 @@ impl Header {
         bytes
     }
 
-    /// The header in these bytes, or what is wrong with them.
+    /// Decodes a header; returns what is wrong with it as an error.
     fn decode(bytes: &[u8]) -> Result<Header, String> {
         let parts =
             Fixed::ref_from_prefix(bytes).ok().filter(|(fixed, _)| fixed.magic == MAGIC).and_then(|(fixed, rest)| {
@@ -169,7 +168,7 @@ impl Header {
     }
 }
 
-/// Whole rows of so many bytes that a piece has.
+/// Returns how many complete rows of this width fit into a piece.
 fn piece_rows(width: usize) -> u64 {
     (PIECE / width) as u64
 }

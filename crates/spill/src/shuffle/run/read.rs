@@ -1,4 +1,4 @@
-//! The reading of a run, by ranges of buckets.
+//! Reads a run by ranges of buckets.
 
 use std::fs::File;
 use std::ops::Range;
@@ -16,12 +16,12 @@ use crate::shuffle::spec::hash;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 
-/// Pieces that are read at once, at the most.
+/// The most pieces read at a time.
 const TOGETHER: u64 = (64 << 10) / PIECE as u64;
-/// Bytes of fences that are compared with their checksum at once.
+/// Bytes of fences checked at a time.
 const BUFFER: usize = 64 << 10;
 
-/// A finished run. Several threads may read it at once. It holds 32 KiB in memory.
+/// A finished run. Several threads may read it concurrently. It holds 32 KiB in memory.
 #[derive(Debug)]
 pub struct Run {
     file: File,
@@ -32,10 +32,10 @@ pub struct Run {
 }
 
 impl Run {
-    /// Opens a run that was put down; its rows are compared with their checksums when they are read.
+    /// Opens a saved run; its rows are checked when they are read.
     ///
     /// # Errors
-    /// [`Error::Damaged`], with the path and what differs, where it is missing or not what was put down; [`Error::Io`].
+    /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or not the saved one; or [`Error::Io`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Run> {
         let (file, path) = put_down.open(dir)?;
         let (run, crc) = Run::of(file, path)?;
@@ -43,10 +43,10 @@ impl Run {
         Ok(run)
     }
 
-    /// Opens a run from anywhere, also behind a link.
+    /// Opens a run at any path, also through a link.
     ///
     /// # Errors
-    /// As [`Run::take_up`].
+    /// Returns the same errors as [`Run::take_up`].
     pub fn open(path: &Path) -> Result<Run> {
         let file = safe_fs::open_behind_link(path).map_err(Error::io(READ, path))?;
         Run::of(file, path.to_path_buf()).map(|(run, _)| run)
@@ -72,7 +72,7 @@ impl Run {
         Ok((run, crc))
     }
 
-    /// The checksum of the header and the fences, which is the one that stands in the file.
+    /// Returns the checksum of the header and the fences, after comparing it with the one in the file.
     fn checksum(&self, head: &[u8], end: u64) -> Result<u32> {
         let read = |out: &mut [u8], at: u64| self.file.read_exact_at(out, at).map_err(Error::io(READ, &self.path));
         let mut crc = crc32fast::Hasher::new();
@@ -94,44 +94,43 @@ impl Run {
         Ok(found)
     }
 
-    /// Bytes of a row.
+    /// Returns the bytes per row.
     pub fn width(&self) -> usize {
         self.header.width
     }
 
-    /// Bytes of its group.
+    /// Returns the bytes of a row's group.
     pub fn group_width(&self) -> usize {
         self.header.group_width
     }
 
-    /// The rows of these buckets.
+    /// Returns the number of rows in these buckets.
     pub fn rows_of(&self, buckets: Range<usize>) -> u64 {
         let rows = self.range(buckets);
         rows.end - rows.start
     }
 
-    /// Whether it has a filter.
+    /// Returns whether it has a filter.
     pub fn is_filtered(&self) -> bool {
         self.header.filtered
     }
 
-    /// All rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.header.rows()
     }
 
-    /// The rows of these buckets, bucket by bucket, in blocks of up to 64 KiB.
+    /// Returns a reader for the rows of these buckets, bucket by bucket, in blocks of up to 64 KiB.
     pub fn read(&self, buckets: Range<usize>) -> RunReader<'_> {
         let Range { start: at, end } = self.range(buckets);
         let (fences, filter, block) = (Fences::default(), None, Vec::new());
         RunReader { run: self, at, end, together: TOGETHER, fences, filter, block, bytes: 0 }
     }
 
-    /// The rows of these buckets, bucket by bucket, as one slice: in memory where they take no more than `memory_bytes`, else
-    /// mapped.
+    /// Returns the rows of these buckets, bucket by bucket, as one slice: in memory if they fit into `memory_bytes`, otherwise mapped.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if a piece is not what was written; [`Error::Io`].
+    /// Returns [`Error::Damaged`] if a piece does not match its checksum, or [`Error::Io`].
     pub fn load(&self, buckets: Range<usize>, memory_bytes: usize) -> Result<Records> {
         let (rows, width) = (self.range(buckets.clone()), self.header.width);
         let bytes = (rows.end - rows.start) * width as u64;
@@ -152,7 +151,7 @@ impl Run {
         Ok(Records { held, width, group_width: self.header.group_width })
     }
 
-    /// The numbers of the rows of these buckets.
+    /// Returns the range of row numbers in these buckets.
     fn range(&self, buckets: Range<usize>) -> Range<u64> {
         let starts = &self.header.starts;
         let start = starts[buckets.start.min(BUCKETS)];
@@ -160,27 +159,27 @@ impl Run {
     }
 }
 
-/// Gives rows of a run, in order, in blocks.
+/// Reads rows of a run, in order, in blocks.
 #[derive(Debug)]
 pub struct RunReader<'r> {
     run: &'r Run,
     /// The number of the next row.
     at: u64,
     end: u64,
-    /// Pieces to be read at once: the more, the more were read side by side; 0 where the last ones were passed over.
+    /// Pieces to read at a time: increases while adjacent pieces are read; 0 after pieces have been skipped.
     together: u64,
     fences: Fences,
-    /// The filter of a bucket.
+    /// The filter of one bucket.
     filter: Option<(usize, Filter)>,
     block: Vec<u8>,
     bytes: u64,
 }
 
 impl RunReader<'_> {
-    /// The next rows, one or more; none after the last.
+    /// Returns the next rows, at least one; `None` after the last.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if a piece is not what was written; [`Error::Io`].
+    /// Returns [`Error::Damaged`] if a piece does not match its checksum, or [`Error::Io`].
     pub fn next_block(&mut self) -> Result<Option<&[u8]>> {
         if self.at >= self.end {
             return Ok(None);
@@ -202,7 +201,7 @@ impl RunReader<'_> {
         Ok(Some(&self.block[from..to]))
     }
 
-    /// Compares pieces that were read with their checksums.
+    /// Checks the checksums of pieces that were read.
     fn check(&mut self, pieces: Range<u64>) -> Result<()> {
         let bytes = self.run.header.piece_rows() as usize * self.run.header.width;
         for (at, piece) in pieces.enumerate() {
@@ -219,11 +218,11 @@ impl RunReader<'_> {
         Ok(())
     }
 
-    /// Whether the run may have a group, by its filter: never no for one that it has; yes where it has no filter. Groups come bucket by
-    /// bucket, for the filter of one is read at a time.
+    /// Returns whether the run may contain a group, according to its filter; `true` if it has no filter. Never returns `false` for a
+    /// group that it contains. Groups must be passed bucket by bucket, because only one bucket's filter is loaded at a time.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the filter is not what was written; [`Error::Io`].
+    /// Returns [`Error::Damaged`] if the filter does not match its checksum, or [`Error::Io`].
     pub fn may_have(&mut self, bucket: usize, group: &[u8]) -> Result<bool> {
         let Run { header, file, path, .. } = self.run;
         let rows = header.rows_of(bucket);
@@ -244,11 +243,11 @@ impl RunReader<'_> {
         Ok(self.filter.as_ref().is_none_or(|(_, filter)| filter.may_have(hash(group))))
     }
 
-    /// Goes on to the piece in which the rows of a group would begin, past pieces with smaller ones; says whether they may be there.
-    /// Rows that were given are not given again.
+    /// Moves to the piece in which the rows of a group would begin, and skips pieces with smaller groups. Returns whether the
+    /// group may be there. Rows that were already returned are not returned again.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn seek(&mut self, bucket: usize, group: &[u8]) -> Result<bool> {
         let rows = self.run.range(bucket..bucket + 1);
         let (start, end) = (rows.start.max(self.at), rows.end.min(self.end));
@@ -257,11 +256,11 @@ impl RunReader<'_> {
         }
         let (prefix, piece_rows) = (prefix(group), self.run.header.piece_rows());
         let first = start / piece_rows;
-        // The fence of the first piece tells of this bucket where the piece begins in it.
+        // The fence of the first piece applies to this bucket only if the piece begins in it.
         if first * piece_rows == start && self.fence(first)?.prefix > prefix {
             return Ok(false);
         }
-        // The last piece that begins with a smaller group, or the first one: looked for near the first one first.
+        // Finds the last piece that begins with a smaller group, or the first piece; searches near the first one first.
         let (mut low, mut step, pieces) = (first, 1, end.div_ceil(piece_rows));
         while low + step < pieces && self.fence(low + step)?.prefix < prefix {
             (low, step) = (low + step, 2 * step);
@@ -282,7 +281,7 @@ impl RunReader<'_> {
         self.fences.get(piece, header.pieces(), file, *fences).map_err(Error::io(READ, path))
     }
 
-    /// Bytes of rows and of the filter that were read.
+    /// Returns the bytes of rows and filters that were read.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,4 +1,4 @@
-//! Laws of the run: what comes back is what a plain sort gives, and every damage is named.
+//! Tests that a run returns the same rows as a plain sort, and that all damage is reported.
 
 use std::path::Path;
 
@@ -21,12 +21,12 @@ fn sorted(dir: &Path, rows: &[u8], width: usize, group_width: usize, partitions:
     shuffle.finish().expect("whole")
 }
 
-/// Puts the rows down from two threads, the partitions in any order.
+/// Saves the rows from two threads, with partitions in any order.
 fn put_down(dir: &Path, sorted: &Sorted, width: usize, group_width: usize, memory: usize) -> Result<PutDown> {
     put_down_so(dir, sorted, (width, group_width), memory, false)
 }
 
-/// With a filter or without.
+/// Saves the rows with or without a filter.
 fn put_down_so(
     dir: &Path,
     sorted: &Sorted,
@@ -57,7 +57,7 @@ fn read(run: &Run, buckets: Range<usize>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The definition: rows sorted by the bucket of their group, then by their bytes.
+/// Returns the expected result: rows sorted by the bucket of their group, then by their bytes.
 fn expected(rows: &[u8], width: usize, group_width: usize) -> Vec<u8> {
     let mut rows: Vec<&[u8]> = rows.chunks_exact(width).collect();
     rows.sort_by_key(|row| (bucket(&row[..group_width]), row.to_vec()));
@@ -69,7 +69,7 @@ fn names(dir: &Path) -> Vec<String> {
     entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Three rows of six bytes, whose groups are their first two.
+/// Three rows of six bytes; the group is the first two bytes.
 #[test]
 fn a_worked_example() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -103,7 +103,7 @@ fn a_worked_example() {
     assert_eq!(read(&Run::open(&dir.path().join("rows.run")).expect("whole"), 0..BUCKETS).expect("whole"), in_order);
 }
 
-/// The buckets of the groups aa and bb, worked out by another program from the description of the layout.
+/// The buckets of the groups aa and bb, computed by another program from the description of the layout.
 const AA_AND_BB: [usize; 2] = [3155, 1378];
 
 #[test]
@@ -117,7 +117,7 @@ fn a_run_without_rows_is_whole() {
     }
 }
 
-/// Each flipped byte beside the middle of the table, each cut there, and a file of another run.
+/// Flipped bytes and truncations at many positions, and a file from another run.
 #[test]
 fn every_damage_is_named() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -142,11 +142,11 @@ fn every_damage_is_named() {
         assert!(refused(&whole[..at]).contains("bytes and not"));
     }
     refused(&[&whole[..], b"x"].concat());
-    // Two pieces that changed places.
+    // Two swapped pieces.
     let mut swapped = whole.clone();
     swapped[HEADER..HEADER + 2 * PIECE].rotate_left(PIECE);
     assert!(refused(&swapped).contains("piece 0 of its rows has checksum"));
-    // What lies in other buckets is no matter.
+    // Damage in other buckets does not matter.
     let mut flipped = whole.clone();
     flipped[HEADER + 4 * 100_000 - 500] ^= 1;
     std::fs::write(&path, &flipped).expect("written");
@@ -168,7 +168,7 @@ fn a_run_that_is_not_whole_gets_no_name() {
     let missing = writer.finish().expect_err("refused").to_string();
     assert!(missing.contains("partition 1 of a run was not written"), "{missing}");
     assert!(names(dir.path()).is_empty());
-    // Rows of one partition are none of another.
+    // Rows of one partition are refused in another.
     let whole = sorted(dir.path(), b"aaaabbbbccccdddd", 4, 4, 1).load(0, 1 << 20).expect("loaded");
     let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &[4, 0, 0, 0, 0, 0, 0], true).expect("begun");
     let other = writer.write(0, &whole, 0).expect_err("refused").to_string();
@@ -189,21 +189,21 @@ fn partitions_are_whole_numbers_of_buckets() {
     assert_eq!(buckets_of(1, 3), 1366..2731);
 }
 
-/// Rows of that many bytes whose groups are of so many kinds, from a seed.
+/// Returns rows of this width with `kinds` different groups, from a seed.
 fn random(count: usize, width: usize, group: usize, kinds: u64, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut rows = Vec::with_capacity(count * width);
     for _ in 0..count {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let key = ((state >> 20) % kinds).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
-        // Groups of more than 8 bytes have a beginning in common.
+        // Groups longer than 8 bytes have a common prefix.
         let key = if group > 8 { [[7; 8], key].concat() } else { key.to_vec() };
         rows.extend((0..width).map(|at| if at < group { key[at] } else { (state >> (at % 60)) as u8 & 3 }));
     }
     rows
 }
 
-/// Half of the groups of the rows and as many others, in the order in which a run has groups.
+/// Returns half of the groups in the rows and as many other groups, in the order of a run.
 fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     let others = random(rows.len() / width / 2, group, group, u64::MAX, !seed);
     let known = rows.chunks_exact(width).step_by(2).map(|row| row[..group].to_vec());
@@ -213,7 +213,7 @@ fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     asked
 }
 
-/// Groups that are not there are known by the filter; one that was damaged is named.
+/// The filter rules out missing groups; a damaged filter is reported.
 #[test]
 fn most_groups_that_are_not_there_are_known_without_rows() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -234,10 +234,10 @@ fn most_groups_that_are_not_there_are_known_without_rows() {
     others.sort_by_key(|group| bucket(group));
     let (passed, bytes) = pass(&others);
     let passed = passed.expect("whole");
-    // Small buckets share their blocks unevenly: more pass than three in a hundred.
+    // Small buckets share their blocks unevenly, so more than three percent pass.
     assert!((100..2_000).contains(&passed), "{passed} of 20,000");
     assert!(bytes <= 2 * 4096 * BUCKETS as u64, "{bytes}");
-    // Buckets lie in the order of their filters: the last piece is that of the last bucket.
+    // Filters are in bucket order: the last piece belongs to the last bucket.
     let mut flipped = std::fs::read(&path).expect("there");
     let at = flipped.len() - 2_000;
     flipped[at] ^= 16;
@@ -249,7 +249,7 @@ fn most_groups_that_are_not_there_are_known_without_rows() {
     assert!(error.to_string().contains(&format!("piece {} of its filter", pieces - 1)), "{error}");
 }
 
-/// Some 150 groups for 1,765 pieces: few pieces are read, one for each group.
+/// With about 150 groups and 1,765 pieces, few pieces are read: one per group.
 #[test]
 fn pieces_without_a_group_are_not_read() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -272,7 +272,8 @@ fn pieces_without_a_group_are_not_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Any width, partitions and memory: the rows of any buckets are those of a plain sort, from the reader and from the loader.
+    /// For any width, number of partitions and memory limit, the rows of any buckets equal those of a plain sort, from the
+    /// reader and from the loader.
     #[test]
     fn what_comes_back_is_what_a_plain_sort_gives(
         width in 4..=40_usize,
@@ -304,7 +305,7 @@ proptest! {
         keys.dedup();
         prop_assert_eq!(groups, keys.len());
     }
-    /// Any groups that are asked for in order: the rows of each are those of a plain sort, wherever pieces and buckets begin.
+    /// For any groups looked up in order, the rows of each equal those of a plain sort, wherever pieces and buckets begin.
     #[test]
     fn what_is_sought_is_found(
         (width, group) in prop_oneof![(4..=40_usize, 1..=8_usize), (16..=40_usize, 9..=16_usize), (100..=512_usize, Just(8_usize))],
@@ -346,7 +347,7 @@ proptest! {
     }
 }
 
-/// The bytes on disk are those of the module's description, on every machine.
+/// The bytes on disk match the module's description, on every machine.
 #[test]
 fn a_header_has_the_bytes_of_the_description() {
     let mut starts = vec![0; BUCKETS + 1];

@@ -1,4 +1,4 @@
-//! The writing of a run: the sorted partitions of a shuffle, from many threads, each at its place.
+//! Writes a run: the sorted partitions of a shuffle, from many threads, each at its own offset.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,22 +14,22 @@ use crate::shuffle::spec::{bucket, hash};
 use dupsift_core::error::{Error, Result};
 use zerocopy::IntoBytes as _;
 
-/// Bytes that are gathered of a bucket that is too large for the memory allowed.
+/// Bytes collected at a time from a bucket that exceeds the memory limit.
 const GATHERED: usize = 1 << 20;
-/// Bytes of fences that are written at once.
+/// Bytes of fences written at a time.
 const GATHERED_FENCES: usize = 12 << 10;
 
-/// A run that is being written. Several threads may write partitions at once.
+/// A run being written. Several threads may write partitions concurrently.
 #[derive(Debug)]
 pub struct RunWriter {
     half: Half,
     width: usize,
     group_width: usize,
-    /// The rows before each partition, then all rows.
+    /// The number of rows before each partition, then of all rows.
     begins: Vec<u64>,
     /// Bytes before the fences.
     fences: u64,
-    /// Bytes before the filter, where there is one.
+    /// Bytes before the filter, if there is one.
     filter: Option<u64>,
     done: Mutex<Done>,
 }
@@ -37,29 +37,29 @@ pub struct RunWriter {
 #[derive(Debug)]
 struct Done {
     partitions: Vec<bool>,
-    /// Rows of each bucket.
+    /// The number of rows in each bucket.
     rows: Vec<u64>,
     parts: Parts,
-    /// Blocks of the filter that are not written, as several buckets may share them.
+    /// Filter blocks not yet written, because several buckets may share them.
     blocks: BTreeMap<u64, Block>,
 }
 
-/// A part of a piece, from its first byte: two partitions may share a piece.
+/// Part of a piece, from its first byte on: two partitions may share a piece.
 #[derive(Debug)]
 struct Part {
     fence: Fence,
     checksum: crc32fast::Hasher,
 }
 
-/// Parts of pieces, by their places.
+/// Parts of pieces, by their offsets.
 type Parts = BTreeMap<u64, Part>;
 
 impl RunWriter {
-    /// Begins a run of that name, which ends in [`RUN`](super::RUN), in a work folder; `rows` are those of each partition. With a
-    /// filter it takes a byte more for each row, and who looks for groups that it does not have reads little of it.
+    /// Begins a run with this name, which ends in [`RUN`](super::RUN), in a temporary folder; `rows` are the numbers of rows
+    /// per partition. A filter takes one more byte per row, and look-ups of missing groups then read little of the file.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot be made, or the disk has no space for the rows.
+    /// Returns [`Error::Io`] if the file cannot be created, or the disk has no space for the rows.
     pub fn create(
         dir: &Path,
         name: &str,
@@ -83,11 +83,11 @@ impl RunWriter {
         Ok(RunWriter { half, width, group_width, begins, fences, filter: filtered.then_some(filter), done })
     }
 
-    /// Writes the rows of a partition, which are in byte order. Besides them it takes about `memory_bytes`, or what a bucket
-    /// takes that has more, up to a megabyte.
+    /// Writes the rows of a partition, which must be in byte order. Takes about `memory_bytes` of additional memory, or up to a
+    /// megabyte for a larger bucket.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Internal`] for rows that are not those of this partition.
+    /// Returns [`Error::Io`], or [`Error::Internal`] for rows that do not belong to this partition.
     pub fn write(&self, partition: usize, records: &Records, memory_bytes: usize) -> Result<()> {
         let partitions = self.begins.len() - 1;
         if partition >= partitions || self.begins[partition + 1] - self.begins[partition] != records.len() as u64 {
@@ -130,10 +130,10 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Ends the run, which gets its name.
+    /// Finishes the run and renames it to its final name.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Internal`] where a partition is missing.
+    /// Returns [`Error::Io`], or [`Error::Internal`] if a partition is missing.
     pub fn finish(self) -> Result<PutDown> {
         let RunWriter { half, width, group_width, fences, filter, done, .. } = self;
         let Done { partitions, rows, parts, blocks } = done.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -176,8 +176,8 @@ impl RunWriter {
         bucket(&row[..self.group_width])
     }
 
-    /// Writes the filter of some buckets, of so many rows each, of which the first begins at that row; gives the blocks that others may
-    /// share.
+    /// Writes the filter of some buckets with these numbers of rows, starting at row `begin`. Returns the blocks that other
+    /// buckets may share.
     fn filter<'r>(
         &self,
         begin: u64,
@@ -200,7 +200,7 @@ impl RunWriter {
         Ok(shared)
     }
 
-    /// The rows of each of the buckets.
+    /// Returns the number of rows in each of the buckets.
     fn count(&self, records: &Records, buckets: &Range<usize>) -> Result<Vec<u64>> {
         let mut rows = vec![0; buckets.len()];
         for record in records.bytes().chunks_exact(self.width) {
@@ -213,7 +213,7 @@ impl RunWriter {
         Ok(rows)
     }
 
-    /// The end of the buckets, from the first on, that fit in the memory together; one at least.
+    /// Returns the end of the range of buckets, from the first on, that fit into memory together; at least one.
     fn fitting(&self, buckets: Range<usize>, rows: impl Fn(usize) -> u64, memory_bytes: usize) -> usize {
         let mut bytes = rows(buckets.start) * self.width as u64;
         let next = |&bucket: &usize| {
@@ -223,7 +223,7 @@ impl RunWriter {
         (buckets.start + 1..buckets.end).find(next).unwrap_or(buckets.end)
     }
 
-    /// The rows of these buckets, bucket by bucket, each in the order in which they come.
+    /// Returns the rows of these buckets, bucket by bucket, each in the original order.
     fn scattered(&self, records: &Records, buckets: Range<usize>, rows: &[u64]) -> Vec<u8> {
         let mut places = Vec::with_capacity(rows.len());
         let mut end = 0;
@@ -242,7 +242,7 @@ impl RunWriter {
         bytes
     }
 
-    /// Writes the rows of one large bucket as they come.
+    /// Writes the rows of one large bucket in the original order.
     fn stream(&self, records: &Records, of: usize, out: &mut Sequence<'_>) -> Result<()> {
         let mut gathered = Vec::with_capacity(GATHERED);
         for record in records.bytes().chunks_exact(self.width) {
@@ -262,7 +262,7 @@ impl RunWriter {
     }
 }
 
-/// The fences of the pieces of which these are the parts, with their numbers.
+/// Joins the parts of pieces. Returns the fences with their piece numbers.
 fn joined(parts: Parts, piece_bytes: u64) -> Vec<(u64, Fence)> {
     let mut pieces: Vec<(u64, Part)> = Vec::new();
     for (at, part) in parts {
@@ -275,15 +275,15 @@ fn joined(parts: Parts, piece_bytes: u64) -> Vec<(u64, Fence)> {
     pieces.into_iter().map(|(piece, part)| (piece, fence(part))).collect()
 }
 
-/// Rows that one thread writes one after the other, with the fences of their pieces.
+/// Rows written sequentially by one thread, with the fences of their pieces.
 struct Sequence<'w> {
     writer: &'w RunWriter,
     at: u64,
     piece_bytes: u64,
-    /// Where the part at hand began.
+    /// The current part, and where it began.
     part: Option<(u64, Part)>,
     parts: Parts,
-    /// Fences that are not written, and the piece of the first one.
+    /// Fences not yet written, and the piece of the first one.
     fences: (u64, Vec<u8>),
 }
 
@@ -293,7 +293,7 @@ impl<'w> Sequence<'w> {
         Sequence { writer, at, piece_bytes, part: None, parts: Parts::default(), fences: (0, Vec::new()) }
     }
 
-    /// Writes whole rows.
+    /// Writes complete rows.
     fn put(&mut self, rows: &[u8]) -> Result<()> {
         self.writer.half.write_at(rows, HEADER as u64 + self.at)?;
         let mut rest = rows;
