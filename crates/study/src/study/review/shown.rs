@@ -96,7 +96,7 @@ fn read_places(
     Ok(known)
 }
 
-/// What is kept of a document.
+/// Returns the parts of a document that are kept.
 fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
     let mut contents = Vec::new();
     write_contents(document, &mut contents);
@@ -107,7 +107,7 @@ fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
     Read { shown: ShownText { id, text: text.to_string(), longer }, contents, numbers }
 }
 
-/// The first characters, and whether there are more.
+/// Returns the first characters, and whether there are more.
 fn beginning(text: &str) -> (&str, bool) {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => (&text[..end], true),
@@ -115,7 +115,7 @@ fn beginning(text: &str) -> (&str, bool) {
     }
 }
 
-/// `FILE#ROW` by the record, which has the names under which the files were read then.
+/// Returns `FILE#ROW` according to the record, which has the file names at the time of the run.
 fn name_of(report: &RunReport, doc: u64) -> String {
     let mut row = doc;
     for file in &report.inputs {
@@ -127,7 +127,7 @@ fn name_of(report: &RunReport, doc: u64) -> String {
     format!("#{doc}")
 }
 
-/// A filter for a reading of these documents alone.
+/// Returns a filter that reads only these documents.
 fn only(docs: BTreeSet<u64>) -> RowFilter {
     RowFilter::Docs(Arc::from_iter(docs))
 }
