@@ -67,37 +67,37 @@ pub struct ExplainedPassage {
     pub first_doc: Option<u64>,
 }
 
-/// A removal.
+/// Describes a removal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedRemoval {
     /// The kept document.
     pub kept_id: String,
-    /// Its number.
+    /// The document number of the kept document.
     pub kept_doc: u64,
-    /// How alike the two are; null where a chain alone joins them.
+    /// The similarity of the two; null if only a chain connects them.
     pub similarity: Option<f32>,
-    /// The algorithms that say so.
+    /// The algorithms that found the pair.
     pub algorithm: String,
     /// `copy`, `pair` or `chain`.
     pub reason: String,
 }
 
-/// How much of one document stands in the other.
+/// Describes how much of one document is contained in the other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExplainedContained {
-    /// Its distinct 3-grams that stand there.
+    /// Its distinct 3-grams that are in the other.
     pub common_grams: u64,
     /// Its distinct 3-grams.
     pub grams: u64,
-    /// Its distinct numbers that stand there.
+    /// Its distinct numbers that are in the other.
     pub common_numbers: u64,
     /// Its distinct numbers.
     pub numbers: u64,
-    /// Those of its distinct numbers outside of its frame that stand there.
+    /// Its distinct numbers outside its frame that are in the other.
     pub common_facts: u64,
-    /// Its distinct numbers outside of its frame.
+    /// Its distinct numbers outside its frame.
     pub facts: u64,
-    /// Why it may not go for the other: no pair that decides, or too little of it stands there; null where it may.
+    /// Why it may not be removed in favor of the other: no pair decides, or too little of it is contained; null if it may.
     pub stays: Option<&'static str>,
 }
 
