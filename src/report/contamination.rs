@@ -1,4 +1,4 @@
-//! The summary that ends `contaminated`.
+//! The summary at the end of `contaminated`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::{counted, guarded, other_inputs, rejections_of, table_of_numbers, tho
 use dupsift_engine::contaminated::ContaminationReport;
 use dupsift_engine::job::stands_in;
 
-/// Suites that the summary lists; of more, the rest is in `suites/`.
+/// Maximum number of suites in the summary; all are in `suites/`.
 const SUITES: usize = 20;
 
 /// Returns the summary of a search whose output is asked for in `out`; it ends with a line break.

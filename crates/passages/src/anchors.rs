@@ -98,7 +98,7 @@ impl Winnow {
             text[..bytes].iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()));
         let (mut least, mut least_at) = (hash, 0);
         ring[0] = hash;
-        // The anchor that the last window chose, and whether `first` is known.
+        // The anchor that the last window chose, and whether a window has chosen one yet.
         let (mut chosen, mut since) = (Anchor { hash, place: 0, first: 0, last: 0 }, window == 1);
         let changes = text.iter().zip(&text[bytes..]);
         let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
