@@ -1,7 +1,7 @@
-//! What shells complete: verbs and flags, which clap knows, and what stands in lists (`known.rs`).
+//! Shell completions: commands and flags, which clap knows, and values in lists (`known.rs`).
 //!
-//! bash cuts a word at `:` and `=`, so it gets a function of its own for `--algorithms`: `exact,minhash:bands=20,r` is completed to
-//! `exact,minhash:bands=20,rows=`. Other shells take names, and `NAME:parameter=`, at the beginning of the list.
+//! bash splits words at `:` and `=`, so it gets a custom function for `--algorithms`: `exact,minhash:bands=20,r` is completed to
+//! `exact,minhash:bands=20,rows=`. Other shells complete names and `NAME:parameter=` at the beginning of the list.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -74,7 +74,7 @@ mod tests {
             {
                 assert!(script.contains(known), "{shell}: {known}");
             }
-            // Shells have their own signs before a colon.
+            // Some shells escape colons.
             let plain = script.replace(['\\', '`'], "");
             assert!(plain.contains("minhash:bands=") && plain.contains("minhash:threshold="), "{shell}");
         }

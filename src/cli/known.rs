@@ -1,4 +1,4 @@
-//! Values that a shell may complete: names of algorithms, of their parameters, of presets and tokenizers.
+//! Values for shell completion: names of algorithms, their parameters, presets and tokenizers.
 
 use std::sync::LazyLock;
 

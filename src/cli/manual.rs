@@ -1,4 +1,4 @@
-//! `dupsift manual`: the pages of docs/, which the program has in it, so that they fit the version; or pages for man.
+//! `dupsift manual`: writes the pages in docs/, which are embedded in the program so that they match its version, or man pages.
 
 use std::fs;
 use std::path::Path;
@@ -177,7 +177,7 @@ mod tests {
         for (name, text) in PAGES {
             let page = fs::read_to_string(dir.join(name)).expect("there");
             assert!(page.lines().next() == text.lines().next() && page.len() > 100 || *name == "SUMMARY.md", "{name}");
-            // Every link of a page leads to one that is written.
+            // Every link on a page leads to one that is written.
             let here = dir.join(name);
             for link in page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
                 let is_page = link.ends_with(".md");

@@ -1,5 +1,5 @@
-//! The table of options as clap arguments: [`Options`] stands in the arguments of a verb, and becomes [`Settings`] together with
-//! the file of `--config`. A switch may be typed as `--strict=false`, to take back what that file says.
+//! The table of options as clap arguments: [`Options`] is part of the arguments of a command, and becomes [`Settings`] together with the
+//! file in `--config`. A switch may be typed as `--strict=false`, to override that file.
 
 use std::path::{Path, PathBuf};
 
@@ -117,11 +117,11 @@ fn help(option: &OptionSpec, verb: Verb) -> String {
 }
 
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
-    // A handful of options needs no headings.
+    // A few options need no headings.
     let heading = MAKING.contains(&verb).then_some(option.heading);
     let is_short = !MAKING.contains(&verb) || option.brief.is_some() || OF_ONE_VERB.contains(&option.heading);
     let argument = Arg::new(option.name).long(option.name).long_help(help(option, verb)).help_heading(heading);
-    // Another verb has other words for some options, which have no short form.
+    // Other commands have different help for some options, which have no short form.
     let brief = option.brief.filter(|_| MAKING.contains(&verb) && verb == Verb::Run);
     let argument = argument.help(brief.map_or_else(|| help(option, verb), str::to_owned)).hide_short_help(!is_short);
     let letter = LETTERS.iter().find(|(name, _)| *name == option.name).map(|(_, letter)| *letter);
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(strict("dupsift run a --strict"), Some(true.into()));
         assert_eq!(strict("dupsift run --strict=false a b"), Some(false.into()));
         assert_eq!(strict("dupsift run a"), None);
-        // A switch takes no word after a space: that is an input.
+        // A switch takes no value after a space: that is an input.
         assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
     }
 
@@ -273,7 +273,7 @@ mod tests {
         );
         let (inputs, settings) = run(&format!("dupsift run --config {both}")).asked().unwrap();
         assert_eq!((inputs.len(), settings.text("algorithms")), (2, Some("exact,minhash:bands=20,rows=5")));
-        // What is typed wins.
+        // The command line takes precedence.
         assert_eq!(run(&format!("dupsift run z --config {both}")).asked().unwrap().0, ["z"]);
         let none = write("none.toml", "out = 'out'\n");
         let told = run(&format!("dupsift run --config {none}")).asked().unwrap_err().to_string();

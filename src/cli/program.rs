@@ -1,4 +1,4 @@
-//! The program: parse, do the verb, say what went wrong, and say with which number it ends.
+//! The program: parses the command line, runs the command, reports errors and determines the exit code.
 
 use std::ffi::OsString;
 
@@ -50,7 +50,7 @@ fn answer(told: &clap::Error, words: &[String]) {
         let message = message.trim().trim_start_matches("error: ");
         tracing::error!(exit_code = Exit::Usage.code(), "{message}");
     } else if message != escaped(&message) {
-        // Colours are lost on such a command line.
+        // Such a command line is shown without colors.
         complain(message.trim_end());
     } else {
         let _ = told.print();

@@ -1,4 +1,4 @@
-//! What is meant by a flag or a verb that there is not: names of our own, and words that other programs have for them.
+//! Suggestions for unknown flags and commands: our own names, and the words that other programs use for them.
 //!
 //! ```text
 //! --threshhold -> --threshold;  --minhash -> --algorithms minhash;  --bands -> minhash:bands=N;  --output -> --out;  deduplicate -> run
@@ -158,7 +158,7 @@ mod tests {
         let early = Arguments::try_parse_from(["dupsift", "--out", "o", "run", "docs"]).unwrap_err();
         let said = suggestion(&early, Some("run")).unwrap();
         assert!(said.ends_with("options come after the verb: dupsift run --out ..."), "{said}");
-        // No verb has flags of another one.
+        // Flags of other commands are not suggested.
         assert!(
             answer("dupsift clean out --threshhold 1").is_none() && answer("dupsift run docs --zzzzzzzz").is_none()
         );

@@ -17,8 +17,8 @@ pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
 /// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME, and with `into_index` also in its index, if
-/// it was matched against one. An existing output is removed last. `page` updates the text of the page to the new record; without its
-/// result, the page is removed. Returns the new location.
+/// it was matched against one. An existing output is removed last. `page` updates the text of the page to the new record; if it returns
+/// `None`, the page is left as it is. Returns the new location.
 ///
 /// The call may be killed at any moment: the earlier output is kept until the result has its name, and the same call resumes.
 ///
