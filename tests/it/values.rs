@@ -395,15 +395,15 @@ fn tables_with_a_row_for_every_row_name_the_rows_whose_id_cannot_be_read() {
     run(&[&path], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(3);
     assert_eq!(Table::read(&out.join("removed")).numbers("id"), [2]);
     assert_eq!(record(&out)["ids"]["missing"], 0);
-    // The same where a saved state of the first pass is used again with attributes/.
+    // The same if a saved state of the first pass is reused with attributes/.
     run(&[&path], &out, &annotate).ends_with(3);
     assert_eq!(
         (Table::read(&out.join("removed")).texts("id"), record(&out)["ids"]["missing"].as_u64()),
         (vec!["2".to_owned()], Some(1))
     );
-    // No row that can be used at all.
+    // No usable row.
     std::fs::write(&path, "torn\n{\"id\":7,\"text\":null}\n").unwrap();
-    // A guard fires for it, which would hold the result back if it replaced another one.
+    // A guard fires, which would hold the result back if it replaced another one.
     let nothing = folder.path().join("nothing");
     run(&[&path], &nothing, &annotate).ends_with(3);
     assert_eq!(Table::read(&nothing.join("attributes")).texts("id"), ["a.jsonl#0", "7"]);
@@ -458,7 +458,7 @@ fn a_later_batch_with_a_row_that_cannot_be_read_marks_every_row() {
     }
 }
 
-/// Runs over rows of one text, and says which one is kept, by what stands in the column, and the counted losses.
+/// Runs over rows with the same text, and returns which one is kept according to the column, and the counted losses.
 fn kept_by(folder: &Path, order: &str, input: &Path, more: &[&str]) -> (String, serde_json::Value) {
     let out = folder.join("out");
     let more = [&["--algorithms", "exact", "--overwrite", "--keep", order, "--max-removed-share", "1"], more].concat();
@@ -491,7 +491,7 @@ fn numbers_of_keep_compare_as_numbers_and_the_rest_comes_last() {
             null.clone(),
         ),
         (&["true", "false"], "true", "false", null.clone()),
-        // Texts stay texts, whatever single values look like.
+        // Text columns are compared as text, whatever single values look like.
         (&["2024-01-02", "2023-05-06", "2023"], "2024-01-02", "2023", null.clone()),
         (&["b", "a", "9", "10", "c"], "c", "10", null),
     ];
@@ -561,7 +561,7 @@ fn values_of_many_types_compare_over_all_files() {
     write("e.parquet", &["t", "u"], Arc::new(BooleanArray::from(vec![true, false])));
     assert_eq!((kept("q desc").0, kept("q asc").0), ("d".to_owned(), "least".to_owned()));
     write("f.parquet", &["n"], new_null_array(&DataType::Int64, 1));
-    // Another order of the files, other threads: the same.
+    // Another order of files and other threads: the same result.
     std::fs::rename(docs.join("a.jsonl"), docs.join("z.jsonl")).unwrap();
     for threads in ["1", "4"] {
         assert_eq!(kept_by(folder.path(), "q asc", &docs, &["--threads", threads]), ("least".to_owned(), lost.clone()));
@@ -573,7 +573,7 @@ fn a_column_compares_alike_however_it_is_cut_and_over_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs");
     std::fs::create_dir(&docs).unwrap();
-    // One value in eleven is no number, and these stand together; every pair of neighbours is one of copies.
+    // One value in eleven is not a number, and these are adjacent; every pair of neighbors is a pair of copies.
     let value = |row: usize| if row / 100 % 11 == 5 { format!("x{row}") } else { format!("{}", row * 7919 % 5000) };
     let line = |row: usize| {
         let quoted = if row.is_multiple_of(3) { value(row) } else { format!("\"{}\"", value(row)) };
