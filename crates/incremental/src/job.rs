@@ -16,7 +16,7 @@ pub struct Job<'j> {
     pub options: &'j RunOptions,
     /// The number of documents that LSH table schemes are chosen for.
     pub documents_planned: u64,
-    /// The night.
+    /// The batch.
     pub batch: Named,
     /// The earlier result, if the batch is recomputed.
     pub again: Option<MadeAgain>,
