@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use super::args::Arguments;
 use super::known::LISTED;
 
-/// The completion script for a shell.
+/// Returns the completion script for a shell.
 pub fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "dupsift", &mut script);
@@ -20,7 +20,7 @@ pub fn script(shell: Shell) -> String {
     script
 }
 
-/// What stands behind the script that clap writes for bash.
+/// Appended to the script that clap writes for bash.
 const LISTS: &str = r#"
 # Lists of algorithms: names behind commas, parameters behind the name.
 _dupsift_lists() {

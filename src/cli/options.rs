@@ -11,27 +11,27 @@ use super::known::completed;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Value, Verb, in_groups, options_of};
 
-/// Verbs that make an output of a corpus, and read a configuration file.
+/// Commands that write an output from a corpus, and read a configuration file.
 const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
 pub(super) const CONFIG: &str = "config";
-/// Options that have a letter, too.
+/// Options that also have a short form.
 const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v')];
 
-/// What was typed of the options of a verb, given by its place in [`Verb::ALL`].
+/// Holds the typed options of a command, which is given by its position in [`Verb::ALL`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,
     config: Option<PathBuf>,
-    /// An input that a shell may have made of the pattern of an option.
+    /// An input that a shell may have expanded from the pattern of an option.
     stray: Option<Stray>,
 }
 
 /// Options that name files besides those of the corpus.
 const OTHER_FILES: [&str; 3] = ["reference", "forget", "against"];
-/// The name of the inputs among the arguments of a verb.
+/// The name of the inputs among the arguments of a command.
 const INPUT: &str = "inputs";
 
-/// An input that stands directly behind the value of an option that names files.
+/// Describes an input directly after the value of an option that names files.
 #[derive(Clone, Debug, PartialEq)]
 struct Stray {
     option: &'static str,
@@ -40,8 +40,8 @@ struct Stray {
 }
 
 impl Stray {
-    /// Finds one: a second file of an unquoted pattern, which would be read as corpus. An input behind the value is meant as one if all
-    /// inputs stand there, unless both are files of one folder.
+    /// Finds a second file of an unquoted pattern, which would be read as part of the corpus. An input after the value is accepted if all
+    /// inputs are there, unless both are files in the same folder.
     fn find(verb: Verb, matches: &ArgMatches) -> Option<Stray> {
         let inputs: Vec<(usize, &String)> =
             matches.indices_of(INPUT)?.zip(matches.get_many::<String>(INPUT)?).collect();
@@ -78,18 +78,18 @@ impl Stray {
 }
 
 impl<const VERB: usize> Options<VERB> {
-    /// What was typed and, where that says nothing, what the configuration file says, then the defaults.
+    /// Returns the settings: the command line takes precedence over the configuration file, and that over the defaults.
     ///
     /// # Errors
-    /// A value that its option does not take; a configuration file that is none.
+    /// Returns an error if an option has an invalid value, or if the configuration file is invalid.
     pub fn settings(&self) -> Result<Settings> {
         Ok(self.settings_and_inputs()?.0)
     }
 
-    /// The same, and the inputs that the configuration file names.
+    /// Returns the settings and the inputs in the configuration file.
     ///
     /// # Errors
-    /// As [`Options::settings`].
+    /// Returns the errors of [`Options::settings`].
     pub fn settings_and_inputs(&self) -> Result<(Settings, Vec<String>)> {
         let verb = Verb::ALL[VERB];
         if let Some(stray) = &self.stray {
@@ -110,7 +110,7 @@ impl<const VERB: usize> Options<VERB> {
     }
 }
 
-/// What help says of an option.
+/// Returns the help text of an option.
 fn help(option: &OptionSpec, verb: Verb) -> String {
     let default = option.shown_of(verb).map(|shown| format!(" [default: {shown}]"));
     format!("{}{}", option.help_of(verb), default.unwrap_or_default())
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
     }
 
-    /// What a shell makes of `--reference bench/*.jsonl`.
+    /// Simulates how a shell expands `--reference bench/*.jsonl`.
     #[test]
     fn a_second_file_behind_an_option_is_no_input() {
         let folder = tempfile::tempdir().unwrap();

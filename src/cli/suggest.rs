@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_core::error::nearest;
 use dupsift_engine::options::ours;
 
-/// Flags of other programs that are parameters here, or need none.
+/// Flags of other programs that are parameters here, or are not needed.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("input", "inputs stand without a flag before them"),
     ("input-dir", "inputs stand without a flag before them"),
@@ -25,7 +25,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "--algorithms minhash:bands=B,rows=R, of B times R hash functions, or minhash:threshold=T, which chooses both",
     ),
 ];
-/// Verbs of other programs, and ours.
+/// Commands of other programs, and ours.
 const VERBS: &[(&str, &str)] = &[
     ("dedupe", "run"),
     ("deduplicate", "run"),
@@ -35,10 +35,10 @@ const VERBS: &[(&str, &str)] = &[
     ("stats", "report"),
     ("why", "explain"),
 ];
-/// What writes a corpus without what goes.
+/// The command that writes a corpus without the removed documents.
 const REMOVES: &str = "run INPUT --out DIR --corpus keep";
 
-/// What to say in place of clap's own message; none where its guess is as good.
+/// Returns a message that replaces clap's own; `None` if clap's suggestion is as good.
 pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
     let context = |kind| match told.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -80,7 +80,7 @@ fn said_elsewhere(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(word, _)| *word == name).map(|(_, said)| *said)
 }
 
-/// The name of an algorithm, of a preset, or of a parameter, as it could be typed.
+/// Returns the option for the name of an algorithm, a preset or a parameter, as it could be typed.
 fn of_algorithms(name: &str) -> Option<String> {
     let plain = name.replace('-', "_");
     let is_called = |one: &&dyn Algorithm| {

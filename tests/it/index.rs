@@ -189,7 +189,8 @@ fn with_few_comparisons_all_that_share_a_key_are_guests() {
     assert!(few > all && all > 20, "{few} with one comparison a window, {all} with as many as it has");
 }
 
-/// Rules that consider all pairs of a document, including those in earlier batches: the default preset, and the best pairs of each document.
+/// Rules that consider all pairs of a document, including those in earlier batches: the default preset, and the best pairs of each
+/// document.
 #[test]
 fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
     // Relations from an earlier batch do not change: each batch is compared with one run over it and the earlier batches.
